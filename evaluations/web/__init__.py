@@ -1,1 +1,1 @@
-"""What people and programs use: views, forms, the API and its gate. Thin."""
+"""The interfaces for people and programs: views, forms, the API and its gate. Thin."""

@@ -9,5 +9,5 @@ PROJECT = "p/<slug:slug>/"
 
 
 def page(address: str, view: Callable[..., Any]) -> URLPattern:
-    """The address of a page, which is called as its view."""
+    """Return the address of a page by its view's name."""
     return path(address, view, name=view.__name__)

@@ -1,5 +1,5 @@
-"""Long forms in two parts: what everybody fills in, and groups of settings that have sensible
-defaults and are folded away until they are needed; and fields that only some choices ask for."""
+"""Long forms in two parts: basics for everybody, and collapsed groups of settings with sensible
+defaults; and fields that are shown only for some choices."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-# By these attributes static/js/choices.js knows which choices a field is shown for.
+# static/js/choices.js reads these attributes to decide for which choices a field is shown.
 SHOWN_FOR = ("data-shown-by", "data-shown-for")
 LONGEST_VALUE, MOST_VALUES = 32, 3
 _WITHOUT_WORDS = (forms.FileField, forms.MultipleChoiceField, forms.ModelMultipleChoiceField)
@@ -17,8 +17,8 @@ _WITHOUT_WORDS = (forms.FileField, forms.MultipleChoiceField, forms.ModelMultipl
 class FieldGroup:
     """Fields under a heading; without a title they are the form's basics.
 
-    `summary` says what is set, in a line. A group with an error, or with another value than the
-    default, is open.
+    `summary` lists the values that are set, in a line. A group with an error, or with a value other
+    than the default, is open.
     """
 
     title: str
@@ -34,7 +34,7 @@ def field_groups(
     *,
     hidden: Iterable[str] = (),
 ) -> list[FieldGroup]:
-    """The fields of a form, the basics first; a field that is named nowhere is among them."""
+    """Return the fields of a form, the basics first; fields not named anywhere belong to them."""
     folded = [(title, [name for name in names if name in form.fields]) for title, names in folded]
     elsewhere = {name for _title, names in folded for name in names} | set(hidden)
     first = [name for name in basics if name in form.fields and name not in elsewhere]
@@ -55,11 +55,11 @@ def field_groups(
 
 
 def show_for_choices(form: forms.BaseForm, choice: str, asks: Mapping[str, Iterable[str]]) -> None:
-    """Show fields only with the choices that ask for them; without scripts all are shown.
+    """Show fields only for the choices that need them; without scripts all fields are shown.
 
     Args:
         choice: the name of the field with the choices.
-        asks: the names of the fields that each choice asks for.
+        asks: the names of the fields that each choice needs.
     """
     choices: dict[str, list[str]] = {}
     for value, names in asks.items():
@@ -71,14 +71,15 @@ def show_for_choices(form: forms.BaseForm, choice: str, asks: Mapping[str, Itera
 
 
 def _summary(title: str, fields: Iterable[forms.BoundField]) -> str:
-    """The values that are set, as "step 1, labels …"; what the title names is not named again."""
+    """Return the values that are set, as "step 1, labels …"; names in the title are not
+    repeated."""
     values = [text.removeprefix(f"{title.lower()} ") for text in map(_in_words, fields) if text]
     more = ["…"] if len(values) > MOST_VALUES else []
     return ", ".join([*values[:MOST_VALUES], *more])
 
 
 def _in_words(field: forms.BoundField) -> str:
-    """A field with its value; empty where nothing is set, or where it is not text."""
+    """Return a field with its value; empty if nothing is set, or if it is not text."""
     value = field.value()
     label = f"{field.label[:1].lower()}{field.label[1:]}"
     if isinstance(field.field, forms.BooleanField):
@@ -101,8 +102,8 @@ def _default(form: forms.BaseForm, name: str) -> Any:
 
 
 def _plain(value: Any) -> str:
-    """A value as it would come back from a page."""
-    if value is None or value is False or value == "":  # `in` would take 0 for False
+    """Return a value as a page would send it back."""
+    if value is None or value is False or value == "":  # `in` would treat 0 as False
         return ""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"{float(value):g}" if number else _as_number(str(value))

@@ -1,1 +1,1 @@
-"""What coding agents call (MCP): the HTTP API as a few tools with short answers."""
+"""The interface for coding agents (MCP): the HTTP API as a few tools with short answers."""

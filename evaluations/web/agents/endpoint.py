@@ -1,4 +1,4 @@
-"""`POST /api/v1/mcp`: agents elsewhere, with a token of the API."""
+"""`POST /api/v1/mcp`: for remote agents with an API token."""
 
 from typing import Literal
 

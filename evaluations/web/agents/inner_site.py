@@ -1,5 +1,5 @@
-"""The HTTP API, asked within this process: the same rights, audit log and refusals as for programs
-elsewhere."""
+"""The HTTP API called within this process, with the same rights, audit log and refusals as for
+external programs."""
 
 import contextlib
 import io
@@ -27,8 +27,8 @@ class InnerSite(AgentSite):
     """The API as an agent may use it.
 
     Args:
-        user: who signs in; None where each request has a token.
-        environ: of the request that brought the question, as WSGI has it.
+        user: the user to sign in; None if each request has a token.
+        environ: the WSGI environ of the agent's request.
     """
 
     WAITS: ClassVar[bool] = False

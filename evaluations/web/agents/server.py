@@ -1,4 +1,4 @@
-"""The tools as a server of the Model Context Protocol, by its official package, an extra."""
+"""The tools as a Model Context Protocol server, using its official package, an extra."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ INSTRUCTIONS = (
 
 
 def is_installed() -> bool:
-    """Whether the package is there."""
+    """Whether the package is installed."""
     return find_spec("mcp") is not None
 
 
 def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
-    """The tools that an agent may use.
+    """Return a server with the tools that an agent may use.
 
     Args:
-        here: it runs on this machine, so its files can be read.
+        here: the agent runs on this machine, so its files can be read.
     """
     from mcp.server.mcpserver import MCPServer
     from mcp.types import ToolAnnotations
 
-    # Its own levels of logging are the site's.
+    # Its log levels follow the site's.
     server: MCPServer[Any] = MCPServer(
         "geval_site", instructions=INSTRUCTIONS, version=__version__, subscriptions=False
     )
@@ -60,8 +60,8 @@ def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
 
 
 async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
-    """Answer one message over streamable HTTP: nothing is kept between two, so that any process of
-    the site can take the next one."""
+    """Answer one message over streamable HTTP. No state is kept between messages, so that any
+    process of the site can answer the next one."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     server = make_server(site)
@@ -69,7 +69,7 @@ async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
         streamable_http_path="/",
         json_response=True,
         stateless_http=True,
-        # Django has checked the host; a token, unlike a cookie, is sent by no stranger's page.
+        # Django has checked the host; unlike a cookie, a token is not sent by other sites' pages.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     body, response = request.body, HttpResponse()
@@ -109,7 +109,7 @@ async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
 
 
 def tools_of(site: InnerSite) -> Iterator[Any]:
-    """The tools of the core, and of what extends it."""
+    """Return the tools of the core and its extensions."""
     groups: list[type[Tools]] = [CoreTools]
     groups += [import_string(extension.tools) for extension in extensions()]
     for group in groups:
@@ -117,8 +117,8 @@ def tools_of(site: InnerSite) -> Iterator[Any]:
 
 
 def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method in the thread that has the connection to the database, with refusals as answers
-    that an agent reads."""
+    """Run the method in the thread that has the database connection, with refusals as answers that
+    an agent reads."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(method)

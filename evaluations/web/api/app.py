@@ -41,8 +41,8 @@ from geval_site.extensions import extensions
 
 
 class Api(NinjaAPI):
-    """Operations have the names of their functions in the OpenAPI document, and so of the methods
-    of `geval.client`, which are written from it (`.ci/client_operations.py`)."""
+    """The API. Operations are named after their functions in the OpenAPI document, and therefore in
+    the methods of `geval.client`, which are generated from it (`.ci/client_operations.py`)."""
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return str(operation.view_func.__name__).removesuffix("_by_id")
@@ -62,8 +62,8 @@ for _extension in extensions():
 
 
 def _named(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Requests in the audit log as their operation is called: an address has one name for all of
-    its methods."""
+    """Name requests in the audit log after their operation, because an address has the same name
+    for all of its methods."""
     operation: Operation = run.__self__  # type: ignore[attr-defined]
 
     @wraps(run)
@@ -78,7 +78,7 @@ api.add_decorator(_named, mode="view")
 api.add_decorator(refuse_unread, mode="operation")
 
 
-# What a refusal is called, where its message says all.
+# Titles of refusals whose message says everything.
 TITLES: dict[type[Exception], tuple[int, str]] = {
     UnknownFieldError: (400, "Unknown field"),
     ForbiddenError: (403, "Forbidden"),
@@ -141,7 +141,7 @@ def _errors(_request: HttpRequest, error: LoadError) -> HttpResponse:
 
 @api.exception_handler(UnclearColumnsError)
 def _unclear(_request: HttpRequest, error: UnclearColumnsError) -> HttpResponse:
-    """Questions with their answers, as parameters of the same request."""
+    """Return questions with their possible answers, as parameters of the same request."""
     questions = [
         {
             "text": question.text,
@@ -170,7 +170,8 @@ def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
 
 @api.exception_handler(ProbeNeededError)
 def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
-    """A worker asks the endpoint; after that, the same request succeeds or is refused for good."""
+    """Say that a worker asks the endpoint; after that, the same request succeeds or is finally
+    refused."""
     if error.endpoint.retired_at:
         return problem(
             422,

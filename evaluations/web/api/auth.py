@@ -23,15 +23,15 @@ from evaluations.web.api.schemas import storable
 
 
 class ForbiddenError(Exception):
-    """The user, or the token, may not do this."""
+    """The user or the token may not do this."""
 
 
 @dataclass(frozen=True)
 class Needed:
-    """What requests of an address need.
+    """What requests to an address need.
 
     Args:
-        readers, editors: the roles that may read, and change something, there.
+        readers, editors: the roles that may read, and make changes, there.
         calls_out: they decide which addresses the site calls.
         archived: they may change an archived project.
     """
@@ -69,10 +69,11 @@ class TokenAuth(HttpBearer):
 
 
 class TokenAlone(TokenAuth):
-    """For an address that changes nothing by itself: what it passes on is checked there."""
+    """For an address that changes nothing by itself: the requests that it passes on are checked
+    there."""
 
     def check(self, request: HttpRequest, token: ApiToken) -> None:
-        """Every token that is valid may."""
+        """Accept every valid token."""
 
 
 class BrowserAuth(SessionAuth):
@@ -96,7 +97,7 @@ def _auth(needed: Needed) -> list[TokenAuth | BrowserAuth]:
 AUTH = _auth(USUAL)
 CALLS_OUT = _auth(Needed(calls_out=True))
 MANAGES = _auth(Needed(readers=OWNERS, editors=OWNERS))
-# To archive, restore and delete a project.
+# Archive, restore and delete a project.
 KEEPS = _auth(Needed(readers=OWNERS, editors=OWNERS, archived=True))
 
 
@@ -114,12 +115,12 @@ def check_rights(request: HttpRequest, token: ApiToken | None, needed: Needed = 
 
 
 def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Project:
-    """The project of a short name, if the user may read (or change) it.
+    """Return the project with a short name, if the user may read (or change) it.
 
     Raises:
         Http404: there is none, or the user must not learn that it exists.
-        ForbiddenError: the user is a member without that right, or the token only reads and this
-            is no reading.
+        ForbiddenError: the user is a member without that right, or the token only reads and the
+            request makes a change.
     """
     token = request.auth if isinstance(request.auth, ApiToken) else None  # type: ignore[attr-defined]
     return _project(request, slug, token, change=change)

@@ -368,7 +368,7 @@ def get_choices(request: HttpRequest, slug: Path[str]) -> Any:
 
 
 def _lines(query: str, project: Project) -> StreamingHttpResponse:
-    """The rows of a query about a project, each as an object."""
+    """Yield the rows of a query about a project, each as an object."""
 
     def lines() -> Iterator[bytes]:
         with transaction.atomic(), connection.chunked_cursor() as cursor:
@@ -392,7 +392,7 @@ def get_export(request: HttpRequest, slug: Path[str], name: Path[Export]) -> Any
 
 
 def _text(value: str) -> str:
-    """PostgreSQL texts cannot contain NUL."""
+    """Return the text without NUL, which PostgreSQL texts cannot contain."""
     return value.replace("\0", "")
 
 

@@ -93,7 +93,7 @@ class ProbeOut(Schema):
 
 
 def probe_address(probe: ModelProbe) -> str:
-    """The API address of a probe's progress."""
+    """Return the API address of a probe's progress."""
     endpoint = probe.endpoint
     return f"/api/v1/projects/{endpoint.project.slug}/endpoints/{endpoint.pk}/probes/{probe.pk}"
 

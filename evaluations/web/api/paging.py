@@ -24,10 +24,10 @@ class Page(In):
 def page_of(
     rows: QuerySet[Any], page: Page, shown: Callable[[Any], Any] = lambda row: row
 ) -> dict[str, Any]:
-    """A page of records in the order of their ids, with the next cursor (null at the end).
+    """Return a page of records ordered by id, with the next cursor (null at the end).
 
     Args:
-        shown: what a record is written as; by default the response's schema says so.
+        shown: converts a record; by default the response's schema does.
     """
     listed = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
     more = len(listed) > page.limit

@@ -292,7 +292,7 @@ def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Pa
 
 
 def not_computed(cached: CachedReport, response: HttpResponse) -> Any:
-    """The answer while a worker computes numbers: how far it is, or why it failed."""
+    """Return the answer while a worker computes numbers: its progress, or why it failed."""
     if cached.coming and cached.coming.has_failed:
         return problem(503, "Not computed", cached.in_words)
     response["Retry-After"] = str(ASK_AGAIN_SECONDS)
@@ -311,7 +311,8 @@ def _progress(cached: CachedReport) -> dict[str, Any]:
 
 
 def _stale(content: str, cached: CachedReport) -> str:
-    """A report's JSON that begins with how old it is. A large one is not parsed for that."""
+    """Return a report's JSON with its age at the beginning. A large report is not parsed for
+    that."""
     assert cached.last is not None
     about = {
         "stale": True,
@@ -324,10 +325,11 @@ def _stale(content: str, cached: CachedReport) -> str:
 
 
 def criteria_named(project: Project, names: Sequence[str]) -> list[Criterion]:
-    """The criteria of these names, whatever their case, in the project's order; all for no name.
+    """Return the criteria with these names, regardless of case, in the project's order; all
+    criteria for no names.
 
     Raises:
-        ValidationError: there is none of that name.
+        ValidationError: there is no criterion with that name.
     """
     criteria = {criterion.name.lower(): criterion for criterion in project.criteria.all()}
     wanted = {name.lower() for name in names}

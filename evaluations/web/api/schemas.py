@@ -1,4 +1,5 @@
-"""Base schema of requests: every field is read, and every text can be stored in the database."""
+"""The base schema of requests: unknown fields are refused, and every text can be stored in the
+database."""
 
 import functools
 from collections.abc import Callable
@@ -12,20 +13,19 @@ from pydantic import ConfigDict, model_validator
 from geval.files.rows import is_text
 from geval.texts.near_names import unknown_field
 
-# A body that is not read is looked through up to this length, in bytes.
+# A body that is not parsed is checked up to this length, in bytes.
 MOST_LOOKED_AT = 2**20
 View = TypeVar("View", bound=Callable[..., Any])
 CHANGING = frozenset({"POST", "PUT", "PATCH"})
 
 
 class UnknownFieldError(Exception):
-    """A request's body has a field that is not read; the message names those that are."""
+    """A request's body has an unknown field; the message lists the allowed fields."""
 
 
 class In(Schema):
-    """A request's body or query. Fields that are not read are refused, so that nobody believes them
-    to count; texts with NUL or invalid Unicode as well, and values that are nested too deeply to
-    look through."""
+    """A request's body or query. Unknown fields are refused, so that nobody assumes that they take
+    effect; so are texts with NUL or invalid Unicode, and values nested too deeply to check."""
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
 
@@ -65,13 +65,13 @@ def refuse_unknown(values: dict[str, Any], allowed: list[str]) -> None:
 
 
 def reads_by_itself(view: View) -> View:
-    """Mark an operation that reads the body of its requests itself, such as rows of a file."""
+    """Mark an operation that reads its request body itself, such as rows of a file."""
     view.reads_by_itself = True  # type: ignore[attr-defined]
     return view
 
 
 def refuse_unread(view: View) -> View:
-    """Have an operation that reads no body refuse one that has fields."""
+    """Make an operation without a body refuse requests that have fields."""
 
     @functools.wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -84,7 +84,7 @@ def refuse_unread(view: View) -> View:
 
 
 def _fields_of(request: HttpRequest) -> dict[str, Any]:
-    """The fields of a JSON object in a body; none of anything else."""
+    """Return the fields of a JSON object in a body; none for any other value."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdigit() or not 0 < int(length) <= MOST_LOOKED_AT:
         return {}

@@ -44,6 +44,6 @@ class DocumentFilterForm(forms.Form):
             del self.fields["name"], self.fields["value"]
 
     def filters(self) -> dict[str, str]:
-        """The valid filters; invalid ones are ignored."""
+        """Return the valid filters; invalid ones are ignored."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value}

@@ -34,7 +34,7 @@ class PresetForm(forms.Form):
         self.fields["preset"].choices = list(self.groups.items())  # type: ignore[attr-defined]
 
     def chosen(self) -> list[Preset]:
-        """The presets of a valid form; of several with the same name, the first."""
+        """Return the presets of a valid form; of several with the same name, the first."""
         by_key = {preset.key: preset for preset in presets()}
         by_name: dict[str, Preset] = {}
         for key in self.cleaned_data["preset"]:
@@ -110,7 +110,7 @@ class CriterionForm(forms.ModelForm):
         )
 
     def groups(self) -> list[FieldGroup]:
-        """The fields under their headings."""
+        """Return the fields under their headings."""
         return field_groups(self, BASICS, FOLDED)
 
     def clean_labels_text(self) -> dict[str, str]:

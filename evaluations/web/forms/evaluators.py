@@ -27,8 +27,8 @@ FOLDED = (
 
 
 class EvaluatorForm(AddressForm):
-    """Name and settings; for evaluators that ask an LLM the fields of `llm_judge_fields` in
-    between. Where the project has no endpoint yet, one is described in the same form."""
+    """Name and settings; for evaluators that ask an LLM, also the fields of `llm_judge_fields`. If
+    the project has no endpoint yet, the form also describes one."""
 
     name = forms.CharField(max_length=200, help_text="The name shown in reports.")
 
@@ -52,7 +52,7 @@ class EvaluatorForm(AddressForm):
 
     @classmethod
     def of(cls, judge: Judge, evaluator: type[Evaluator]) -> "EvaluatorForm":
-        """The form with a judge's settings."""
+        """Return the form with a judge's settings."""
         declared = evaluator.Settings.model_fields.items()
         defaults = {name: info.default for name, info in declared if not info.is_required()}
         initial = {PREFIX + name: value for name, value in (defaults | judge.settings).items()}
@@ -61,25 +61,25 @@ class EvaluatorForm(AddressForm):
         return cls(project=judge.project, evaluator=evaluator, initial=initial)
 
     def groups(self) -> list[FieldGroup]:
-        """The fields under their headings. Of judges that ask an LLM, settings of the evaluator are
-        for experts; of others there are no more."""
+        """Return the fields under their headings. For judges that ask an LLM, the evaluator's
+        settings are in the group for experts; other judges have no such group."""
         own = [PREFIX + name for name in self.evaluator.Settings.model_fields]
         asks = issubclass(self.evaluator, LlmEvaluator)
         return field_groups(self, BASICS, (*FOLDED, ("More settings", own if asks else ())))
 
     @property
     def more_titles(self) -> str:
-        """What is folded."""
+        """The titles of the collapsed groups."""
         return ", ".join(group.title for group in self.groups()[1:]).capitalize()
 
     @property
     def is_more_open(self) -> bool:
-        """Whether something that is folded is set or wrong."""
+        """Whether a collapsed field is set or has an error."""
         return any(group.is_open for group in self.groups())
 
     @property
     def asks_for_endpoint(self) -> bool:
-        """Whether it describes an endpoint, because there is none to choose."""
+        """Whether the form describes an endpoint, because there is none to choose."""
         return "base_url" in self.fields
 
     @property
@@ -87,24 +87,24 @@ class EvaluatorForm(AddressForm):
         return not set(ADDRESS) & set(self.errors)
 
     def endpoint_draft(self) -> EndpointDraft:
-        """The endpoint that a form with a valid address describes."""
+        """Return the endpoint that a form with a valid address describes."""
         data = self.cleaned_data
         key, key_env = data["key"] or None, data["key_env"]
         return EndpointDraft(base_url=data["base_url"], key=key, key_env=key_env)
 
     def show_only(self, **errors: str) -> None:
-        """Show these errors, by field, in place of those of a form that was not to be saved."""
+        """Replace the errors of a form that was not to be saved with these, by field."""
         self.errors.clear()
         for name, message in errors.items():
             self.add_error(name, message)
 
     def draft(self) -> JudgeDraft:
-        """The judge that a valid form describes; empty settings get their defaults."""
+        """Return the judge that a valid form describes; empty settings get their defaults."""
         data = {name: value for name, value in self.cleaned_data.items() if name not in ADDRESS}
         given = {name: data.pop(PREFIX + name) for name in self.evaluator.Settings.model_fields}
         settings = {name: value for name, value in given.items() if value not in (None, "")}
         return JudgeDraft(**data, kind=self.evaluator.kind, settings=settings)
 
     def field_of(self, name: str) -> str | None:
-        """Errors of a setting are shown at its field."""
+        """Return the field at which a setting's errors are shown."""
         return super().field_of(name) or super().field_of(PREFIX + name)

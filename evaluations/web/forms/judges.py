@@ -30,12 +30,12 @@ class TakesErrors(forms.Form):
             self.add_error(self.field_of(field), messages)
 
     def field_of(self, name: str) -> str | None:
-        """The form's field for a field of the model; None if there is none."""
+        """Return the form's field for a field of the model, or None."""
         return name if name in self.fields else None
 
 
 class ProviderSelect(forms.Select):
-    """Each option brings what it fills in (static/js/providers.js)."""
+    """A select whose options carry the values that they fill in (static/js/providers.js)."""
 
     def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         option = super().create_option(name, value, *args, **kwargs)
@@ -49,7 +49,7 @@ class ProviderSelect(forms.Select):
 
 
 class AddressForm(TakesErrors):
-    """Where a model is served, and the key for it."""
+    """The address of a model's server, and its key."""
 
     provider = forms.ChoiceField(
         choices=[("", "Choose a provider"), *((each.name, each.title) for each in PROVIDERS)],
@@ -81,7 +81,7 @@ class AddressForm(TakesErrors):
         show_for_choices(self, "provider", {name: ["base_url"] for name in asking})
 
     def clean(self) -> dict[str, Any]:
-        """The provider's usual address where none is given."""
+        """Set the provider's usual address if none is given."""
         data = super().clean() or {}
         provider = BY_NAME.get(data.get("provider", ""))
         if "base_url" in self.fields and not data.get("base_url") and "base_url" not in self.errors:
@@ -92,7 +92,7 @@ class AddressForm(TakesErrors):
         return data
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """What has an error is in sight, whatever the provider."""
+        """Show fields with errors, whatever the provider."""
         super().add_error(field, error)
         if field == "base_url":
             for name in SHOWN_FOR:
@@ -141,21 +141,22 @@ class EndpointForm(AddressForm):
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointForm":
-        """The form with an endpoint's values, except its key."""
+        """Return the form with an endpoint's values, except its key."""
         initial = {
             name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)
         }
         initial["provider"] = provider_at(endpoint.base_url).name
         form = cls(initial=initial, endpoint=endpoint)
-        form.fields["name"].initial = endpoint.host  # its default, so that only others are in sight
+        # its default, so that only other names are shown
+        form.fields["name"].initial = endpoint.host
         return form
 
     def groups(self) -> list[FieldGroup]:
-        """The fields under their headings."""
+        """Return the fields under their headings."""
         return field_groups(self, ("provider", "base_url", "key", "forget_key"), FOLDED)
 
     def draft(self) -> EndpointDraft:
-        """The endpoint that a valid form describes."""
+        """Return the endpoint that a valid form describes."""
         data = {"confirms_key_env": True, **self.cleaned_data}
         del data["provider"]
         forget, key = data.pop("forget_key", False), data.pop("key")
@@ -177,7 +178,7 @@ def _about_key_names() -> str:
 
 
 class ModelField(forms.CharField):
-    """The name of a model; `suggestions` are names that the browser offers while one is typed."""
+    """The name of a model; the browser offers `suggestions` during typing."""
 
     suggestions: list[str]
 
@@ -186,7 +187,7 @@ class ModelField(forms.CharField):
         self.suggest(suggestions)
 
     def suggest(self, names: Iterable[str]) -> None:
-        """Offer other names."""
+        """Replace the suggestions."""
         self.suggestions = list(names)
         if self.suggestions:
             self.widget.attrs["list"] = "known-models"
@@ -206,8 +207,8 @@ class ProbeForm(forms.Form):
 def llm_judge_fields(
     evaluator: type[LlmEvaluator], project: Project, *, is_new: bool
 ) -> dict[str, forms.Field]:
-    """The fields of a judge that asks an LLM, as far as they mean something to its evaluator; with
-    the project's endpoints to choose from. A new judge where there are none describes one."""
+    """Return the fields of a judge that asks an LLM that apply to its evaluator, with the project's
+    endpoints to choose from. For a new judge without endpoints, they describe one."""
     endpoints = project.endpoints.current()
     left_out = set() if evaluator.chats else CHATTING
     if not evaluator.writes_steps:

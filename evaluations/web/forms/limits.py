@@ -6,7 +6,7 @@ from evaluations.models import ProjectLimits
 
 
 class LimitsForm(forms.ModelForm):
-    """Empty fields take the site's limits; 0 is none."""
+    """A project's own limits. Empty fields use the site's limits; 0 means no limit."""
 
     class Meta:
         model = ProjectLimits

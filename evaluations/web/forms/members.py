@@ -63,7 +63,7 @@ class MailedInvitationsForm(forms.Form):
 
 
 class JoinForm(UserCreationForm):
-    """A new account; its address may be left out."""
+    """A new account; its address is optional."""
 
     email = forms.EmailField(
         label=gettext_lazy("E-mail address"),

@@ -1,4 +1,4 @@
-"""The form that tries a judge on a few items, with parts of its prompt in other words."""
+"""The form that tries a judge on a few items, with parts of its prompt reworded."""
 
 from django import forms
 from django.http import QueryDict
@@ -15,10 +15,10 @@ LABELS = ("Item", "Second item", "Third item")
 
 
 class PlaygroundForm(forms.Form):
-    """A criterion, one to three items, and the parts of the prompt that can be said otherwise.
+    """A criterion, one to three items, and the parts of the prompt that can be reworded.
 
-    It begins with the words of the judge's latest trial on the criterion, unless the judge's own
-    are wanted.
+    It starts with the wording of the judge's latest trial on the criterion, unless the judge's own
+    is requested.
     """
 
     criterion = forms.ModelChoiceField(Criterion.objects.none(), widget=forms.HiddenInput)
@@ -26,7 +26,7 @@ class PlaygroundForm(forms.Form):
     def __init__(
         self, data: QueryDict | None, *, judge: Judge, chosen: Criterion, is_own: bool = False
     ) -> None:
-        # Other forms of the page have a criterion, too.
+        # The page has other forms with a criterion.
         super().__init__(data, auto_id="try_%s")
         self.fields["criterion"].queryset = judge.project.criteria.all()  # type: ignore[attr-defined]
         self.fields["criterion"].initial = chosen
@@ -66,7 +66,7 @@ class PlaygroundForm(forms.Form):
         return [self[name] for name in ITEMS]
 
     def prompt(self) -> FieldGroup | None:
-        """The parts of the prompt, in sight once they are not the judge's own."""
+        """Return the parts of the prompt, expanded if they differ from the judge's own."""
         fields = tuple(self[part] for part in self.parts)
         if not fields:
             return None
@@ -78,7 +78,7 @@ class PlaygroundForm(forms.Form):
 
     @property
     def outputs(self) -> list[int]:
-        """The ids of the chosen items of a valid form, each once."""
+        """The ids of the chosen items of a valid form, without duplicates."""
         chosen = [self.cleaned_data[name] for name in ITEMS]
         return [int(pk) for pk in dict.fromkeys(chosen) if pk]
 

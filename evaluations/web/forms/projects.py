@@ -15,7 +15,7 @@ class ArchiveForm(forms.Form):
 
 
 class FormatsForm(forms.ModelForm):
-    """How the project's texts are shown, and in which language they are."""
+    """How the project's texts are shown, and their language."""
 
     class Meta:
         model = Project
@@ -43,7 +43,7 @@ class ProjectForm(forms.ModelForm):
 
 
 class DeletionForm(forms.Form):
-    """The project's name, typed so that no project goes by a slip."""
+    """The project's name, typed to prevent deletion by mistake."""
 
     name = forms.CharField(
         max_length=200,

@@ -12,7 +12,7 @@ from evaluations.web.field_groups import show_for_choices
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 ALL, PILOT = "all", "pilot"
-# What each goal of a run asks for.
+# The field of each goal of a run.
 GOALS = {kind: f"goal_{name}" for kind, name in ASKED_OF_RUNS.items()}
 
 
@@ -91,7 +91,7 @@ class RunForm(forms.Form):
         )
         judges = project.judges.that_run()
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
-        # Without a link that names one, most often the one that was just created.
+        # If no link names one, it is usually the judge that was just created.
         self.fields["judge"].initial = judges.last()
         self.fields["criteria"].queryset = criteria  # type: ignore[attr-defined]
         self.fields["criteria"].initial = [criterion.pk for criterion in criteria]
@@ -100,8 +100,8 @@ class RunForm(forms.Form):
         return self.cleaned_data["transport"] or Transport.LIVE
 
     def clean(self) -> dict[str, Any]:
-        """With a kind of goal, what that one asks for; without one, the goal that is filled in, as
-        a browser without scripts shows all fields."""
+        """Keep the fields of the chosen goal; without a choice, use the goal that is filled in,
+        because a browser without scripts shows all fields."""
         data = super().clean() or {}
         if kind := data.get("goal_kind"):
             asked = GOALS[kind]
@@ -112,12 +112,13 @@ class RunForm(forms.Form):
 
     @property
     def pilot(self) -> int:
-        """On how many documents only, as a valid form says; 0 for all."""
+        """The number of documents of a pilot in a valid form; 0 for all."""
         return USUAL_DOCUMENTS if self.cleaned_data["outputs"] == PILOT else 0
 
 
 def wanted_run(project: Project, query: QueryDict) -> dict[str, Any]:
-    """What a link to the form fills in: a judge, criteria, and whether it is a pilot."""
+    """Return the initial values from a link to the form: a judge, criteria, and whether it is a
+    pilot."""
     wanted: dict[str, Any] = {}
     if query.get("judge") in {str(judge.pk) for judge in project.judges.that_run()}:
         wanted["judge"] = query["judge"]

@@ -1,5 +1,5 @@
-"""Form fields made from declared settings: an evaluator's own, and those of every judge that
-asks."""
+"""Form fields made from declared settings: an evaluator's own, and those of every judge that asks
+an LLM."""
 
 import types
 from decimal import Decimal
@@ -22,14 +22,14 @@ class OptionsField(forms.CharField):
         super().__init__(widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}), **options)
 
     def prepare_value(self, value: Any) -> Any:
-        """As it is edited."""
+        """Return the options as edited text."""
         return options_text(value) if isinstance(value, dict) else value
 
     def to_python(self, value: Any) -> dict[str, Any]:  # type: ignore[override]
-        """The options.
+        """Parse the options.
 
         Raises:
-            ValidationError: they may not be sent.
+            ValidationError: the options may not be sent.
         """
         try:
             return read_options(value)
@@ -39,7 +39,7 @@ class OptionsField(forms.CharField):
 
 
 def field_for(name: str, info: FieldInfo) -> forms.Field:
-    """The form field of a setting."""
+    """Return the form field of a setting."""
     kind = _without_none(info.annotation)
     common: dict[str, Any] = {
         "label": info.title or name.replace("_", " ").capitalize(),
@@ -69,7 +69,7 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
 
 
 def _without_none(annotation: Any) -> Any:
-    """`int | None` is `int` that need not be given."""
+    """Return `int` for `int | None`, which is an optional setting."""
     if get_origin(annotation) in (Union, types.UnionType):
         return next(part for part in get_args(annotation) if part is not type(None))
     return annotation

@@ -1,4 +1,4 @@
-"""Forms for choosing files, and for saying what is in them."""
+"""Forms for choosing files, and for describing their contents."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ CELLS = ("ratings", "scores")
 
 
 class TargetField(forms.ChoiceField):
-    """What a column is: one of the choices, or one of them with names in it."""
+    """The meaning of a column: one of the choices, or a choice that includes names."""
 
     def valid_value(self, value: str) -> bool:
         return super().valid_value(value) or is_target_with_names(value)
@@ -152,7 +152,7 @@ class LoadOptionsForm(forms.Form):
 
 
 def initial_options(files: Sequence[str]) -> dict[str, Any]:
-    """Initial options: the judge is named after the first file."""
+    """Return initial options: the judge is named after the first file."""
     stem = stem_of(files[0]) or files[0]
     fields = {name: field.initial or "" for name, field in LoadOptionsForm.base_fields.items()}
     return fields | {
@@ -165,7 +165,7 @@ def initial_options(files: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ColumnField:
-    """A column of a file: its name, what is in it, and the field that says what it is."""
+    """A column of a file: its name, its contents, and the field for its meaning."""
 
     name: str
     values: Sequence[str]
@@ -175,7 +175,7 @@ class ColumnField:
 
 
 class ColumnsForm(LoadOptionsForm):
-    """What the columns of an upload's files are, and defaults for those that are missing."""
+    """The meanings of the columns of an upload's files, and defaults for missing columns."""
 
     def __init__(self, upload: Upload, files: Sequence[UploadFile], data: Any = None) -> None:
         super().__init__(data, initial=upload.about)
@@ -192,7 +192,7 @@ class ColumnsForm(LoadOptionsForm):
                     self._add_names(self._key(file, number), column["name"], cell)
 
     def _add_names(self, key: str, name: str, cell: CellColumn) -> None:
-        """Fields for the criterion and the rater of a column of ratings."""
+        """Add fields for the criterion and the rater of a column of ratings."""
         for part, what, given, empty in (
             ("criterion", "Criterion", cell.criterion, "as the column"),
             ("rater", "Judge" if cell.by_judge else "Rater", cell.rater, "as in the row"),
@@ -214,14 +214,14 @@ class ColumnsForm(LoadOptionsForm):
 
     def about(self) -> dict[str, Any]:
         given = {name: self.cleaned_data[name] for name in LoadOptionsForm.base_fields}
-        # Without a name, the one before stays: there is nothing to complain about.
+        # Without a name the previous one stays, so this is no error.
         return given | {name: given[name] or self.initial[name] for name in ("judge", "annotator")}
 
     def about_fields(self) -> Iterator[BoundField]:
         return (self[name] for name in LoadOptionsForm.base_fields)
 
     def columns_of(self, file: UploadFile) -> list[ColumnField]:
-        """The columns of a file, to show."""
+        """Return the columns of a file for display."""
         return [
             ColumnField(
                 column["name"] or "(no name)",
@@ -238,7 +238,7 @@ class ColumnsForm(LoadOptionsForm):
         ]
 
     def chosen(self, file: UploadFile) -> dict[str, str]:
-        """The meaning of a file's columns in a valid form."""
+        """Return the meanings of a file's columns in a valid form."""
         named = (
             (column["name"], self._key(file, number))
             for number, column in enumerate(self._columns(file))
@@ -250,7 +250,7 @@ class ColumnsForm(LoadOptionsForm):
     def _target(self, file: UploadFile, name: str, key: str) -> str:
         target, before = self.cleaned_data[key], file.columns.get(name, "")
         if target == base_of(before) != before and f"{key}-rater" not in self.data:
-            return str(before)  # nobody changed its names, which the form did not show
+            return str(before)  # its names are unchanged, because the form did not show them
         if target not in CELLS or f"{key}-rater" not in self.data:
             if target == "scores":
                 return CellColumn(name, "", by_judge=True).target
@@ -265,8 +265,8 @@ class ColumnsForm(LoadOptionsForm):
 
 
 class ScalesForm(forms.Form):
-    """The scales of new criteria, and of those with ratings that seem to be on another one, to be
-    confirmed; prefilled with the guesses."""
+    """The scales to confirm: of new criteria, and of criteria whose ratings seem to be on another
+    scale; prefilled with the guesses."""
 
     def __init__(self, upload: Upload, data: Any = None) -> None:
         super().__init__(data)
@@ -297,7 +297,7 @@ class ScalesForm(forms.Form):
         return data
 
     def scales(self) -> dict[str, tuple[float, float, float]]:
-        """By criterion, what a valid form says; those that are empty stay as they are."""
+        """Return the scales of a valid form by criterion; empty ones stay unchanged."""
         scales = {}
         for number, criterion in enumerate(self.criteria):
             if written := self.cleaned_data.get(f"scale-{number}"):

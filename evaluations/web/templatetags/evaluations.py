@@ -48,14 +48,14 @@ from geval.texts.numbers import (
 )
 
 register = template.Library()
-# What pages call what the library has.
+# Functions of the library, for templates.
 FILTERS: dict[str, Callable[..., Any]] = {
     "brackets": in_brackets,
     "chosen_note": chosen_note,
     "counted": counted,
     "estimate": shown,
     "estimate_cells": estimate_cells,
-    # Django's own filter of numbers takes many times as long, and pages show hundreds.
+    # Django's own number filter takes many times as long, and pages show hundreds of numbers.
     "fixed": with_decimals,
     "human_score_note": human_score_note,
     "in_sight": in_sight_note,
@@ -84,7 +84,7 @@ for _name, _function in FILTERS.items():
 
 @register.simple_tag
 def what_is(term: str) -> SafeString:
-    """A question mark that opens a term's explanation, which `glossary` puts on the page."""
+    """Return a question mark that opens a term's explanation, which `glossary` adds to the page."""
     return format_html(
         '<button class="what-is" type="button" popovertarget="what-is-{}"'
         ' aria-label="What is this? {}">?</button>',
@@ -95,31 +95,31 @@ def what_is(term: str) -> SafeString:
 
 @register.inclusion_tag("includes/glossary.html")
 def glossary() -> dict[str, list[tuple[str, Term]]]:
-    """The explanations of all terms, hidden until they are asked for."""
+    """Return the explanations of all terms, hidden until requested."""
     return {"terms": list(TERMS.items())}
 
 
 @register.filter
 def in_view(result: JudgeResult, options: ReportOptions) -> str:
-    """A judge's correlation at the level and by the coefficient of a view."""
+    """Return a judge's correlation at a view's level and with its coefficient."""
     return shown(result.shown(options))
 
 
 @register.filter
 def fixed_or_dash(number: float | None, places: int = 2) -> str:
-    """A number with decimals, or a dash where there is none."""
+    """Format a number with decimals, or a dash if there is none."""
     return "–" if number is None else with_decimals(number, places)
 
 
 @register.filter
 def brief(number: float) -> str:
-    """A number with no more decimals than it needs, two at most: 4, 3.5."""
+    """Format a number with no more decimals than it needs, two at most: 4, 3.5."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
 @register.filter
 def ago(moment: datetime) -> SafeString:
-    """How long ago a moment was, with the full time on hover."""
+    """Return how long ago a moment was, with the full time on hover."""
     local = timezone.localtime(moment)
     full = date_format(local, "DATETIME_FORMAT")
     return format_html(
@@ -129,31 +129,31 @@ def ago(moment: datetime) -> SafeString:
 
 @register.filter
 def starts_with(text: str, beginning: str) -> bool:
-    """Whether a text begins with another one."""
+    """Whether a text begins with another."""
     return text.startswith(beginning)
 
 
 @register.filter
 def attribute(record: object, name: str) -> object:
-    """A named part of the report's options."""
+    """Return the attribute of an option of the report, by name."""
     return getattr(record, name)
 
 
 @register.filter
 def human_score(kind: HumanScore) -> str:
-    """A human score as a choice is named."""
+    """Return the name of a human score as a choice."""
     return HUMAN_SCORES[kind][0]
 
 
 @register.filter
 def symbol(coefficient: Coefficient) -> str:
-    """rho for spearman, and so on."""
+    """Return the symbol of a coefficient, such as rho for spearman."""
     return SYMBOLS[coefficient]
 
 
 @register.filter
 def figure_title(kind: str) -> str:
-    """The title of a figure."""
+    """Return the title of a figure."""
     return FIGURE_TITLES[kind]
 
 

@@ -14,7 +14,7 @@ register = template.Library()
 # Code runs from left to right in every language.
 _LEFT_TO_RIGHT = {TextFormat.CODE, TextFormat.HTML, TextFormat.JSON}
 _OPEN, _SEARCHED = SafeString(" open"), SafeString(" data-source")
-# A wide table scrolls by itself, also by keyboard.
+# A wide table scrolls separately, also by keyboard.
 _SCROLLS = SafeString(' tabindex="0" role="group"')
 
 
@@ -27,13 +27,13 @@ def formatted(
     raw: bool = False,
     searched: bool = False,
 ) -> SafeString:
-    """A text in its format, and folded below it `content`, which is the same text as it was
-    written. Without a format, `content` is all.
+    """Return a text in its format, and collapsed below it `content`, which is the same text as
+    written. Without a format, return only `content`.
 
     Args:
-        of: its document, whose metadata may say in which language it is.
-        raw: show the text as it was written first, because something is marked in it.
-        searched: whether the page's search looks into the formatted text, too.
+        of: its document, whose metadata may name its language.
+        raw: show the text as written first, because parts of it are marked.
+        searched: whether the page's search also covers the formatted text.
     """
     shown_text = shown(text, format_)
     written = mark_safe(content)  # noqa: S308 (rendered by a template)
@@ -49,7 +49,8 @@ def formatted(
 
 @register.simple_tag(takes_context=True)
 def lang_of(context: Context, document: Document) -> str:
-    """The attribute `lang` of an element with a document's texts; "" if nobody says which."""
+    """Return the attribute `lang` of an element with a document's texts; "" if the language is
+    unknown."""
     lang = _language(document, context["project"].text_language)
     return format_html(' lang="{}"', lang) if lang else ""
 

@@ -1,4 +1,4 @@
-"""Template tags for pages of the report, and what leads from them to others."""
+"""Template tags for pages of the report and links to related pages."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ PARTS = (
 
 
 def address_of(project: Project, page: str) -> str:
-    """The address of a page; empty if its app is not installed."""
+    """Return the address of a page; empty if its app is not installed."""
     try:
         return reverse(f"evaluations:{page}", args=[project.slug])
     except NoReverseMatch:
@@ -32,8 +32,8 @@ def address_of(project: Project, page: str) -> str:
 
 @register.simple_tag
 def gap_address(project: Project, options: ReportOptions, **about: Any) -> str:
-    """The address of the disagreements in a view of the report; of one case, where `output` is
-    given. Empty if their app is not installed."""
+    """Return the address of the disagreements in a view of the report, or of one case if `output`
+    is given; empty if their app is not installed."""
     view = replace(GapView(options), **about)
     address = address_of(project, "disagreement_list")
     return address and f"{address}?{view.query}{'#case' if view.output else ''}"
@@ -41,7 +41,7 @@ def gap_address(project: Project, options: ReportOptions, **about: Any) -> str:
 
 @register.filter
 def report_parts(project: Project, options: ReportOptions) -> list[tuple[str, str, str]]:
-    """The pages of a report: key, name, and address in a view."""
+    """Return the pages of a report: key, name, and address in a view."""
     query = f"?{options.query}" if options.query else ""
     addresses = [(key, name, address_of(project, page)) for key, name, page in PARTS]
     return [(key, name, address + query) for key, name, address in addresses if address]
@@ -49,12 +49,12 @@ def report_parts(project: Project, options: ReportOptions) -> list[tuple[str, st
 
 @register.filter
 def report_part(request: HttpRequest) -> str:
-    """The key of the page of a report that is asked for; empty if it is none."""
+    """Return the key of the requested page of a report; empty for other pages."""
     match = request.resolver_match
     return next((key for key, _name, page in PARTS if match and match.url_name == page), "")
 
 
 @register.simple_tag
 def cause_counts(project: Project) -> list[tuple[str, int]]:
-    """How many gaps of a project have each cause."""
+    """Count a project's gaps by cause."""
     return GapCause.objects.of_project(project).counted()

@@ -1,7 +1,7 @@
-"""Small parts that a document's page has hundreds of, built here because templates take ten times
-as long.
+"""Small elements of which a document's page has hundreds, built here because templates take ten
+times as long.
 
-Every text of a corpus is escaped here; the rest are numbers.
+Every text of a corpus is escaped here; everything else is a number.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.filter
 def marked(pieces: Iterable[Piece]) -> SafeString:
-    """A text in pieces, with those marked that the other text does not have."""
+    """Return a text in pieces, marking those that the other text does not contain."""
     texts = ((escape(piece.text), piece.differs) for piece in pieces)
     marks = (f'<mark class="differs">{text}</mark>' if differs else text for text, differs in texts)
     return mark_safe("".join(marks))  # noqa: S308 (escaped)
@@ -26,7 +26,7 @@ def marked(pieces: Iterable[Piece]) -> SafeString:
 
 @register.filter
 def criterion_rows(rows: Iterable[CriterionRow]) -> SafeString:
-    """An output's results, one row per criterion: the human mean, each rating, each judge's
+    """Return an output's results, one row per criterion: the human mean, each rating, each judge's
     score."""
     return mark_safe("".join(_criterion_row(row) for row in rows))  # noqa: S308 (escaped)
 
@@ -42,7 +42,7 @@ def _criterion_row(row: CriterionRow) -> str:
 
 
 def _judge_cell(cell: JudgeCell | None) -> str:
-    """A judge's score with its distribution and its distance from people."""
+    """Return a judge's score with its distribution and its distance from people."""
     if cell is None:
         return "<td>–</td>"
     words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
@@ -54,12 +54,12 @@ def _judge_cell(cell: JudgeCell | None) -> str:
 
 @register.filter
 def bars(cell: JudgeCell) -> SafeString:
-    """A score's distribution in small; empty without one."""
+    """Return a score's distribution as a small chart; empty without one."""
     return mark_safe(_bars(cell) if cell.bars else "")  # noqa: S308 (numbers, escaped names)
 
 
 def _bars(cell: JudgeCell) -> str:
-    """A distribution as bars, with a text alternative."""
+    """Return a distribution as bars, with a text alternative."""
     label = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)
     drawn = "".join(
         f'<rect x="{bar.x}" y="{bar.y}" width="6" height="{bar.height}"></rect>'

@@ -1,8 +1,8 @@
 """Turns of a conversation on pages, built here because a session has thousands of them.
 
-The text of `session` is exactly that of the session's transcript, whatever is folded: marked words
-point into it. What is not part of it (numbers, times, links) is written by the stylesheet from
-attributes. Every text of a corpus is escaped.
+The text of `session` is exactly the session's transcript, whatever is collapsed, because the
+positions of marked words refer to it. Everything else (numbers, times, links) is added by the
+stylesheet from attributes. Every text of a corpus is escaped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,25 +16,25 @@ from geval.texts.turns import ASSISTANT, CALL, RESULT, TOOL, USER, ToolCall, Tur
 
 register = template.Library()
 _KNOWN = {USER, ASSISTANT, TOOL, "system"}
-# Calls with no more than so many characters are open from the start.
+# Calls up to this many characters are expanded initially.
 SHORT = 300
 
 
 @register.filter
 def turns(listed: Sequence[Turn]) -> SafeString:
-    """Turns as a list, numbered as in their file."""
+    """Return turns as a list, numbered as in their file."""
     return _list(listed)
 
 
 @register.filter
 def session(listed: Sequence[Turn]) -> SafeString:
-    """The turns of a whole session, whose text is its transcript."""
+    """Return the turns of a whole session, whose text is its transcript."""
     return _list(listed)
 
 
 @register.filter
 def reply(listed: Sequence[Turn]) -> SafeString:
-    """What is said in a turn, without its speaker: the text is the turn's body."""
+    """Return the content of a turn without its speaker: the text is the turn's body."""
     return mark_safe("".join(_body(turn) for turn in listed))  # noqa: S308 (escaped)
 
 
@@ -65,7 +65,7 @@ def _body(turn: Turn) -> str:
 
 
 def _call(call: ToolCall) -> str:
-    """A call, folded with its result where they are long."""
+    """Return a call with its result, collapsed if they are long."""
     size = len(call.arguments) + len(call.result or "")
     is_open = " open" if size <= SHORT else ""
     size_in_words = _("%(number)s characters") % {"number": f"{size:,}"}
@@ -82,7 +82,7 @@ def _call(call: ToolCall) -> str:
 
 
 def _links(turn: Turn) -> Iterator[str]:
-    """Attachments: links open elsewhere and say nothing of where the reader came from."""
+    """Return the links to attachments, which open in a new context and send no referrer."""
     for link in turn.attachments:
         shown = escape(link)
         name = f"{escape(_('Attachment'))} {shown}"

@@ -1,4 +1,4 @@
-"""The page that says what each annotator's ratings are worth."""
+"""The page on the value of each annotator's ratings."""
 
 from functools import partial
 
@@ -30,7 +30,7 @@ def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
         "cached": numbers.cached,
         "split_below": SPLIT,
         "errors": errors,
-        "options": options,  # which the links to other pages keep
+        "options": options,  # used by the links to other pages
         "is_part": bool(view.query),
     }
     return render(request, "evaluations/annotator_report.html", context)

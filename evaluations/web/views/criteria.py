@@ -57,7 +57,7 @@ def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
-    """Save, or with the button "Preview" show the resulting prompt without saving."""
+    """Save the criterion, or with the button "Preview" show the resulting prompt without saving."""
     form = CriterionForm(request.POST or None, request.FILES or None, instance=criterion)
     only_looks = "preview" in request.POST
     if only_looks:
@@ -94,20 +94,21 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
 
 
 def _pilot_judge(request: HttpRequest, project: Project) -> Judge | None:
-    """The judge that tries a changed criterion: the one whose scores led here, or the newest."""
+    """Return the judge for trying a changed criterion: the one whose scores led here, or the
+    newest."""
     judges = {str(judge.pk): judge for judge in project.judges.that_run()}
     return judges.get(request.GET.get("judge", "")) or next(reversed(judges.values()), None)
 
 
 def _back_to(request: HttpRequest, criterion: Criterion) -> HttpResponse:
-    """To the criterion's page, which keeps the judge whose scores led there."""
+    """Redirect to the criterion's page, keeping the judge whose scores led there."""
     judge = request.GET.get("judge", "")
     address = reverse("evaluations:criterion_edit", args=[criterion.project.slug, criterion.pk])
     return redirect(f"{address}?{urlencode({'judge': judge})}" if judge else address)
 
 
 def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
-    """The last time a model was asked for steps, while it is running or if it failed."""
+    """Return the last request for steps, if it is in progress or failed."""
     wanted = criterion.steps_requests.select_related("judge").order_by("-wanted_at").first()
     if wanted is None or not (wanted.is_open or wanted.has_failed):
         return None
@@ -125,7 +126,7 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     elif "generate" in request.POST and form.cleaned_data["judge"]:
         wanted = request_steps(criterion, form.cleaned_data["judge"])
         if request.htmx:  # type: ignore[attr-defined]
-            # Only this part of the page is replaced; what somebody typed stays where it is.
+            # Only this part of the page is replaced; typed input stays.
             errand = shown_errand("steps", wanted, then="say")
             return render(
                 request, "evaluations/errand.html", {"project": project, "shown_errand": errand}

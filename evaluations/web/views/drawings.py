@@ -1,4 +1,4 @@
-"""The report's figures that the server draws: on its page, as downloads, and the outputs behind a
+"""The report's figures drawn by the server: on its page, as downloads, and the outputs behind a
 circle."""
 
 import math
@@ -33,7 +33,7 @@ TYPES = {
 
 @waits_as_text
 def piece(request: HttpRequest, project: Project) -> HttpResponse:
-    """The figures of one criterion for one judge, for the page that shows others."""
+    """The figures of one criterion and judge, for a page that switches between them."""
     options, _errors = options_of(request.GET, project)
     base = request.path.removesuffix("drawings/")
     figures = chosen_figures(request, report_view(project, options), base=base)
@@ -45,7 +45,7 @@ def piece(request: HttpRequest, project: Project) -> HttpResponse:
 def download(
     request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
 ) -> HttpResponse:
-    """A figure as a file, as wide as one column in print, or with `mm=174` as two."""
+    """A figure as a file, one column wide in print, or two with `mm=174`."""
     if kind not in KINDS or ending not in TYPES:
         raise Http404(f"Figures can be downloaded as {', '.join(TYPES)}.")
     options, _errors = options_of(request.GET, project)
@@ -67,10 +67,10 @@ def download(
 
 
 def _width(request: HttpRequest) -> int:
-    """In millimetres.
+    """Return the width in millimetres.
 
     Raises:
-        Http404: figures are not drawn as wide as that.
+        Http404: figures are not available in this width.
     """
     asked = request.GET.get("mm", str(WIDTHS_MM[0]))
     if asked not in map(str, WIDTHS_MM):
@@ -89,7 +89,7 @@ def _content(drawing: Drawing, ending: str, name: str) -> str | bytes:
 def _numbers(
     project: Project, options: ReportOptions, criterion: int, judge: int
 ) -> tuple[CriterionNumbers, JudgeNumbers]:
-    """The numbers of a criterion and of a judge on it.
+    """Return the numbers of a criterion and of a judge on it.
 
     Raises:
         Http404: the view does not contain them.
@@ -134,7 +134,7 @@ def report_bubble(
 
 
 def _number(text: str) -> str:
-    """A number as addresses have it; "" for anything else."""
+    """Return a number as written in addresses; "" for anything else."""
     try:
         value = float(text)
     except ValueError:

@@ -42,7 +42,7 @@ def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def _edit(
     request: HttpRequest, project: Project, endpoint: Endpoint | None, form: EndpointForm
 ) -> HttpResponse:
-    """Save what a form describes, in place of an endpoint if there is one, or show the form."""
+    """Save a form's endpoint, new or changed, or show the form with its errors."""
     if form.is_valid():
         try:
             saved = save_endpoint(project, form.draft(), endpoint=endpoint)
@@ -58,7 +58,8 @@ def _edit(
 
 
 def _saved(request: HttpRequest, endpoint: Endpoint, outcome: str) -> HttpResponse:
-    """To the endpoint's page, which shows the models that it lists as soon as a worker has them."""
+    """Redirect to the endpoint's page, which shows its models as soon as a worker has listed
+    them."""
     messages.success(request, f"{endpoint} is {outcome}.")
     if warning := warn_of_key(endpoint):
         messages.warning(request, warning)

@@ -17,7 +17,7 @@ from evaluations.models import (
 from evaluations.people.access import READERS, project_view
 from evaluations.web.polling import STOP_POLLING
 
-# What the part does once the answer has arrived: reload the page, submit its form, or only say so.
+# What to do once the answer has arrived: reload the page, submit its form, or only say so.
 ENDINGS = ("refresh", "submit", "say")
 
 
@@ -42,7 +42,7 @@ def errand_state(request: HttpRequest, project: Project, kind: str, pk: int) -> 
 
 
 def shown_errand(kind: str, errand: Errand, *, then: str = "refresh") -> dict[str, Any]:
-    """What `errand.html` shows about a request, as `shown_errand`."""
+    """Return what `errand.html` shows about a request, as `shown_errand`."""
     return {
         "kind": kind,
         "errand": errand,

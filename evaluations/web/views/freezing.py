@@ -1,4 +1,4 @@
-"""Frozen reports: created by editors from the view they look at, read by members."""
+"""Frozen reports: created by editors from their current view, read by members."""
 
 import hashlib
 
@@ -15,14 +15,14 @@ from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.sharing import SnapshotForm
 
-# Of a hash; enough to name one of a project's snapshots.
+# Length of a hash's prefix that identifies one of a project's snapshots.
 LEAST_CHARACTERS = 8
 
 
 @require_POST
 @project_view(EDITORS)
 def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """Freeze the current view; the same numbers are the same snapshot."""
+    """Freeze the current view; equal numbers give the same snapshot."""
     form = SnapshotForm(request.POST)
     if not form.is_valid():
         messages.error(request, "The note is too long; the limit is 300 characters.")
@@ -55,7 +55,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def snapshot_list(request: HttpRequest, project: Project) -> HttpResponse:
-    """All frozen reports; one whose hash begins as asked is opened at once."""
+    """All frozen reports; if exactly one hash begins with the query, it opens at once."""
     wanted = request.GET.get("sha256", "").strip().lower()
     snapshots = project.snapshots.listed()
     matching = snapshots.filter(sha256__startswith=wanted) if wanted else snapshots

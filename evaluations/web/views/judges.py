@@ -47,7 +47,7 @@ from geval_site.queues import RUNS
 
 @project_view(READERS)
 def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
-    """All judges; verdicts that take more than a moment are fetched once the page stands."""
+    """All judges. Verdicts that take more than a moment are fetched after the page has loaded."""
     view = report_view(project, ReportOptions())
     is_asked = view.is_at_hand or "verdicts" in request.GET
     report = view.numbers().report if view.has_numbers and is_asked else None
@@ -72,10 +72,10 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 
 
 def _detail(judge: Judge, playground: PlaygroundForm | None) -> dict[str, Any]:
-    """What the page of a judge shows; the playground for those who may try it."""
+    """Return what the page of a judge shows, with the playground for those who may use it."""
     project = judge.project
     findings = known_findings(judge.endpoint, judge.model, judge.request_options)
-    # Wordings are shown by themselves, line by line.
+    # Wordings are shown separately, line by line.
     settings = {name: value for name, value in judge.settings.items() if name != "wording"}
     steady = steadiness(judge)
     context = {
@@ -100,7 +100,8 @@ def _detail(judge: Judge, playground: PlaygroundForm | None) -> dict[str, Any]:
 
 
 def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
-    """The form that tries a judge on a criterion: that which is named, else the one tried last."""
+    """Return the form that tries a judge on a criterion: the named one, or else the last one
+    tried."""
     criteria = list(judge.project.criteria.all())
     if not criteria or not can_try(judge):
         return None
@@ -116,7 +117,7 @@ def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
 
 
 def _trial(judge: Judge) -> dict[str, Any]:
-    """The latest trial of a judge, as the part of the page that is asked for until it ends."""
+    """Return the latest trial of a judge, as a part of the page that is polled until it ends."""
     run = latest_trial(judge)
     return {
         "run": run,
@@ -127,8 +128,8 @@ def _trial(judge: Judge) -> dict[str, Any]:
 
 @project_view(EDITORS)
 def judge_try(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Try a judge on a few items, or with "keep" make these words its own; for htmx, how far the
-    trial is."""
+    """Try a judge on a few items, or with "keep" store the wording in the judge; for htmx, the
+    trial's progress."""
     judge = get_object_or_404(project.judges.that_run(), pk=pk)
     if request.method == "GET":
         context = {"project": project, "judge": judge} | _trial(judge)
@@ -164,7 +165,7 @@ def _kept(request: HttpRequest, judge: Judge, changed: Judge) -> HttpResponse:
 
 @project_view(READERS)
 def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """How the judge agrees with people, which its page fetches."""
+    """How well the judge agrees with people, fetched by its page."""
     judge, view = get_object_or_404(project.judges, pk=pk), report_view(project, ReportOptions())
     context = {
         "project": project,
@@ -179,7 +180,7 @@ def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 @project_view(EDITORS)
 def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """A judge in one form, G-Eval unless another kind is asked for; other kinds are a link away."""
+    """Create a judge with a single form: G-Eval by default, with links to other kinds."""
     kind = request.POST.get("kind") or request.GET.get("kind") or JudgeKind.GEVAL
     evaluator = evaluators().get(kind)
     if evaluator is None or not evaluator.runs:
@@ -222,20 +223,20 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _sent(request: HttpRequest) -> QueryDict | None:
-    """What a form is sent with, which may be nothing; None where it is only shown."""
+    """Return a form's input, which may be empty; None if the form is only shown."""
     return request.POST if request.method == "POST" else None
 
 
 def _new_form(
     project: Project, evaluator: type[Evaluator], data: QueryDict | None, query: QueryDict
 ) -> EvaluatorForm:
-    """The form of a new judge; a link may name its endpoint."""
+    """Return the form of a new judge; a link may name its endpoint."""
     initial = {"endpoint": query["endpoint"]} if "endpoint" in query else {}
     return EvaluatorForm(data, project=project, evaluator=evaluator, is_new=True, initial=initial)
 
 
 def _with_endpoint(request: HttpRequest, project: Project, form: EvaluatorForm) -> EvaluatorForm:
-    """The form with the endpoint that it describes, once that is saved."""
+    """Return the form with the endpoint that it describes, once that is saved."""
     may_save = form.is_address_valid and (form.is_valid() or "models" in request.POST)
     if not form.asks_for_endpoint or not may_save:
         return form
@@ -252,7 +253,7 @@ def _with_endpoint(request: HttpRequest, project: Project, form: EvaluatorForm) 
 
 
 def _wants_models(request: HttpRequest, form: EvaluatorForm) -> bool:
-    """Whether a form with an endpoint is sent to see the models that it lists."""
+    """Whether a form with an endpoint was submitted to list the endpoint's models."""
     if not form.fields.get("endpoint"):
         return False
     if "models" in request.POST:
@@ -262,7 +263,8 @@ def _wants_models(request: HttpRequest, form: EvaluatorForm) -> bool:
 
 
 def _asked_models(request: HttpRequest, form: EvaluatorForm) -> dict[str, Any] | None:
-    """The request for an endpoint's models that the form waits for; None once it is answered."""
+    """Return the request for an endpoint's models that the form waits for; None once it is
+    answered."""
     form.full_clean()
     endpoint = form.cleaned_data.get("endpoint")
     if endpoint is None:
@@ -327,9 +329,11 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def _probing(
     request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError
 ) -> dict[str, Any] | None:
-    """The probe that the form waits for; None if it has just failed, which the form shows.
+    """Return the probe that the form waits for; None if it has just failed, which the form then
+    shows.
 
-    A form that waited names its probe and shows its result; only a new attempt starts another.
+    A form that waited names its probe and shows its result; only a new attempt starts another
+    probe.
     """
     asked = {"model": needed.model, "request_options": needed.options}
     probe = needed.endpoint.probes.filter(**asked).first()

@@ -10,7 +10,7 @@ from evaluations.people.languages import choose_language
 
 @require_POST
 def language_choose(request: HttpRequest) -> HttpResponse:
-    """Keep the chosen language, and go back to the page."""
+    """Store the chosen language, and redirect to the page."""
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
         back = reverse("evaluations:project_list")

@@ -1,4 +1,4 @@
-"""What mails somebody gets, and where."""
+"""Settings for a person's mails: which kinds, and the address."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required

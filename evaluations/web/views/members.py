@@ -42,7 +42,7 @@ def member_list(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(OWNERS)
 def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """Create an invitation; its link is only on the page of this response."""
+    """Create an invitation; its link is shown only in this response."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
         return render(request, "evaluations/member_list.html", _context(project, form), status=422)
@@ -60,7 +60,7 @@ def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(OWNERS)
 def invitations_mail(request: HttpRequest, project: Project) -> HttpResponse:
-    """Invite people by mail; those who are members or invited already are left out."""
+    """Invite people by mail, skipping members and those already invited."""
     form = MailedInvitationsForm(request.POST, request.FILES)
     if not form.is_valid():
         context = _context(project, InvitationForm()) | {"mailed_form": form}
@@ -113,7 +113,7 @@ def invitation_revoke(_request: HttpRequest, project: Project, pk: int) -> HttpR
 @require_POST
 @project_view(OWNERS)
 def member_change(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Change a member's role, or with the button "Remove" remove them."""
+    """Change a member's role, or with the button "Remove" remove the member."""
     member = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
     form = RoleForm(request.POST)
     try:

@@ -10,7 +10,7 @@ from evaluations.people.waking import MessageLostError, wake_for_password_reset
 
 
 class ResetForm(PasswordResetForm):
-    """Lets a worker do everything that depends on the address."""
+    """Leaves everything that depends on the address to a worker."""
 
     def save(
         self,

@@ -115,8 +115,8 @@ def project_import(request: HttpRequest) -> HttpResponse:
                     path, anew=True, give_to=lambda made: made.memberships.create(**owner)
                 )
                 if why_not_call_out(request.user, Role.OWNER):
-                    # Its endpoints are addresses from the archive; somebody with the right has to
-                    # restore them.
+                    # Its endpoints are addresses from the archive; a person with the right to enter
+                    # addresses has to restore them.
                     project.endpoints.filter(retired_at=None).update(retired_at=timezone.now())
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))
@@ -161,7 +161,7 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def project_standing(request: HttpRequest, project: Project) -> HttpResponse:
-    """The verdicts, which the home page fetches where they take longer than a moment."""
+    """The verdicts, fetched by the home page if they take longer than a moment."""
     context = _standing(report_view(project, ReportOptions()))
     home: Home | None = context.get("home")
     context |= {"step": report_step(project, home.glance if home else None), "is_fetched": True}
@@ -169,7 +169,7 @@ def project_standing(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _standing(report: ReportView) -> dict[str, Any]:
-    """What the verdicts of a project are shown with."""
+    """Return the context for showing a project's verdicts."""
     context: dict[str, Any] = {
         "project": report.project,
         "options": report.options,

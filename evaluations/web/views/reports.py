@@ -1,7 +1,7 @@
 """Pages of the report: live numbers, figures, the documents behind a number, downloads.
 
-Of a large project they show what a worker has computed, with its age, and how far newer numbers
-are.
+For a large project they show what a worker has computed, with its age and the progress of newer
+numbers.
 """
 
 from collections.abc import Callable
@@ -35,23 +35,22 @@ from geval.reports.page import ReportPage
 from geval.texts.hidden_fields import whole_number
 from geval_site.extensions import sensitivities
 
-# The ends of the addresses of the report's other pages, below the report's: the evidence on one
-# criterion, and the table for a paper.
+# URL suffixes of the report's other pages: the evidence on one criterion, and the table for a
+# paper.
 NUMBERS, PAPER = "numbers/", "paper/"
-# Parts of these pages that keep themselves fresh, and the templates that show them.
+# Parts of these pages that refresh themselves, and their templates.
 PIECES = {"numbers": "report_numbers", "more": "report_more", "table": "report_table"}
-# Of the session: the address of a link to the report, until it was shown once.
+# The session key of a new link's address, kept until it has been shown once.
 NEW_LINK = "new_share_link"
 
 
 def waits(
     view: Callable[..., HttpResponse], tab: str = "report", *, as_text: bool = False
 ) -> Callable[..., HttpResponse]:
-    """Have a page whose numbers a worker is still computing say how far they are, until they are
-    there.
+    """Make a page whose numbers a worker is still computing show the progress.
 
     Args:
-        as_text: it is no page, but a figure or a download.
+        as_text: the response is a figure or a download, not a page.
     """
 
     @wraps(view)
@@ -76,7 +75,7 @@ waits_as_text = partial(waits, as_text=True)
 
 
 def choices_of(project: Project) -> dict[str, list[Any]]:
-    """The choices of the filters, by field name."""
+    """Return the choices of the filters, by field name."""
     return {
         "judges": list(project.judges.all()),
         "criteria": list(project.criteria.all()),
@@ -86,12 +85,12 @@ def choices_of(project: Project) -> dict[str, list[Any]]:
 
 
 def criterion_in_view(project: Project, options: ReportOptions, criterion: int) -> Criterion:
-    """A criterion that an address names.
+    """Return the criterion named in an address.
 
     Raises:
-        Http404: the project or this view of it has none such. Whatever a view shows of a criterion
-            or a judge comes from here or from `number_in_view`, so that a link to a view of a few
-            leads to no others.
+        Http404: the project or this view of it does not have it. Every criterion or judge that a
+            view shows comes from here or from `number_in_view`, so that a link to a restricted view
+            gives no access to others.
     """
     if not options.shows(criterion):
         raise Http404("This view does not contain this criterion.")
@@ -101,10 +100,10 @@ def criterion_in_view(project: Project, options: ReportOptions, criterion: int) 
 def number_in_view(
     project: Project, options: ReportOptions, criterion: int, judge: int
 ) -> tuple[Criterion, Judge]:
-    """The criterion and the judge of a number that an address names.
+    """Return the criterion and the judge of a number named in an address.
 
     Raises:
-        Http404: the project or this view of it has none such.
+        Http404: the project or this view of it does not have them.
     """
     about = criterion_in_view(project, options, criterion)
     if not options.shows(criterion, judge):
@@ -147,7 +146,7 @@ def evidence(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def evidence_on(page: ReportPage, query: QueryDict) -> dict[str, Any]:
-    """What the page of a criterion shows: of the one that an address names, or of the first."""
+    """Return what the page of a criterion shows: the criterion in the address, or the first."""
     rows = page.glance.rows
     wanted = whole_number(query.get("on", ""), default=0)
     row = next((row for row in rows if row.pk == wanted), rows[0] if rows else None)
@@ -163,7 +162,7 @@ def evidence_on(page: ReportPage, query: QueryDict) -> dict[str, Any]:
 
 
 def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, Any]:
-    """The page's context; `base` is the address of its parts, for a shared report."""
+    """Return the page's context; `base` is the address of its parts, for a shared report."""
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
     probed = sensitivities(project)
@@ -187,7 +186,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "options": options,
         "formats": FORMATS,
         "drifted": _drifted(request, project),
-        # A shared link shows no other judge or criterion than its view.
+        # A shared link shows only the judges and criteria of its view.
         "sensitivities": [
             result
             for result in probed
@@ -197,7 +196,8 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
 
 
 def _drifted(request: HttpRequest, project: Project) -> list[Study]:
-    """Watches that found drift; a shared report has no links into the project."""
+    """Return watches that found drift; none for a shared report, which has no links into the
+    project."""
     if getattr(request, "shared", False):
         return []
     return list(project.studies.drifted().select_related("criterion", "judge", "project"))
@@ -206,8 +206,8 @@ def _drifted(request: HttpRequest, project: Project) -> list[Study]:
 def chosen_figures(
     request: HttpRequest, view: ReportView, *, base: str, criterion: int | None = None
 ) -> ChosenFigures:
-    """The figures that an address asks for, or those of a criterion; on a shared report nothing
-    leads to texts."""
+    """Return the figures that an address asks for, or those of a criterion; on a shared report they
+    do not link to texts."""
     drawn, judge = (whole_number(request.GET.get(name, ""), default=0) for name in ("drawn", "by"))
     return ChosenFigures(
         view,
@@ -220,7 +220,8 @@ def chosen_figures(
 
 
 def piece(request: HttpRequest, project: Project) -> HttpResponse:
-    """Only the numbers, if they have changed since `mark`; else 204, which costs one query."""
+    """The numbers alone, if they have changed since `mark`; otherwise 204, which costs one
+    query."""
     mark, part = request.GET.get("mark"), request.GET.get("part")
     if part != "kept" and mark == mark_of(project):
         return HttpResponse(status=204)
@@ -242,7 +243,8 @@ def piece(request: HttpRequest, project: Project) -> HttpResponse:
 def _progress_piece(
     request: HttpRequest, context: dict[str, Any], view: ReportView
 ) -> HttpResponse:
-    """How old the numbers are and how far newer ones are; the first ones reload the page."""
+    """Return the age of the numbers and the progress of newer ones; the first numbers reload the
+    page."""
     context["cached"] = view.cached
     response = render(request, "evaluations/report_cached.html", context)
     if "first" in request.GET and view.has_numbers:
@@ -253,7 +255,7 @@ def _progress_piece(
 @require_POST
 @project_view(READERS, archived=True)
 def report_again(request: HttpRequest, project: Project) -> HttpResponse:
-    """Have numbers computed again whose computation failed."""
+    """Retry a failed computation of numbers."""
     view = request.POST.get("view", "")
     try_again(project, view)
     page, query = page_and_query(view)
@@ -336,7 +338,7 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     return response
 
 
-# The same for members; `sharing.py` has them for whoever has a link.
+# The pages for members; `sharing.py` has those for readers with a link.
 report_numbers, report_paper = project_view(READERS)(evidence), project_view(READERS)(paper)
 report_piece, report_figure = project_view(READERS)(piece), project_view(READERS)(figure)
 report_cell, report_export = project_view(READERS)(cell), project_view(READERS)(export)

@@ -45,7 +45,7 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def jobs(request: HttpRequest, project: Project) -> HttpResponse:
-    """The header's pill, which every page polls while it can be seen; or the home page's list."""
+    """The header's status, which every visible page polls, or the home page's list."""
     context = {"project": project, "jobs": jobs_of(project)}
     part = "jobs_list" if "list" in request.GET else "jobs"
     return render(request, f"includes/{part}.html", context)
@@ -141,17 +141,18 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 
 def _estimate(run: EvaluationRun) -> RunEstimate | None:
-    """What the rest of a trial would take; None for another run, and while it is being judged."""
+    """Return an estimate of the rest of a trial; None for other runs, and while the trial is being
+    judged."""
     if not run.frozen.trial or run.state != RunState.DONE or remainder_run(run):
         return None
     try:
         return estimate_rest(run)
-    except (RunError, PromptError):  # its judge or criterion changed since
+    except (RunError, PromptError):  # its judge or criterion has changed since
         return None
 
 
 def _is_to_be_decided(run: EvaluationRun) -> bool:
-    """Whether somebody is to decide how a run goes on, and should know why items failed."""
+    """Whether a person has to decide how a run continues, and so should know why items failed."""
     waits = run.state in (RunState.PAUSED, RunState.FAILED)
     return run.judge.asks_llm and (bool(run.frozen.trial) or waits)
 

@@ -21,8 +21,8 @@ from evaluations.web.forms.sharing import ShareForm
 from evaluations.web.views import drawings, reports
 from geval.reports.options import LISTS
 
-# Parameters of how a part of the page is sent, not of what it shows.
-# And which of its criteria is looked at, which of its figures are drawn.
+# Parameters that affect how a part of the page is sent rather than what it contains, and those that
+# select the criterion and the figures.
 SENDING = frozenset({"mark", "table", "part", "first", "drawn", "by", "on"})
 
 
@@ -88,11 +88,11 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 def _view_of(link: ShareLink, query: QueryDict) -> QueryDict:
-    """The link's own view, with the request's parameters of how it is sent.
+    """Return the link's own view, with the request's display parameters.
 
     Raises:
-        Http404: everything that one of its filters named was removed; without it the view would
-            show more.
+        Http404: all records named by one of its filters were removed; without the filter the view
+            would show more.
     """
     view = QueryDict(link.query, mutable=True)
     options, _errors = options_of(view, link.project)

@@ -1,4 +1,5 @@
-"""What a project uses, for those who may change it; the whole site, for its administrators."""
+"""A project's usage, for members who may change it, and the whole site's, for its
+administrators."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -21,7 +22,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 def administrators_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """For superusers; others who are signed in are refused."""
+    """Restrict a view to superusers; other signed-in users are refused."""
 
     @login_required
     @wraps(view)
@@ -46,7 +47,7 @@ def site_overview(request: HttpRequest) -> HttpResponse:
 
 @administrators_only
 def limits_edit(request: HttpRequest, pk: int) -> HttpResponse:
-    """A project's own limits, with what it uses."""
+    """A project's own limits, with its usage."""
     project = get_object_or_404(Project, pk=pk)
     own = ProjectLimits.objects.filter(project=project).first() or ProjectLimits(project=project)
     form = LimitsForm(request.POST or None, instance=own)
@@ -55,7 +56,7 @@ def limits_edit(request: HttpRequest, pk: int) -> HttpResponse:
         log.info("limits changed", project=project.slug, user=request.user.pk, **form.cleaned_data)
         messages.success(request, f"The limits of {project} are changed.")
         return redirect("evaluations:site_overview")
-    # Not as `project`: an administrator who is no member gets none of its tabs.
+    # Not as `project`: an administrator who is not a member gets none of its tabs.
     context = {"limited": project, "form": form, "allowances": allowances(project)}
     status = 422 if form.errors else 200
     return render(request, "evaluations/limits_edit.html", context, status=status)

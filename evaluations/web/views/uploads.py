@@ -155,7 +155,7 @@ def upload_scales(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 
 @project_view(EDITORS)
 def upload_refused(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The rows of which something is left out with their reasons, as CSV."""
+    """The rows that were left out, or have cells that were, with the reasons, as CSV."""
     rows = [
         RefusedRow(file.name, row["line"], row["cells"], tuple(row["reasons"]))
         for file in _upload(project, pk).files.all()
@@ -185,7 +185,7 @@ def saved_columns_forget(_request: HttpRequest, project: Project, pk: int) -> Ht
 @require_POST
 @project_view(EDITORS)
 def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Load what was checked, with the scales that are confirmed by it."""
+    """Load a checked upload, which confirms its scales."""
     upload = _upload(project, pk)
     return _with_scales(request, upload, lambda scales: _load(request, upload, scales))
 
@@ -209,7 +209,7 @@ def _load(request: HttpRequest, upload: Upload, scales: Scales) -> HttpResponse:
 def _with_scales(
     request: HttpRequest, upload: Upload, act: Callable[[Scales], HttpResponse]
 ) -> HttpResponse:
-    """Do something with the scales of a form, or show the form again with its errors."""
+    """Do an action with the scales of a form, or show the form again with its errors."""
     scales = ScalesForm(upload, request.POST)
     if not scales.is_valid():
         context = _context(upload, scales=scales)
@@ -249,7 +249,7 @@ def _upload(project: Project, pk: int) -> Upload:
 
 @dataclass
 class ShownError:
-    """An error by its number among those of the upload, with all the lines that it is in."""
+    """An error by its number among those of the upload, with all the lines where it occurs."""
 
     number: int
     error: dict[str, Any]
@@ -263,8 +263,7 @@ class ShownError:
 
 
 def _errors_by_cause(errors: Sequence[dict[str, Any]]) -> list[ShownError]:
-    """Errors in their order; those that say the same of cells that cannot be corrected here are
-    one."""
+    """Return errors in order, merging equal errors of cells that cannot be corrected here."""
     shown: dict[Any, ShownError] = {}
     for number, error in enumerate(errors):
         is_own = error.get("value") is not None
