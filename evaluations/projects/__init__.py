@@ -1,1 +1,1 @@
-"""What happens to whole projects: they are archived, restored and deleted."""
+"""Operations on whole projects: archive, restore, delete, export and import."""

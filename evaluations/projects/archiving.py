@@ -1,4 +1,4 @@
-"""Archived projects do not change: nothing is asked for them, and what was going on waits."""
+"""Archived projects do not change: no calls are made for them, and work in progress is paused."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -21,6 +21,6 @@ def archive(project: Project) -> None:
 
 
 def restore(project: Project) -> None:
-    """Let a project change again. Its watches go on; what was paused is resumed by people."""
+    """Make a project changeable again. Its watches continue; people resume what was paused."""
     project.archived_at = None
     project.save(update_fields=["archived_at"])

@@ -1,6 +1,4 @@
-"""Projects that their owners deleted: nobody sees them any more from then on, and workers remove
-what they hold, some thousand rows at a time.
-"""
+"""Deleted projects: invisible at once, while workers remove their rows, some thousand at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +34,7 @@ ACTION = "project deleted"
 AT_ONCE = 20_000
 DELETION_LOCK = 0x676F6E65  # any constant: one process at a time
 APPS = ("evaluations", "annotations")
-# What lets people, programs and other sites reach a project, or tells them of it.
+# What gives people, programs and other sites access to a project, or notifies them about it.
 WAYS_IN = (Webhook, ShareLink, Invitation, ApiToken, Membership)
 
 
@@ -46,17 +44,17 @@ class DeletionError(Exception):
 
 @dataclass(frozen=True)
 class Gone:
-    """A project that was removed, by the short name that it had since, with so many rows."""
+    """A removed project, by its short name at the end, with the number of its rows."""
 
     slug: str
     rows: int
 
 
 def confirm(project: Project, name: str) -> str:
-    """The project's name, typed so that no project goes by a slip.
+    """Check the typed name of a project, to prevent deletion by mistake.
 
     Raises:
-        ValidationError: it is another.
+        ValidationError: the name differs.
     """
     if name != project.name:
         raise ValidationError(f"This is not the name of the project. Type: {project.name}")
@@ -64,16 +62,16 @@ def confirm(project: Project, name: str) -> str:
 
 
 def delete_project(project: Project, *, user: Any = None, by: str) -> None:
-    """Take a project from everybody. What it holds goes afterwards (`remove_deleted`); its short
-    name is free at once, and an entry of the site's audit log remains.
+    """Make a project inaccessible. Its contents are removed afterwards (`remove_deleted`); its
+    short name is free at once, and an entry of the site's audit log remains.
 
     Args:
-        user: who deletes it, None for a command.
+        user: the user who deletes it, None for a command.
         by: their name for the log.
 
     Raises:
-        DeletionError: it is not archived, something is being loaded into it, or what it cost
-            counts for its owner.
+        DeletionError: the project is not archived, is being loaded into, or its cost still counts
+            towards its owner's limit.
     """
     with transaction.atomic():
         try:
@@ -95,7 +93,7 @@ def delete_project(project: Project, *, user: Any = None, by: str) -> None:
             way._base_manager.filter(project=held).delete()
         _stop_asking(held)
         if locked := locked_of(held):
-            # The site remembers the draw and its looks, should the texts come again.
+            # The site remembers the draw and its looks, in case the texts are loaded again.
             record(locked)
         AuditEntry.objects.create(
             user=user,
@@ -110,7 +108,7 @@ def delete_project(project: Project, *, user: Any = None, by: str) -> None:
 
 
 def _stop_asking(project: Project) -> None:
-    """Nothing of the project is sent to models from now on, but for what is on its way."""
+    """Stop all calls to models for the project, except those in flight."""
     project.searches.all().cancel("deleting the project")
     project.studies.all().stop()
     unfinished = EvaluationRun.objects.unfinished().filter(project=project)
@@ -124,10 +122,10 @@ def _spent(project: Project) -> str:
 
 
 def remove_deleted() -> Iterator[Gone]:
-    """Remove what deleted projects hold, project by project.
+    """Remove the contents of deleted projects, one project at a time.
 
-    Rows go in pieces, those that others refer to last; a removal that was interrupted goes on the
-    next time. While a worker still waits for a model's answer, its project waits as well.
+    Rows are removed in chunks, referenced ones last; an interrupted removal continues the next
+    time. While a worker still waits for a model's answer, its project waits too.
     """
     with alone(DELETION_LOCK) as mine:
         for project in Project.objects.deleted().order_by("pk") if mine else ():
@@ -138,7 +136,7 @@ def remove_deleted() -> Iterator[Gone]:
 
 
 def in_order() -> list[type[models.Model]]:
-    """The models whose rows belong to a project, each before those that it refers to."""
+    """Return the models whose rows belong to a project, each before those that it refers to."""
     tables = {
         model
         for app in APPS
@@ -155,7 +153,7 @@ def in_order() -> list[type[models.Model]]:
 
 
 def path_to_project(model: type[models.Model]) -> str:
-    """The shortest lookup that leads from a model to its project; empty if none does."""
+    """Return the shortest lookup from a model to its project; empty if there is none."""
     paths: list[tuple[type[models.Model], tuple[str, ...]]] = [(model, ())]
     seen = {model}
     for one, path in paths:
@@ -169,7 +167,7 @@ def path_to_project(model: type[models.Model]) -> str:
 
 
 def _references(model: type[models.Model]) -> dict[str, type[models.Model]]:
-    """What a model refers to, by the name of the field; that which is always there comes first."""
+    """Return the models that a model refers to, by field name; required references come first."""
     fields = [field for field in model._meta.local_fields if field.is_relation]
     return {
         field.name: field.related_model
@@ -179,7 +177,8 @@ def _references(model: type[models.Model]) -> dict[str, type[models.Model]]:
 
 
 def _remove(model: type[models.Model], project_id: int) -> int:
-    """Remove a model's rows, the newest first: they may refer to earlier ones of their kind."""
+    """Remove a model's rows, newest first, because they may refer to earlier ones of the same
+    model."""
     rows = model._base_manager.filter(**{path_to_project(model): project_id}).order_by("-pk")
     removed = 0
     while ids := list(rows.values_list("pk", flat=True)[:AT_ONCE]):

@@ -1,1 +1,2 @@
-"""Export and import a whole project as one zip of plain files, with exactly the same report."""
+"""Export and import a whole project as one zip of plain files that gives exactly the same
+report."""

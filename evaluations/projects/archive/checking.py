@@ -39,8 +39,8 @@ JUDGE_NUMBERS = frozenset(
 
 
 def check_of(file: RecordFile) -> Callable[[Mapping[str, Any]], None]:
-    """A check of a file's records: of each field but references, then of what involves several. It
-    raises WrongValueError, or KeyError where a field is missing."""
+    """Return a check of a file's records: each field except references, then rules that involve
+    several fields. The check raises WrongValueError, or KeyError if a field is missing."""
     checks = _checks_of_fields(file)
     check_record = _RECORDS.get(file.name)
 
@@ -89,7 +89,7 @@ def _check_of(field: models.Field[Any, Any], shape: TypeAdapter[Any] | None = No
             return
         converted = kind(value)
         if shape:
-            # As JSON, where a list may stand for a tuple, and nothing else is converted.
+            # Compared as JSON, where a list may represent a tuple and nothing else is converted.
             shape.validate_json(orjson.dumps(value), strict=True)
         if choices and converted not in choices and not (converted == "" and field.blank):
             raise WrongValueError(
@@ -130,7 +130,7 @@ _KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 )
 
 
-# A run stores its judge's settings at its start.
+# A run stores its judge's settings when it starts.
 _JUDGE_CHECKS = {
     field.name: _check_of(field)
     for field in Judge._meta.concrete_fields
@@ -138,14 +138,14 @@ _JUDGE_CHECKS = {
 }
 
 
-# Records, by what a site alone knows
+# Checks of records that need to know the site
 
 
 def _judge(row: Mapping[str, Any]) -> None:
     try:
         make_evaluator(row["kind"], row["settings"])
     except EvaluatorError:
-        pass  # the package with this kind may be installed only on the other site
+        pass  # the package of this kind may be installed only on the other site
     except SettingsError as error:
         raise WrongValueError(f"settings: {error}") from None
 

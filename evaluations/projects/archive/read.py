@@ -41,12 +41,12 @@ def read_archive(
     """Create a new project from an archive.
 
     Args:
-        slug, name: used instead of those in the archive.
-        anew: choose a short name that is free.
-        give_to: makes people its owners, whose limits of storage hold for it.
+        slug, name: override those in the archive.
+        anew: choose a free short name.
+        give_to: makes people its owners, whose storage limits apply to it.
 
     Raises:
-        ArchiveError: it is damaged, too large, or takes more storage than is allowed, or a project
+        ArchiveError: the archive is damaged, too large or exceeds a storage limit, or a project
             with that short name exists; nothing was written.
     """
     try:
@@ -63,7 +63,7 @@ def read_archive(
                 manifest, slug=free_slug(name or manifest.name) if anew else slug, name=name
             )
             _copy_records(path, manifest, set(archive.namelist()), project)
-            # Names of variables on another site mean nothing here; a user of this site has to enter
+            # Variable names of another site mean nothing here; a user of this site has to enter
             # them.
             project.endpoints.update(key_env="")
             _take_known_answers(project)
@@ -96,7 +96,7 @@ def read_archive(
 
 
 def _take_known_answers(project: Project) -> None:
-    """Campaigns keep the known answers that their items were made of."""
+    """Rebuild the campaigns' known answers from their items."""
     with connection.cursor() as cursor:
         cursor.execute(
             """UPDATE annotations_campaign c SET gold = g.gold FROM (
@@ -141,7 +141,7 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
 
 @contextmanager
 def _as_file(source: Path | IO[bytes]) -> Iterator[Path]:
-    """The archive in a file, which a separate process can read."""
+    """Return the archive as a file that a separate process can read."""
     if isinstance(source, Path):
         yield source
         return
@@ -152,7 +152,7 @@ def _as_file(source: Path | IO[bytes]) -> Iterator[Path]:
 
 
 def _copy_records(path: Path, manifest: Manifest, names: set[str], project: Project) -> None:
-    """Copy all records into their tables; they are unpacked and read by a separate process."""
+    """Copy all records into their tables; a separate process unpacks and reads them."""
     files = {file.member: file for file in manifest.files}
     if missing := sorted(files.keys() - names):
         raise ArchiveError(f"{missing[0]} is missing in the archive; export it again.")

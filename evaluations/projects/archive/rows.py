@@ -1,12 +1,12 @@
-"""Which rows of the database an archive's files have (geval/files/archive/files.py), as SQL."""
+"""The database rows of an archive's files (geval/files/archive/files.py), as SQL."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from geval.files.archive.record_file import NamedAnswer, RecordFile, Ref
 
-# What a field that names another record says of it, where a file has no other (`values`). The
-# letters are those of the joins below.
+# The default expression of a field that refers to another record (see also `values`). The letters
+# are those of the joins below.
 _NAMES = {
     "annotator": "a.name",
     "campaign": "k.name",
@@ -24,11 +24,11 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Stored:
-    """Where a file's records are stored.
+    """How a file's records are stored.
 
-    `rows` selects them, as what follows `FROM table t`. `values` are the SQL of fields that are
-    neither a column as it is nor a usual name. `staged` is a temporary table that has the rows in
-    place of the table. `defaults` are columns with the same value in every row of a copy.
+    `rows` selects them: the text after `FROM table t`. `values` are SQL expressions of fields that
+    are neither a plain column nor a usual name. `staged` is a temporary table that holds the rows
+    in place of the table. `defaults` are columns with the same value in every row of a copy.
     """
 
     table: str
@@ -40,14 +40,14 @@ class Stored:
 
 
 def select(file: RecordFile) -> str:
-    """The query of a file's rows, in the order of their ids, so that a copy has the same order."""
+    """Return the query of a file's rows, ordered by id, so that a copy has the same order."""
     stored = STORED[file.name]
     fields = ", ".join(f'{sql} AS "{name}"' for name, sql in _fields(file, stored).items())
     return f"SELECT {fields} FROM {stored.staged or stored.table} t {stored.rows} ORDER BY t.id"
 
 
 def _fields(file: RecordFile, stored: Stored) -> dict[str, str]:
-    """The SQL of each field of a row."""
+    """Yield the SQL of each field of a row."""
     own = {name: f't."{column}"' for name, column in _own_columns(file)}
     pointing = {
         name: stored.values.get(name) or own.get(name) or _NAMES[name]
@@ -67,7 +67,7 @@ def _own_columns(file: RecordFile) -> Iterator[tuple[str, str]]:
 
 
 def _halted(file: RecordFile) -> dict[str, str]:
-    """The state of what works here, as it is in a copy, where nothing begins by itself."""
+    """Return the SQL for a state that is halted in a copy, where nothing starts by itself."""
     if file.halted is None:
         return {}
     states = ", ".join(f"'{state}'" for state in file.halted.states)
@@ -75,7 +75,7 @@ def _halted(file: RecordFile) -> dict[str, str]:
     return {"state": becomes}
 
 
-# Temporary tables: with which probability outputs were chosen, and what annotators are called.
+# Temporary tables: inclusion probabilities of outputs, and names of annotators.
 ARCHIVED_PROBABILITIES = "archived_probability"
 ARCHIVED_ANNOTATORS = "archived_annotator"
 
@@ -96,8 +96,8 @@ _SYSTEMS = """(SELECT array_agg(y.name ORDER BY u.place)
     FROM unnest({0}) WITH ORDINALITY AS u(id, place)
     JOIN evaluations_candidateoutput p ON p.id = u.id
     JOIN evaluations_system y ON y.id = p.system_id)"""
-# What a search for a better judge tried, and what a study asked, stays behind: there it would count
-# as the judge's scores.
+# Results of searches and studies are not exported: in the copy they would count as the judge's
+# scores.
 _COUNTING = """NOT EXISTS (SELECT FROM evaluations_evaluationrun r
     WHERE r.id = t.run_id AND (r.search_id IS NOT NULL OR r.purpose <> ''))"""
 # Ratings of locked documents are withheld until the last look.
@@ -107,17 +107,18 @@ _OF_CAMPAIGN_IN_PROJECT = "k.project_id = %(project)s"
 
 
 def _listed(outputs: str) -> dict[str, str]:
-    """The values of fields that list outputs of a document: ids, and the names of systems."""
+    """Return the expressions of fields that list outputs of a document: ids, and names of
+    systems."""
     return {"outputs": outputs, "systems": _SYSTEMS.format(outputs)}
 
 
 def _if_shown(*names: str, otherwise: str = "NULL") -> dict[str, str]:
-    """The values of columns that are withheld with their documents."""
+    """Return the expressions of columns that are withheld with their documents."""
     return {name: f'CASE WHEN {_SHOWN} THEN t."{name}" ELSE {otherwise} END' for name in names}
 
 
 def _unless_pseudonyms(**names: str) -> dict[str, str]:
-    """The values of names of members, which an archive with pseudonyms leaves out."""
+    """Return the expressions of members' names, which an archive with pseudonyms omits."""
     return {
         field: f"CASE WHEN %(pseudonyms)s THEN '' ELSE {name} END" for field, name in names.items()
     }
@@ -221,7 +222,7 @@ STORED: Mapping[str, Stored] = {
         of_project=True,
         rows=f"{_JUDGE} {_CRITERION} WHERE t.project_id = %(project)s",
         values={"study": "t.id"},
-        # A copy asks no endpoint by itself.
+        # A copy must not call an endpoint by itself.
         defaults={"is_on": False, "message": "Copied from another site, so it does not ask."},
     ),
     "study_items": Stored(
@@ -242,7 +243,7 @@ STORED: Mapping[str, Stored] = {
     "campaigns": Stored(
         "annotations_campaign",
         of_project=True,
-        # Known answers are among the items of a campaign that was opened.
+        # Known answers are among the items of an opened campaign.
         defaults={"gold": "[]"},
     ),
     "campaign_criteria": Stored(
@@ -252,7 +253,7 @@ STORED: Mapping[str, Stored] = {
     "open_links": Stored(
         "annotations_openlink",
         rows=f"{_CAMPAIGN} WHERE {_OF_CAMPAIGN_IN_PROJECT}",
-        # The address is the original's; codes are secrets, and banned ids are personal data.
+        # The address belongs to the original; codes are secrets, and banned ids are personal data.
         defaults={
             "address": None,
             "is_open": False,
@@ -270,7 +271,7 @@ STORED: Mapping[str, Stored] = {
         rows=f"""JOIN annotations_openlink l ON l.id = t.link_id
             JOIN annotations_campaign k ON k.id = l.campaign_id
             LEFT {_ANNOTATOR} WHERE {_OF_CAMPAIGN_IN_PROJECT}""",
-        # The ids by which panels know people stay behind.
+        # Panel ids of participants are not exported.
         defaults={"external_id": None, "study": "", "session": ""},
     ),
     "campaign_goals": Stored(
@@ -295,7 +296,7 @@ STORED: Mapping[str, Stored] = {
             WHERE {_OF_CAMPAIGN_IN_PROJECT}""",
         values=_listed("t.outputs")
         | _if_shown("expected")
-        # Whoever has an item reserved is not in a copy, so its place is free there.
+        # Reservations are not exported, so their places are free in the copy.
         | {
             "places": """t.places + (SELECT count(*) FROM annotations_assignment e
                 WHERE e.item_id = t.id AND e.state = 'reserved' AND t.kind = 'ordinary')"""
@@ -307,7 +308,8 @@ STORED: Mapping[str, Stored] = {
             JOIN evaluations_document d ON d.id = i.document_id {_ANNOTATOR}
             WHERE {_OF_CAMPAIGN_IN_PROJECT} AND (t.state IN ('submitted', 'skipped', 'rejected')
                 OR EXISTS (SELECT FROM annotations_review w WHERE w.assignment_id = t.id))""",
-        # Of locked documents it says only that they were answered: samples weigh by that.
+        # For locked documents only the fact that they were answered is exported: sampling weights
+        # need it.
         values={
             "answer_id": "t.id",
             "position": "i.position",

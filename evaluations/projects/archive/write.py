@@ -34,16 +34,16 @@ def write_archive(
     with_locked: bool = False,
     pseudonyms: bool = False,
 ) -> dict[str, int]:
-    """Write a project as a zip; returns the number of records by file.
+    """Write a project as a zip; return the number of records by file.
 
     All files show the project at the same moment, whatever is written to it during the export.
     Ratings of locked documents are left out until the last look.
 
     Args:
-        with_locked: also those, for moving a project to another site, where they are locked as
-            well; the certificate says so.
-        pseudonyms: annotators are called "annotator 1" and so on, and nobody is named who reviewed
-            or decided. What people wrote in comments and reasons stays as it is.
+        with_locked: include them, for moving a project to another site, where they stay locked; the
+            certificate records this.
+        pseudonyms: name annotators "annotator 1" and so on, and omit the names of reviewers and
+            adjudicators. The texts of comments and reasons are unchanged.
     """
     counts: dict[str, int] = {}
     hidden = withheld_documents(project.pk)
@@ -85,7 +85,7 @@ def write_archive(
 
 
 def _stage_probabilities(project_id: int) -> None:
-    """With which probability outputs were chosen, as the archive's ratings have to state it."""
+    """Stage the inclusion probabilities that the archive's ratings have to state."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""DROP TABLE IF EXISTS {ARCHIVED_PROBABILITIES};
@@ -100,7 +100,7 @@ def _stage_probabilities(project_id: int) -> None:
 
 
 def _stage_annotators(project_id: int, *, pseudonyms: bool) -> None:
-    """What annotators are called in the archive."""
+    """Stage the names of annotators in the archive."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""DROP TABLE IF EXISTS {ARCHIVED_ANNOTATORS};
