@@ -1,1 +1,1 @@
-"""What pages of documents, runs and the project's home show."""
+"""The contents of pages of documents, runs and the project's home."""

@@ -23,10 +23,10 @@ SHOWN_METADATA = 4
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document in the list, as it is shown: a page has many of them, and templates are slow at
-    cutting and counting.
+    """A document in the list, prepared for display, because a page has many and templates are slow
+    at truncating and counting.
 
-    `judged` is the mean of the judge that the list is sorted by.
+    `judged` is the mean of the judge by which the list is sorted.
     """
 
     address: str
@@ -41,7 +41,7 @@ class DocumentRow:
 
 @dataclass(frozen=True)
 class Browsed:
-    """Some documents of many. `figures` says whether the rows have disagreement."""
+    """A page of documents. `figures` says whether the rows have disagreement."""
 
     page: Page[int]
     rows: tuple[DocumentRow, ...]
@@ -53,15 +53,15 @@ class Browsed:
 def browse(
     project: Project, filters: Mapping[str, str], names: Sequence[str], *, page: str | None
 ) -> Browsed:
-    """Documents, filtered and sorted.
+    """Return documents, filtered and sorted.
 
     Args:
-        filters: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; those that
-            are not empty.
-        names: the names that metadata has, the first of which get a column.
+        filters: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; only
+            non-empty ones.
+        names: the metadata's names, the first of which get a column.
 
     Raises:
-        NotComputedError: a worker is still computing what to sort a large project by.
+        NotComputedError: a worker is still computing the values by which a large project is sorted.
     """
     sort = filters.get("sort", "")
     by_figures = sort not in ("", "name")
@@ -90,7 +90,7 @@ def _browse(
         chosen = order[np.isin(order, np.fromiter(ids, dtype=np.int64))] if is_filtered else order
         chosen_page = Paginator(chosen, PAGE_SIZE).get_page(page)
     else:
-        # A search is made once, where counting and showing a page would make it twice.
+        # Search once; counting and showing a page would search twice.
         chosen_page = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
     columns = [
         *([filters["name"]] if filters.get("name") else []),
@@ -115,7 +115,7 @@ def _matching(project: Project, filters: Mapping[str, str]) -> DocumentQuerySet:
 
 
 def _rated(project: Project, documents: Iterable[int], rated: str) -> IntArray:
-    """Those of some documents that are rated, or not, in their order."""
+    """Return those of some documents that are rated, or not, in their order."""
     ids = np.fromiter(documents, dtype=np.int64)
     return ids[np.isin(ids, rated_documents(project), invert=rated != "yes")]
 

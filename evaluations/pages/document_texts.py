@@ -1,5 +1,5 @@
-"""The texts behind a number, for readers of a shared report: one document, its outputs, what people
-and the judge gave them, and the judge's words."""
+"""The texts behind a number, for readers of a shared report: one document, its outputs, their
+ratings and score, and the judge's words."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -31,8 +31,8 @@ _NEWEST = newest_scores(
 
 @dataclass(frozen=True)
 class OutputText:
-    """An output with what people and the judge gave it, "–" where there is nothing; `words` are the
-    judge's explanation, or else its reply."""
+    """An output with its ratings and score, "–" if missing; `words` are the judge's explanation, or
+    else its reply."""
 
     output: CandidateOutput
     people: str
@@ -48,10 +48,10 @@ def document_texts(
     systems: Collection[int] = (),
     annotators: Collection[int] = (),
 ) -> list[OutputText]:
-    """The outputs of a document, in the order of their systems.
+    """Return the outputs of a document, ordered by system.
 
     Args:
-        systems, annotators: those of the view, by id; all, where none are named.
+        systems, annotators: ids of those in the view; empty means all.
     """
     outputs = document.outputs.select_related("system").order_by("system")
     if systems:
@@ -88,7 +88,8 @@ def _means(
 
 
 def _scores(document: Document, criterion: Criterion, judge: Judge) -> dict[int, Score]:
-    """The score that counts by output: one about this criterion before one that is about all."""
+    """Return the score that counts, by output: one on this criterion before one for all
+    criteria."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT n.id FROM ({_NEWEST}) AS n", [document.pk, judge.pk, criterion.pk])
         newest = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
@@ -97,7 +98,8 @@ def _scores(document: Document, criterion: Criterion, judge: Judge) -> dict[int,
 
 
 def _words(scores: list[Score]) -> dict[int, str]:
-    """What the judge said of each score: its explanation, or else its first reply in words."""
+    """Return the judge's words on each score: its explanation, or else its first reply with
+    words."""
     explained = dict(
         Explanation.objects.filter(score__in=scores).exclude(text="").values_list("score", "text")
     )

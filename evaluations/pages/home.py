@@ -19,8 +19,8 @@ from geval.texts.numbers import counted, thin, whole_percent
 
 @dataclass(frozen=True)
 class Step:
-    """One of the five steps. `kind` is "done", "asks" (somebody has to do something), "going" or
-    "later"; `key` names it in addresses and tests."""
+    """One of the five steps. `kind` is "done", "asks" (a person has to act), "going" or "later";
+    `key` names it in addresses and tests."""
 
     key: str
     name: str
@@ -34,8 +34,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Home:
-    """The verdicts of a project, in brief; `outputs` counts all, and `withheld` locked
-    documents are left out."""
+    """A project's verdicts in brief; `outputs` counts all, while `withheld` locked documents are
+    excluded."""
 
     headline: tuple[str, ...]
     glance: AtAGlance
@@ -45,7 +45,7 @@ class Home:
 
 
 def home_of(report: Report) -> Home:
-    """What the home page says of a report."""
+    """Return the home page's summary of a report."""
     return Home(
         headline=headline(report.criteria),
         glance=at_a_glance(report),
@@ -58,7 +58,7 @@ def home_of(report: Report) -> Home:
 def steps_of(
     project: Project, jobs: Jobs, glance: AtAGlance | None, *, may_edit: bool
 ) -> tuple[Step, ...]:
-    """The five steps of a project; at most one of them needs somebody.
+    """Return the five steps of a project; at most one of them needs a person.
 
     Args:
         glance: the verdicts, None while they are not computed.
@@ -150,7 +150,7 @@ def _judge(project: Project, jobs: Jobs, *, may_edit: bool) -> Step:
 
 
 def report_step(project: Project, glance: AtAGlance | None) -> Step:
-    """The last step: on how many criteria a judge stands in for a rater."""
+    """Return the last step: on how many criteria a judge can stand in for a rater."""
     address = _address("evaluations:report_detail", project)
     if glance is None:
         about = "the verdicts are being computed"

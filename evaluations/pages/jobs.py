@@ -1,4 +1,4 @@
-"""What workers do for a project at the moment: runs and searches, for the header of every page."""
+"""The runs and searches in progress in a project, for the header of every page."""
 
 import datetime
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from evaluations.judging.runs.counts import LARGE_RUN, finished, items_by_state
 from evaluations.models import Project
 from geval.texts.numbers import counted, whole_percent
 
-# Every page asks this every few seconds. The number of items is kept with a run; open ones have an
-# index of their own, and those of a large run are counted apart, seldom.
+# Every page polls this every few seconds. A run stores its number of items; open items have an
+# index of their own, and those of large runs are counted separately and cached.
 _JOBS = """
     SELECT r.id, j.name, r.state, r.resumed_at, coalesce(laid_out, (
                SELECT count(*) FROM evaluations_runitem i WHERE i.run_id = r.id)),
@@ -29,7 +29,7 @@ _JOBS = """
 
 @dataclass(frozen=True)
 class RunningJob:
-    """A run that is being executed, with how many of its items are done or failed."""
+    """A run in progress, with how many of its items are done or failed."""
 
     pk: int
     judge: str
@@ -39,20 +39,20 @@ class RunningJob:
 
 @dataclass(frozen=True)
 class Jobs:
-    """What is in progress in a project: runs that count, and how many searches there are."""
+    """The jobs in progress in a project: runs that count, and the number of searches."""
 
     runs: tuple[RunningJob, ...]
     searches: int
 
     @property
     def share(self) -> float | None:
-        """The share of all items of the runs that is done or failed; None before there are any."""
+        """The share of all items of the runs that is done or failed; None if there are no items."""
         total = sum(run.total for run in self.runs)
         return sum(run.finished for run in self.runs) / total if total else None
 
     @property
     def in_words(self) -> str:
-        """Such as "2 runs, 40 %"; empty if nothing is in progress."""
+        """A summary such as "2 runs, 40 %"; empty if nothing is in progress."""
         phrases = [counted(len(self.runs), "run")] if self.runs else []
         if self.searches:
             phrases.append(counted(self.searches, "search", "searches"))
@@ -62,7 +62,7 @@ class Jobs:
 
 
 def jobs_of(project: Project) -> Jobs:
-    """What workers do for a project now; one small query, and seldom a count for each large run."""
+    """Return the jobs in progress: one small query, and occasionally a count for each large run."""
     with connection.cursor() as cursor:
         cursor.execute(_JOBS, {"project": project.pk, "large": LARGE_RUN})
         rows: list[tuple[Any, ...]] = cursor.fetchall()

@@ -1,4 +1,4 @@
-"""The list of judges: what each may do, how far it agrees with people, its last run and cost."""
+"""The list of judges: their verdicts, agreement with people, last run and cost."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from geval.reports.verdicts.verdict import Verdict
 
 @dataclass(frozen=True)
 class JudgeSummary:
-    """A judge in the list. `standings` has a criterion each, the strongest verdict first; none
-    while the report is being computed, or where it has no scores that people rated as well."""
+    """A judge in the list. `standings` has one entry per criterion, the strongest verdict first;
+    none while the report is being computed, or without scores on rated outputs."""
 
     judge: Judge
     standings: tuple[JudgeStanding, ...]
@@ -26,13 +26,13 @@ class JudgeSummary:
 
 
 def judge_summaries(project: Project, report: Report | None) -> list[JudgeSummary]:
-    """All judges of a project: those with the strongest verdicts first, retired ones last.
+    """Return all judges of a project: those with the strongest verdicts first, retired ones last.
 
     Args:
         report: the whole project's; None while it is being computed.
     """
     runs = project.runs.counting().of_judges_that_run()
-    # One of each judge: a project may have had thousands.
+    # One run per judge: a project may have had thousands.
     newest = runs.order_by("judge_id", "-pk").distinct("judge_id")
     last_runs = {run.judge_id: run for run in newest}
     summaries = [
@@ -52,7 +52,8 @@ def _strongest_first(standings: list[JudgeStanding]) -> tuple[JudgeStanding, ...
 
 
 def _place(summary: JudgeSummary) -> tuple[bool, int, bool]:
-    """Among equal verdicts, judges that come first on their criterion stand before others."""
+    """Return the sort key; among equal verdicts, judges ranked first on their criterion come
+    first."""
     strongest = summary.strongest
     return (
         summary.judge.retired_at is not None,

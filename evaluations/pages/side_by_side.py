@@ -16,7 +16,8 @@ from geval.statistics.scales import Scale
 from geval.texts.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 
-# Prebuilt statements that return no records: a document with many systems has a thousand scores.
+# Compiled statements that return no model instances: a document with many systems has a thousand
+# scores.
 _OUTPUTS = JoinedQuery(
     {"o": CandidateOutput, "s": System},
     "FROM evaluations_candidateoutput o JOIN evaluations_system s ON s.id = o.system_id"
@@ -52,12 +53,12 @@ class OutputCard:
 
     @property
     def rows_said(self) -> bool:
-        """Whether anybody has said anything of it, person or judge."""
+        """Whether any person or judge has assessed the output."""
         return any(row.ratings or any(row.judges) for row in self.rows)
 
     @property
     def disagreement(self) -> float:
-        """Mean distance of judges from people, on the criteria where both spoke."""
+        """The mean distance of judges from people, on the criteria that both assessed."""
         distances = [
             abs(cell.difference)
             for row in self.rows
@@ -69,7 +70,7 @@ class OutputCard:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The cards of a document in the order asked for, and the judges that scored any of them."""
+    """The cards of a document in the requested order, and the judges that scored any of them."""
 
     judges: tuple[str, ...]
     cards: tuple[OutputCard, ...]
@@ -79,22 +80,22 @@ class SideBySide:
 
     @property
     def has_sessions(self) -> bool:
-        """Whether whole sessions are shown, of which no words are marked."""
+        """Whether whole sessions are shown, in which words are not marked."""
         return any(card.output.is_session for card in self.cards)
 
     @property
     def may_go(self) -> bool:
-        """Whether nothing was said of any output, as far as this page knows."""
+        """Whether no output has been assessed, as far as this page knows."""
         return not self.withheld and not any(card.rows_said for card in self.cards)
 
 
 def side_by_side(document: Document, *, sort: str, against: str = "") -> SideBySide:
-    """Everything a document's page shows, in a fixed number of queries.
+    """Return everything that a document's page shows, in a fixed number of queries.
 
     Args:
         sort: a key of SORTS.
-        against: what outputs are compared with word by word, a key of `bases`; the first output,
-            where it is none.
+        against: what outputs are compared with word by word: a key of `bases`, or else the first
+            output.
     """
     criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
     hidden = is_withheld(document)
@@ -134,7 +135,7 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
 
 
 def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float, str]]]:
-    """Annotator, score and kind of annotator by output and criterion."""
+    """Return annotator, score and kind of annotator by output and criterion."""
     ratings: dict[tuple[int, int], list[tuple[str, float, str]]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(_RATINGS, [document.pk])
@@ -146,7 +147,7 @@ def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float,
 def _scores(
     document: Document,
 ) -> tuple[tuple[str, ...], dict[tuple[int, int | None, str], ScoreOf]]:
-    """The judges that scored anything, and the newest score of each by output, criterion and
+    """Return the judges with scores, and the newest score of each by output, criterion and
     judge."""
     by_id = {
         judge.pk: (judge.label, judge.rates_on_scale) for judge in document.project.judges.all()
@@ -157,7 +158,8 @@ def _scores(
         cursor.execute(_SCORES, [document.pk])
         for output, criterion, judge_id, value, stored in cursor:
             label, on_scale = by_id[judge_id]
-            distribution = orjson.loads(stored) if stored else None  # Django takes JSON for text
+            # Django returns JSON as text here
+            distribution = orjson.loads(stored) if stored else None
             scores[output, criterion, label] = ScoreOf(
                 value, criterion, distribution or {}, on_scale
             )
@@ -166,7 +168,7 @@ def _scores(
 
 
 def _bases(document: Document, cards: list[OutputCard]) -> dict[str, tuple[str, str]]:
-    """What outputs can be compared with: a label and a text by key."""
+    """Return what outputs can be compared with: a label and a text by key."""
     bases = {"none": ("nothing", "")}
     if document.references:
         bases["reference"] = ("the reference", document.references[0])

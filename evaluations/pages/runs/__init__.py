@@ -1,1 +1,1 @@
-"""What pages of runs, their items and their judges show."""
+"""The contents of pages of runs, their items and their judges."""

@@ -21,10 +21,10 @@ from geval.llm.shown_tokens import Share, TokenView, shown_tokens
 
 @dataclass(frozen=True)
 class ItemView:
-    """Everything about one item. `score` is None while there is none; `problem` says why nothing
-    can be asked; `window` says what of a conversation the judge did not see.
+    """Everything about one item. `score` is None if there is none; `problem` says why there is no
+    question; `window` says which part of a conversation the judge did not see.
 
-    `prompts` is empty where nobody is asked; `pair` is there where two outputs are compared.
+    `prompts` is empty if no model is asked; `pair` is set if two outputs are compared.
     """
 
     prompts: tuple[str, ...]
@@ -41,7 +41,7 @@ class ItemView:
 
 
 def item_view(item: RunItem) -> ItemView:
-    """Gather what an item's page shows."""
+    """Return what an item's page shows."""
     prompts, problem, window = prompts_of(item, criterion_prompts(item.run))
     replies = choices_from_json(item.reply.choices) if item.reply else ()
     score = Score.objects.filter(run=item.run, output=item.output, criterion=item.criterion).first()
@@ -79,10 +79,11 @@ def item_view(item: RunItem) -> ItemView:
 def prompts_of(
     item: RunItem, criteria: Mapping[int, CriterionPrompt]
 ) -> tuple[tuple[str, ...], str, str]:
-    """What is asked about an item, why nothing can be, and what of a conversation is not shown.
+    """Return the prompts of an item, why there are none, and which part of a conversation is not
+    shown.
 
     Args:
-        criteria: those of its run, as `criterion_prompts` reads them.
+        criteria: the run's criteria, as `criterion_prompts` reads them.
     """
     try:
         evaluator = make_evaluator(*evaluator_of(item.run))

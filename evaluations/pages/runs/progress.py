@@ -16,7 +16,7 @@ from geval.llm.parsing import Reason
 
 @dataclass(frozen=True)
 class FailureGroup:
-    """Failed items of one reason: how many, what the reason means, and one item's own words."""
+    """Failed items with one reason: how many, the reason's meaning, and one item's own message."""
 
     reason: str
     count: int
@@ -26,9 +26,9 @@ class FailureGroup:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """A run at a moment. `rate` is in items per minute since the start; `left` is None while it is
-    unknown. `scored_empty` outputs have no words and a metric's score for that; a model rated
-    `asked_about_empty` outputs although they are empty."""
+    """A run's progress at a moment. `rate` is in items per minute since the start; `left` is None
+    while unknown. `scored_empty` outputs have no words and a metric's score for that;
+    `asked_about_empty` outputs were rated by a model although they are empty."""
 
     total: int
     done: int
@@ -60,7 +60,7 @@ class RunProgress:
 
 @dataclass(frozen=True)
 class _Counted:
-    """What is read from all scores and failures of a run."""
+    """The figures that are read from all scores and failures of a run."""
 
     failures: tuple[FailureGroup, ...]
     mean_coverage: float | None
@@ -70,7 +70,7 @@ class _Counted:
 
 
 def run_progress(run: EvaluationRun) -> RunProgress:
-    """Read a run's progress from its rows; of a large run as it was some seconds ago."""
+    """Return a run's progress from its rows; for a large run it may be some seconds old."""
     counted = count_seldom(run.pk, run.item_count, (run.stage, "progress"), lambda: _count(run))
     items = items_by_state(run.pk, run.item_count, run.stage)
     finished = items[ItemState.DONE] + items[ItemState.FAILED]

@@ -1,9 +1,8 @@
-"""Runs that end by themselves when they have found out how well their judge agrees with people, or
-whether better than another one.
+"""Runs that end by themselves once it is known how well their judge agrees with people, or whether
+it agrees better than another judge.
 
-The interval is looked at while scores come in, so it is one that holds at any time. Documents
-count when the run has judged all their outputs, in the order in which these were first scored,
-which is random.
+The interval is checked while scores come in, so it is one that is valid at any time. A document
+counts once the run has judged all its outputs, in the order of their first scores, which is random.
 """
 
 from django.db.models import Q
@@ -17,17 +16,17 @@ from evaluations.reports.so_far import so_far
 from geval.reports.so_far import CriterionSoFar, KnownSoFar
 from geval.texts.numbers import thin
 
-# A run is looked at again when it has so many times the scores of the last look.
+# A run is checked again when its scores have grown by this factor since the last check.
 GROWTH = 1.02
 _seen: dict[int, int] = {}
 
 
 def end_runs_at_goals() -> None:
-    """End the runs that have reached their goals, of those with new scores."""
+    """Stop the runs that have reached their goals, checking those with new scores."""
     waiting = EvaluationRun.objects.counting().filter(
         Q(goal_width__isnull=False) | Q(goal_rival__isnull=False), state=RunState.RUNNING
     )
-    # Of the last document in the first part of a run some outputs may have no items yet.
+    # Some outputs of the last document in the first part of a run may have no items yet.
     waiting = waiting.exclude(PARTLY_LAID_OUT)
     runs = waiting.select_related("project", "judge", "goal_rival")
     for_each(runs, _look_at, job="goals of runs")
@@ -44,10 +43,10 @@ def _look_at(run: EvaluationRun) -> None:
 
 
 def reached(run: EvaluationRun, criteria: list[CriterionSoFar]) -> str:
-    """In words how well each criterion is known; empty if the goal is not reached on all.
+    """Describe how precisely each criterion is known; empty if the goal is not reached on all.
 
     Args:
-        criteria: what the run has so far.
+        criteria: the run's results so far.
     """
     phrases = []
     for criterion in criteria:

@@ -1,7 +1,7 @@
-"""The items of a run as a list: each score beside people's mean, the largest differences first.
+"""The items of a run as a list: each score next to people's mean, largest differences first.
 
-One statement finds the items with a difference, another those that fill the page, and a third reads
-what is shown of them, so that a page of a run of 100,000 items takes as many queries as one of ten.
+One statement selects items with a difference, another fills the page, and a third reads their
+contents, so that a page of a run of 100,000 items takes as many queries as one of ten.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,15 +21,15 @@ Read = TypeVar("Read")
 PAGE_SIZE = 50
 DISAGREEMENT, ORDER = "disagreement", "order"
 SORTS = {DISAGREEMENT: "largest difference first", ORDER: "in the order of the run"}
-# Joined only where it is needed: half a million rows are counted in half the time without.
+# Joined only if needed: counting half a million rows is twice as fast without it.
 _OUTPUT = "JOIN evaluations_candidateoutput o ON o.id = i.output_id"
 _IN_ORDER = """
     SELECT i.id FROM evaluations_runitem i {chosen} AND i.id <> ALL(%(ranked)s::bigint[])
     ORDER BY i.id LIMIT %(most)s OFFSET %(after)s"""
-# Scores of all criteria at once and those of pairs have no difference, and come last, as do those
-# of locked documents: an order by differences would tell what is withheld. Only what has a score is
-# read, which is little when a run begins. Scores and means meet in groups, which takes no longer
-# where PostgreSQL does not know yet how many there are; a join may then take minutes.
+# Scores for all criteria at once and scores of pairs have no difference and come last, as do those
+# of locked documents, because an order by difference would reveal withheld ratings. Only scored
+# items are read, which are few when a run begins. Scores and means are matched by grouping, which
+# takes the same time even before PostgreSQL knows their number; a join may then take minutes.
 _BY_GAP = """
     WITH scored AS MATERIALIZED (
         SELECT s.output_id, s.criterion_id, s.value
@@ -53,8 +53,7 @@ _BY_GAP = """
 
 @dataclass(frozen=True)
 class ItemsView:
-    """Which items of a run are listed, and in which order. `criterion` and `system` are ids, 0 for
-    all."""
+    """Selects and orders the listed items of a run. `criterion` and `system` are ids, 0 for all."""
 
     state: str = ""
     reason: str = ""
@@ -64,7 +63,7 @@ class ItemsView:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "ItemsView":
-        """What an address asks for; what it cannot mean is left out."""
+        """Parse a query; invalid values are ignored."""
         state, sort = query.get("state", ""), query.get("sort", "")
         return cls(
             state=state if state in ItemState.values else "",
@@ -76,12 +75,12 @@ class ItemsView:
 
     @property
     def condition(self) -> str:
-        """The items `i` of the run that it lists, as what follows FROM in SQL."""
+        """The SQL after FROM that selects the listed items `i` of the run."""
         conditions = ["i.run_id = %(run)s"]
         if self.state:
             conditions.append("i.state = %(state)s")
         if self.reason:
-            # Only failed items have one; so the index of these is used.
+            # Only failed items have a reason, so the index of failed items is used.
             conditions.append("i.state = 'failed' AND i.reason = %(reason)s")
         if self.criterion:
             conditions.append("i.criterion_id = %(criterion)s")
@@ -92,7 +91,7 @@ class ItemsView:
 
 @dataclass(frozen=True)
 class ItemRow:
-    """An item with its score, None without one, and people's mean."""
+    """An item with its score (None without one) and people's mean."""
 
     item: RunItem
     cell: JudgeCell | None
@@ -105,7 +104,7 @@ def _id(text: str) -> int:
 
 @from_replica
 def count_items(run: EvaluationRun, view: ItemsView) -> int:
-    """How many items a view has; of a large run as they were some seconds ago."""
+    """Return how many items a view has; for a large run the count may be some seconds old."""
     if view.system:
         return len(_all_ids(run, view))
     if not view.criterion and not view.reason:
@@ -115,8 +114,8 @@ def count_items(run: EvaluationRun, view: ItemsView) -> int:
 
 
 def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], Read]) -> Read:
-    """What is read of a view, whatever its order; of a large run seldom, and more seldom where it
-    does not depend on what became of the items."""
+    """Return a cached value of a view, whatever its order; for a large run it is cached longer if
+    it does not depend on the items' results."""
     shown = replace(view, sort="")
     if view.state or view.reason:
         return count_seldom(run.pk, run.item_count, (run.stage, shown, what), read)
@@ -133,20 +132,21 @@ def _count(run: EvaluationRun, view: ItemsView) -> int:
 
 @from_replica
 def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
-    """A page of a view, counted from 1."""
+    """Return a page of a view, counted from 1."""
     hidden = withheld_documents(run.project_id)
     ids = _ids_on(page, run, view, hidden)
     items = RunItem.objects.select_related(
         "output__document", "output__system", "rival__system", "criterion"
     ).in_bulk(ids)
-    listed = [items[pk] for pk in ids if pk in items]  # ids that are kept may be gone
+    listed = [items[pk] for pk in ids if pk in items]  # cached ids may have been deleted
     rated = [entry for entry in listed if entry.output.document_id not in set(hidden)]
     means, scores = _means(rated), _scores(run, listed)
     return [_row(run, item, means, scores) for item in listed]
 
 
 def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int]) -> list[int]:
-    """Those with a difference come first if the view is sorted so, all others in their order."""
+    """Yield a page's ids: items with a difference first if the view is sorted by it, all others in
+    their order."""
     ranked = np.empty(0, np.int64)
     if view.sort == DISAGREEMENT and run.judge.rates_on_scale:
         ranked = count_seldom(
@@ -168,7 +168,7 @@ def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int
 
 
 def _all_ids(run: EvaluationRun, view: ItemsView) -> IntArray:
-    """The ids of all items of a system in a view, which no index has in their order."""
+    """Return the ids of all items of a system in a view, for which no index has this order."""
     return _seldom(
         run, view, "ids", lambda: _ids(_IN_ORDER, run, view, ranked=[], most=None, after=0)
     )

@@ -1,4 +1,4 @@
-"""The items of a trial as its page shows them: what was asked, what came back, how it was read."""
+"""The items of a trial as its page shows them: the prompt, the reply, and how it was read."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,7 @@ from geval.llm.reply_json import choices_from_json
 @dataclass(frozen=True)
 class TrialItem:
     """An item of a trial. `value` is its score, None without one; `coverage` the probability of the
-    scale's points, None where none is measured; `left_out` how many replies are not in `replies`.
-    """
+    scale's points, None if not measured; `left_out` how many replies are not in `replies`."""
 
     item: RunItem
     prompts: tuple[str, ...]
@@ -23,12 +22,12 @@ class TrialItem:
     coverage: float | None
 
 
-# Of the replies of an item, as many as show how they differ.
+# The number of an item's replies to show: enough to see how they differ.
 SHOWN_REPLIES = 3
 
 
 def trial_items(run: EvaluationRun) -> list[TrialItem]:
-    """The items of a trial in their order."""
+    """Return the items of a trial in order."""
     items = list(
         run.items.select_related(
             "reply", "criterion", "output__document", "output__system", "rival__system"
