@@ -1,1 +1,1 @@
-"""Watching the site: whether it can work, what it does in numbers, and what to do about it."""
+"""Monitoring the site: whether it can work, its metrics, and advice on problems."""

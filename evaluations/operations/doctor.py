@@ -1,4 +1,4 @@
-"""Look at everything a site depends on, and say what to do about what is wrong."""
+"""Check everything that a site depends on, with advice on problems."""
 
 import datetime
 import os
@@ -52,7 +52,8 @@ AT_ONCE = 8
 
 
 class Severity(StrEnum):
-    """A warning is worth a look; an error keeps something from working."""
+    """How serious a finding is: a warning deserves attention; an error prevents something from
+    working."""
 
     OK = "ok"
     WARNING = "warning"
@@ -61,7 +62,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, what was seen, and what to do where it is not ok."""
+    """A check's subject, its result, and what to do if it is not ok."""
 
     subject: str
     severity: Severity
@@ -70,7 +71,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Look at one thing after the other; without a database, at those that need none."""
+    """Run all checks, one after another; without a database, those that need none."""
     yield from settings_findings()
     yield from version_findings()
     yield from disk_findings()
@@ -98,7 +99,7 @@ def examine() -> Iterator[Finding]:
 
 
 def settings_findings() -> Iterator[Finding]:
-    """What Django's own checks say; those for deployment in production only."""
+    """Yield the results of Django's own checks; those for deployment only in production."""
     messages = run_checks(include_deployment_checks=settings.PRODUCTION)
     for message in messages:
         yield _from_check(message)
@@ -107,7 +108,7 @@ def settings_findings() -> Iterator[Finding]:
 
 
 def version_findings() -> Iterator[Finding]:
-    """Python and the installed packages, compared with what this version asks for."""
+    """Compare Python and the installed packages with this version's requirements."""
     python = ".".join(map(str, sys.version_info[:3]))
     try:
         requirements = [Requirement(line) for line in requires("geval-site") or ()]
@@ -123,7 +124,7 @@ def version_findings() -> Iterator[Finding]:
 
 
 def disk_findings() -> Iterator[Finding]:
-    """Free space where the site writes."""
+    """Check the free space where the site writes."""
     folder = next(place for place in (settings.DATA_DIR, *settings.DATA_DIR.parents)
                   if place.exists())  # fmt: skip
     disk = shutil.disk_usage(folder)
@@ -141,13 +142,14 @@ def disk_findings() -> Iterator[Finding]:
 
 
 def open_folder_findings() -> Iterator[Finding]:
-    """A data folder with secrets that other users of the machine may enter or read. New ones are
-    made private; one that exists may hold other things, so its rights are left to the operator."""
+    """Find a data folder with secrets that other users of the machine may enter or read. New ones
+    are created private; an existing one may hold other things, so its permissions are left to the
+    operator."""
     folder = settings.DATA_DIR
     if not ((folder / "secret_key").exists() or cluster_dir(folder).exists()):
         return
     mode = stat.S_IMODE(folder.stat().st_mode)
-    # As root, PostgreSQL's account passes through it by its group.
+    # As root, PostgreSQL's account enters it through its group.
     if mode & ~(PRIVATE_FOLDER | stat.S_IXGRP):
         seen = f"other users of this machine may enter {folder} (its mode is {mode:o})"
         advice = f"chmod go-rw,o-x '{folder}', then start the site again."
@@ -155,7 +157,7 @@ def open_folder_findings() -> Iterator[Finding]:
 
 
 def postgres_version() -> Finding:
-    """The database's version."""
+    """Check the database's version."""
     number = connection.connection.info.server_version
     seen = f"PostgreSQL {version_words(number)}"
     if number < OLDEST_POSTGRES:
@@ -164,7 +166,7 @@ def postgres_version() -> Finding:
 
 
 def databases() -> Finding:
-    """Databases that restores left beside the site's."""
+    """Report databases that restores left next to the site's."""
     leftovers = left_behind()
     if leftovers:
         listed = ", ".join(f"{name} ({size / 2**20:,.0f} MB)" for name, size in leftovers.items())
@@ -174,14 +176,14 @@ def databases() -> Finding:
 
 
 def pooler_findings() -> Iterator[Finding]:
-    """A pooler that the site does not work behind."""
+    """Report a pooler that the site does not work behind."""
     for sentences in pooler_advice():
         seen, advice = sentences.split(". ", 1)
         yield Finding("connection pooler", Severity.ERROR, seen, advice)
 
 
 def replica_findings() -> Iterator[Finding]:
-    """The database's replica, if the site has one."""
+    """Check the database's replica, if the site has one."""
     if REPLICA not in connections.settings:
         return
     advice = (
@@ -203,7 +205,7 @@ def replica_findings() -> Iterator[Finding]:
 
 
 def clock() -> Finding:
-    """This machine's clock beside the database's, by which leases are measured."""
+    """Compare this machine's clock with the database's, by which leases are measured."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         away = (datetime.datetime.now(datetime.UTC) - cursor.fetchone()[0]).total_seconds()
@@ -214,7 +216,7 @@ def clock() -> Finding:
 
 
 def worker() -> Finding:
-    """Workers; a site on one's own machine may have none while nobody uses it."""
+    """Check workers; a local site may have none while nobody uses it."""
     part = worker_part()
     if part.ok or settings.PRODUCTION:
         return _from_part(part, f"Start one: {command('worker')}.")
@@ -223,7 +225,7 @@ def worker() -> Finding:
 
 
 def upkeep() -> Finding:
-    """Periodic jobs, which wait while a site on one's own machine is not in use."""
+    """Check periodic jobs, which wait while a local site is not in use."""
     part = upkeep_part()
     if part.ok or WorkerHeartbeat.objects.alive().exists():
         return _from_part(part, "A line “upkeep failed” in the log of the workers says where.")
@@ -231,7 +233,7 @@ def upkeep() -> Finding:
 
 
 def leases() -> Finding:
-    """Items that were left by a lost worker and that no other has claimed."""
+    """Report items that a lost worker left and no other has claimed."""
     stale = stale_leases()
     if stale:
         seen = f"{stale} items of running runs are held by nobody"
@@ -240,7 +242,8 @@ def leases() -> Finding:
 
 
 def endpoint_findings() -> Iterator[Finding]:
-    """Whether each endpoint's key can be read here and its server takes connections."""
+    """Check for each endpoint whether its key can be read here and its server accepts
+    connections."""
     endpoints = list(Endpoint.objects.current().select_related("project"))
     if not endpoints:
         yield Finding("endpoints", Severity.OK, "there are none")
@@ -278,7 +281,8 @@ def _connected(endpoint: Endpoint, subject: str, wrong: Callable[[str, str], Fin
 
 
 def _why_unfit(requirement: Requirement) -> str:
-    """Why an installed package is not what is asked for; empty if it is, or is not needed here."""
+    """Return why an installed package does not meet a requirement; empty if it does, or is not
+    needed here."""
     if requirement.marker and not requirement.marker.evaluate({"extra": "site"}):
         return ""
     try:

@@ -1,8 +1,8 @@
-"""All metrics as one text: what is in the database, and what the web processes counted.
+"""All metrics as one text: from the database, and from counters of the web processes.
 
-What several processes change together (items, tokens, queues, workers) is computed from the
-database when it is asked for, so it is right however many processes there are. Every query reads
-counters, or a small or bounded number of rows; none reads scores.
+Values that several processes change together (items, tokens, queues, workers) are read from the
+database on request, so they are right however many processes there are. Every query reads counters,
+or a small or bounded number of rows; none reads scores.
 """
 
 import os
@@ -43,11 +43,12 @@ from geval_site.version import __version__
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 JUDGE = ["project", "judge"]
-REMOVED = ("", "removed")  # the judge of counters whose project is gone
+REMOVED = ("", "removed")  # the judge label of counters whose project was deleted
 
 
 def metrics_text() -> bytes:
-    """Everything in Prometheus' text format; without a database, what the processes counted."""
+    """Return everything in Prometheus' text format; without a database, only the processes'
+    counters."""
     registry = CollectorRegistry()
     if os.environ.get(VARIABLE):
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
@@ -58,7 +59,7 @@ def metrics_text() -> bytes:
 
 
 class DatabaseCollector(Collector):
-    """Metrics that are the same for all processes."""
+    """Collects metrics that are the same for all processes."""
 
     def collect(self) -> Iterator[Metric]:
         version = GaugeMetricFamily("geval_info", "The version of the site.", labels=["version"])
@@ -77,7 +78,7 @@ class DatabaseCollector(Collector):
 
 
 class _OwnProcess(Collector):
-    """What this process counted, where it is the only one."""
+    """Collects this process's counters, if it is the only process."""
 
     def collect(self) -> Iterator[Metric]:
         yield from REGISTRY.collect()
@@ -236,7 +237,7 @@ def _events() -> Iterator[Metric]:
 
 
 def _judge_names(judges: set[int]) -> dict[int, tuple[str, str]]:
-    """The project's short name and the judge's name with its version."""
+    """Return the project's short name and the judge's name with its version."""
     judges_with_names = Judge.objects.filter(pk__in=judges).values_list(
         "pk", "project__slug", "name", "version"
     )

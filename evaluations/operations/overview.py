@@ -1,6 +1,7 @@
-"""The whole site at a glance, for its administrators: projects, users, workers, what waits, costs.
+"""The whole site at a glance, for its administrators: projects, users, workers, waiting jobs,
+costs.
 
-Sizes and counts only: administrators are strangers to the texts of projects.
+Sizes and counts only: administrators have no access to projects' texts.
 """
 
 from dataclasses import dataclass
@@ -24,8 +25,8 @@ _MONEY = DecimalField(max_digits=18, decimal_places=8)
 
 @dataclass(frozen=True)
 class Overview:
-    """`waiting` is what waits or is in work, by kind of job; `money` what all runs cost this
-    month."""
+    """The site's figures. `waiting` counts waiting and active jobs by kind; `money` is this month's
+    cost of all runs."""
 
     projects: list[Project]
     users: list[User]
@@ -37,7 +38,8 @@ class Overview:
 
 
 def site_at_a_glance() -> Overview:
-    """A handful of queries, whatever the number of projects; the dearest projects first."""
+    """Return the overview with a handful of queries, whatever the number of projects; the most
+    expensive projects come first."""
     projects, users = _projects(), _users()
     spent = MonthlySpending.objects.filter(month=this_month()).values_list("money", flat=True)
     return Overview(
@@ -52,7 +54,7 @@ def site_at_a_glance() -> Overview:
 
 
 def _projects() -> QuerySet[Project]:
-    """With `active_runs` and `money_month`."""
+    """Return projects with `active_runs` and `money_month`."""
     mine = MonthlySpending.objects.filter(project=OuterRef("pk")).order_by()
     active = Count("runs", filter=Q(runs__state__in=ACTIVE_STATES), distinct=True)
     return (
@@ -72,6 +74,7 @@ def _or_nothing(query: QuerySet[MonthlySpending, Any]) -> Coalesce:
 
 
 def _users() -> QuerySet[User]:
-    """With `owned`, how many projects they own; who signed in last comes first."""
+    """Return users with `owned`, the number of projects they own; the last to sign in comes
+    first."""
     owned = Count("memberships", filter=Q(memberships__role=Role.OWNER))
     return get_user_model().objects.annotate(owned=owned).order_by("-last_login", "username")

@@ -1,9 +1,9 @@
-"""Whether messages get through a worker: its loop and a thread of its pool answer a question that
-is asked every few seconds.
+"""Check that messages get through a worker: every few seconds its event loop and a thread of its
+pool answer a probe.
 
-The thread that asks says "alive" by itself, whatever the others do; so it looks at what does the
-work, and gives the worker up when that does not answer for long. Who started the worker (`serve`,
-systemd, Docker, Kubernetes) starts another.
+The heartbeat's own thread reports "alive" whatever the others do, so this checks the threads that
+do the work, and gives the worker up if they do not answer for long. The service manager (`serve`,
+systemd, Docker, Kubernetes) then starts another.
 """
 
 import os
@@ -25,20 +25,20 @@ from geval_site.logs import kind_of
 log = structlog.stdlib.get_logger(__name__)
 
 # A loop reads messages every second, and a free thread answers at once. A slow machine takes
-# seconds for it, not a minute.
+# seconds, not a minute.
 UNANSWERED_SECONDS = 60.0
-# A slot shows every few seconds that it lives, but not while it waits for a database that is away
-# (two minutes), or lays out a run of a million items.
+# A slot renews its heartbeat every few seconds, but not while it waits for an unavailable database
+# (two minutes) or lays out a run of a million items.
 LOST_AFTER = timedelta(minutes=10)
 GIVEN_UP_SECONDS = 60.0
 
 
 class Pulse:
-    """Asks a worker's loop and its pool, and says what is wrong with them.
+    """Probes a worker's loop and its pool, and reports what is wrong with them.
 
     Args:
         consumer: Celery's consumer of the worker.
-        clock: seconds that only grow.
+        clock: a monotonic clock in seconds.
     """
 
     def __init__(self, consumer: Any, clock: Callable[[], float] = time.monotonic) -> None:
@@ -49,10 +49,11 @@ class Pulse:
         self._troubled_since: float | None = None
 
     def trouble(self, worker: str) -> str:
-        """What is wrong with a worker, in a sentence; empty if nothing is. Asks once more.
+        """Return what is wrong with a worker, in a sentence, or an empty text. Sends the next
+        probe.
 
         Raises:
-            DatabaseError: nobody can say how its slots are.
+            DatabaseError: the state of its slots is unknown.
         """
         trouble = self._silence() or _lost_slots(worker)
         if not trouble:
@@ -66,19 +67,19 @@ class Pulse:
 
     @property
     def is_troubled(self) -> bool:
-        """Whether something was wrong when it last looked."""
+        """Whether something was wrong at the last check."""
         return self._troubled_since is not None
 
     @property
     def is_given_up(self) -> bool:
-        """Whether the trouble has lasted too long to hope."""
+        """Whether the trouble has lasted too long to recover."""
         since = self._troubled_since
         return since is not None and self._clock() - since > GIVEN_UP_SECONDS
 
     def _silence(self) -> str:
         now = self._clock()
         if self._consumer.connection is None:
-            # It waits for a broker that is away, and its threads go on with what they have.
+            # The loop is waiting for an unavailable broker, while its threads continue their work.
             self._loop_answered = self._pool_answered = now
             return ""
         if now - self._loop_answered > UNANSWERED_SECONDS:
@@ -89,9 +90,9 @@ class Pulse:
         return ""
 
     def _pass_on(self) -> None:
-        """The loop's part: answer, and have a thread answer as well."""
+        """Answer in the loop, and have a thread answer too."""
         self._loop_answered, self._is_loop_asked = self._clock(), False
-        if not self._is_pool_asked:  # or questions would pile up before threads that are busy
+        if not self._is_pool_asked:  # otherwise probes would pile up while the threads are busy
             self._is_pool_asked = True
             self._consumer.pool.apply_async(self._answer, callback=lambda _answer: None)
 
@@ -108,8 +109,8 @@ def _lost_slots(worker: str) -> str:
 
 
 def tell_service_manager(state_of_service: str) -> None:
-    """Tell systemd how this service is, if it started it (`sd_notify(3)`), and touch the file that
-    a container's health check looks at, if there is one.
+    """Report this service's state to systemd, if it started the service (`sd_notify(3)`), and touch
+    the file of a container's health check, if there is one.
 
     Args:
         state_of_service: `READY=1` or `WATCHDOG=1`.
@@ -118,7 +119,7 @@ def tell_service_manager(state_of_service: str) -> None:
         if path := environment.text("GEVAL_PULSE_FILE"):
             Path(path).touch()
         if address := os.environ.get("NOTIFY_SOCKET"):
-            # An address that begins with @ is of the abstract namespace, written with a zero byte.
+            # An address beginning with @ is in the abstract namespace, written with a zero byte.
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as unix:
                 unix.sendto(state_of_service.encode(), address.replace("@", "\0", 1))
     except OSError as error:

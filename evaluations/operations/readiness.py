@@ -1,4 +1,4 @@
-"""What the site needs to work, each part looked at by itself and named."""
+"""The parts that the site needs to work, each checked and named separately."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,8 @@ BROKER_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Part:
-    """Something the site needs; `message` says what is wrong and what to do, or what was seen."""
+    """A part that the site needs; `message` says what is wrong and what to do, or what was
+    found."""
 
     name: str
     ok: bool
@@ -33,7 +34,7 @@ class Part:
 
 
 def readiness() -> list[Part]:
-    """All parts; without the database only the broker can be asked apart from it."""
+    """Return all parts; without the database, only the broker can be checked separately."""
     database = database_part()
     if not database.ok:
         unknown = "not known without the database"
@@ -44,12 +45,12 @@ def readiness() -> list[Part]:
 
 
 def database_part() -> Part:
-    """Whether the database answers."""
+    """Check whether the database answers."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except (DatabaseError, EmbeddedServerError, OSError) as error:
-        # Its message may name hosts and users, which are nobody's business here.
+        # The error may name hosts and users, which must not be published here.
         connection.close()
         why = f"{type(error).__name__}: the database does not answer; see DATABASE_URL"
         return Part("database", False, why)
@@ -57,7 +58,7 @@ def database_part() -> Part:
 
 
 def migrations_part() -> Part:
-    """Whether the tables are those of this version."""
+    """Check whether the tables are those of this version."""
 
     def look() -> Part:
         applied = MigrationRecorder(connection).applied_migrations()
@@ -72,7 +73,8 @@ def migrations_part() -> Part:
 
 
 def worker_part() -> Part:
-    """Whether a worker was heard of within a minute, and none says that it is frozen."""
+    """Check whether a worker had a heartbeat within a minute, and none reports that it is
+    frozen."""
 
     def look() -> Part:
         frozen = [
@@ -92,7 +94,7 @@ def worker_part() -> Part:
 
 
 def upkeep_part() -> Part:
-    """Whether the periodic jobs of workers run, and succeed."""
+    """Check whether workers' periodic jobs run and succeed."""
 
     def look() -> Part:
         troubles = UpkeepJob.objects.troubles()
@@ -104,7 +106,7 @@ def upkeep_part() -> Part:
 
 
 def broker_part() -> Part:
-    """Whether messages can be sent."""
+    """Check whether messages can be sent."""
     if _queue_is_in_database():
         return _guarded("broker", _look_at_the_queue)
     return _connect_to_broker(app)
@@ -131,7 +133,7 @@ def _connect_to_broker(celery: Celery) -> Part:
 
 
 def _guarded(name: str, look: Callable[[], Part]) -> Part:
-    """A part that the database has to be asked about; it may go away in between."""
+    """Run a check that needs the database, which may become unavailable during it."""
     try:
         return look()
     except DatabaseError as error:
@@ -140,7 +142,8 @@ def _guarded(name: str, look: Callable[[], Part]) -> Part:
 
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
-    """The migrations of this version; its files do not change while it runs."""
+    """Return the migrations of this version, cached because its files do not change while it
+    runs."""
     return frozenset(MigrationLoader(None).graph.nodes)
 
 

@@ -1,7 +1,7 @@
 """How long raw replies and entries of the audit log are kept; scores are never removed.
 
-A reply's row stays with its tokens, calls and time, which counts and costs are made of; what the
-model said goes. The audit log says what was removed, itself included.
+A reply's row keeps its tokens, calls and time, on which counts and costs are based; the model's
+text is removed. The audit log records every removal, including removals of its own entries.
 """
 
 import datetime
@@ -20,13 +20,13 @@ from evaluations.models.alone import alone
 
 ACTION = "retention"
 AT_ONCE = 2000
-LONGEST_DAYS = 36_500  # dates end somewhere
+LONGEST_DAYS = 36_500  # within the range of dates
 TIDY_LOCK = 0x74696479  # any constant: one process at a time
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Days for which something is kept; 0 is for good."""
+    """Days for which something is kept; 0 means for good."""
 
     replies: int
     audit: int
@@ -34,7 +34,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Due:
-    """What is older than the policy allows in one project; those of no project have no name."""
+    """The data of one project older than the policy allows; entries of no project have no name."""
 
     project_id: int | None
     slug: str
@@ -43,20 +43,21 @@ class Due:
 
 
 def policy_of_site() -> Policy:
-    """What the settings say."""
+    """Return the policy in the settings."""
     return Policy(replies=settings.KEEP_REPLIES_DAYS, audit=settings.KEEP_AUDIT_DAYS)
 
 
 def begin_of(days: int) -> datetime.datetime:
-    """What is older may go: the begin of a day, so that no project is tidied more than daily."""
+    """Return the time before which data may be removed: the beginning of a day, so that a project
+    is tidied at most daily."""
     today = timezone.now().astimezone(datetime.UTC).replace(hour=0, minute=0, second=0)
     return today.replace(microsecond=0) - datetime.timedelta(days=min(days, LONGEST_DAYS))
 
 
 def due(policy: Policy) -> list[Due]:
-    """What a policy removes now, by project."""
+    """Return what a policy removes now, by project."""
     replies = _by_project(_old_replies(policy))
-    # Notes of earlier removals go with other entries, and cause no removal by themselves.
+    # Notes of earlier removals go with other entries, and cause no removal on their own.
     entries = _by_project(_old_entries(policy).exclude(action=ACTION))
     slugs = dict(Project.objects.values_list("pk", "slug"))
     projects = sorted(replies.keys() | entries.keys(), key=lambda pk: slugs.get(pk or 0, ""))
@@ -66,18 +67,18 @@ def due(policy: Policy) -> list[Due]:
 
 
 def replies_in_words(count: int) -> str:
-    """As in “2 raw replies”."""
+    """Format a count, as in “2 raw replies”."""
     return f"{count:,} raw repl{pluralize(count, 'y,ies')}"
 
 
 def entries_in_words(count: int) -> str:
-    """As in “2 audit entries”."""
+    """Format a count, as in “2 audit entries”."""
     return f"{count:,} audit entr{pluralize(count, 'y,ies')}"
 
 
 def tidy(policy: Policy) -> list[Due]:
-    """Remove what is older than a policy allows, a few thousand rows at a time; returns what was
-    removed, which is nothing if another process is doing so."""
+    """Remove what is older than a policy allows, a few thousand rows at a time. Return what was
+    removed: nothing if another process is doing so."""
     if not (policy.replies or policy.audit):
         return []
     with alone(TIDY_LOCK) as mine:
@@ -85,8 +86,8 @@ def tidy(policy: Policy) -> list[Due]:
 
 
 def _tidy_project(policy: Policy, one: Due) -> Due:
-    """Remove what is due in one project; a note in the audit log comes first, so that nothing goes
-    without one."""
+    """Remove what is due in one project. A note is written to the audit log first, so that nothing
+    is removed without one."""
     parts = []
     if one.replies:
         begin = begin_of(policy.replies).date()
@@ -98,7 +99,7 @@ def _tidy_project(policy: Policy, one: Due) -> Due:
     if one.replies:
         for ids in _chunks(_old_replies(policy).filter(project=one.project_id)):
             old = ModelReply.objects.filter(pk__in=ids)
-            # Without a key it answers no later question.
+            # Without a key the reply is never reused.
             old.update(choices=[], request_key="", removed_at=Now())
     if one.entries:
         for ids in _chunks(_old_entries(policy).filter(project=one.project_id)):

@@ -23,7 +23,8 @@ class Spending:
 
 
 def spending_by_judge() -> dict[int, Spending]:
-    """One query over the runs; runs with the same prices are added up before they are priced."""
+    """Sum up the spending with one query over the runs; runs with the same prices are added up
+    before they are priced."""
     sums = (
         EvaluationRun.objects.of_judges_that_run()
         .with_prices("judge_id")

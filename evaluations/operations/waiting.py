@@ -1,4 +1,4 @@
-"""What waits for workers, by kind of job, and leases that nobody keeps or takes."""
+"""Jobs that wait for workers, by kind, and leases that nobody renews or takes over."""
 
 from datetime import timedelta
 from typing import Any
@@ -23,15 +23,16 @@ from evaluations.models import (
 from geval_site.databases import PGMQ
 from geval_site.queues import RUNS
 
-# More is counted as this many: a run may have millions of items, and nobody acts on the difference.
+# Counts stop here: a run may have millions of items, and a higher number would change nobody's
+# action.
 MOST_COUNTED = 100_000
-# A lease that ended this long ago has been taken by somebody else, if there is anybody.
+# A lease that ended this long ago would have been taken over, if any worker were able to.
 STALE_AFTER = timedelta(minutes=5)
 
 
 def waiting_jobs() -> dict[str, int]:
-    """How much waits or is in work in each queue, up to MOST_COUNTED, from the rows that are the
-    truth about work."""
+    """Return how many jobs wait or are in progress in each queue, up to MOST_COUNTED, from the rows
+    that define the work."""
     active = list(EvaluationRun.objects.active().values_list("pk", flat=True))
     return {
         RUNS: _count(RunItem.objects.open().filter(run__in=active)),
@@ -43,7 +44,7 @@ def waiting_jobs() -> dict[str, int]:
 
 
 def waiting_runs() -> list[timedelta]:
-    """For how long each run waits that has work and is served by no slot."""
+    """Return how long each run with work and without a slot has waited."""
     since = Coalesce("served_at", "started_at", "created_at")
     now = timezone.now()
     waiting = EvaluationRun.objects.waiting().order_by()
@@ -51,22 +52,23 @@ def waiting_runs() -> list[timedelta]:
 
 
 def served_runs() -> int:
-    """How many runs slots serve; several slots may share one."""
+    """Return how many runs slots serve; several slots may share one."""
     return WorkerSlot.objects.serving().order_by().values("run_id").distinct().count()
 
 
 def longest_silence() -> timedelta:
-    """The longest time that a running run, which slots serve, has gone without a result."""
+    """Return the longest time that a running run with slots has gone without a result."""
     served = WorkerSlot.objects.serving().values("run_id")
     runs = EvaluationRun.objects.filter(state=RunState.RUNNING, pk__in=served).order_by()
-    # A run that was paused for long is not silent at once. Slots come and go all the time.
+    # A run that was paused for long does not count as silent at once; slots come and go all the
+    # time.
     since = Greatest("result_at", "resumed_at", "started_at")
     earliest = runs.aggregate(earliest=Min(since))["earliest"]
     return timezone.now() - earliest if earliest else timedelta()
 
 
 def held_back() -> dict[str, int]:
-    """How many runs do nothing, or less than they could, by the reason."""
+    """Return how many runs are stopped or slowed, by reason."""
     active = EvaluationRun.objects.active()
     return {
         "endpoint asked to wait": active.filter(waits_until__gt=Now()).count(),
@@ -78,8 +80,8 @@ def held_back() -> dict[str, int]:
 
 
 def messages() -> dict[str, int]:
-    """How many messages wait or are in work, by kind of job, where the queue is in the
-    database; a broker of its own has its own metrics."""
+    """Return how many messages wait or are in progress, by kind of job, if the queue is in the
+    database; a separate broker has its own metrics."""
     if settings.CELERY_BROKER_URL != PGMQ:
         return {}
     counts = {}
@@ -88,7 +90,7 @@ def messages() -> dict[str, int]:
         made = {name for (name,) in cursor.fetchall()}
         for job, queue in settings.QUEUES.items():
             counts[job] = 0
-            if queue in made:  # by the first message or worker
+            if queue in made:  # created by the first message or worker
                 table = connection.ops.quote_name(f"q_{queue}")
                 cursor.execute(f"SELECT count(*) FROM pgmq.{table}")
                 counts[job] = int(cursor.fetchone()[0])
@@ -96,7 +98,7 @@ def messages() -> dict[str, int]:
 
 
 def stale_leases() -> int:
-    """Items of running runs whose worker was lost, and that no other has claimed since."""
+    """Return items of running runs whose worker was lost, and that no other has claimed since."""
     running = list(
         EvaluationRun.objects.filter(state=RunState.RUNNING).values_list("pk", flat=True)
     )

@@ -1,1 +1,2 @@
-"""The whole site in one file: written while it works, read through, and restored all or nothing."""
+"""The whole site in one file: written while the site works, verified, and restored all or
+nothing."""

@@ -1,4 +1,5 @@
-"""How many rows a database has, by table and by project: what a restored one must have, too."""
+"""Count a database's rows by table and by project; a restored database must have the same
+counts."""
 
 from django.db import connection
 from psycopg import sql
@@ -8,10 +9,10 @@ OURS = """
     WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
     ORDER BY relname
 """
-# Whoever reads a backup could go on with the sessions of others, and whoever restores one would
-# begin anew those that were signed out of since.
+# Sessions are left out of backups: anyone reading a backup could use them, and restoring one would
+# revive sessions that were signed out since.
 NOT_IN_A_BACKUP = "django_session"
-# What a project holds, each counted through its way to the project.
+# The contents of a project, each counted through its path to the project.
 HELD = {
     "documents": "evaluations_document d",
     "outputs": "evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id",
@@ -23,7 +24,7 @@ HELD = {
 
 
 def rows_by_table() -> dict[str, int]:
-    """The number of rows that a backup has of every table."""
+    """Return the number of rows of every table in a backup."""
     with connection.cursor() as cursor:
         cursor.execute(OURS)
         tables = [name for (name,) in cursor.fetchall()]
@@ -36,7 +37,8 @@ def rows_by_table() -> dict[str, int]:
 
 
 def held_by_project() -> dict[str, dict[str, int]]:
-    """What each project holds, by its short name; documents, outputs, ratings and so on."""
+    """Return the contents of each project (documents, outputs, ratings and so on) by its short
+    name."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, slug FROM evaluations_project ORDER BY slug")
         slugs = dict(cursor.fetchall())

@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs: where they are, which version, and how they are run."""
+"""PostgreSQL's own programs: their location, version and execution."""
 
 import os
 import re
@@ -21,14 +21,14 @@ from geval_site.databases import EMBEDDED, libpq_parameters
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.programs import packaged_programs
 
-# The newest of several installed by Debian's packages, which are not in PATH one by one.
+# The newest of several versions installed by Debian's packages, which are not individually in PATH.
 DEBIANS = Path("/usr/lib/postgresql")
 SAID_LINES = 8
-# Of libpq's parameters.
+# libpq parameters.
 WITHOUT_VARIABLE = ("sslpassword", "oauth_client_secret")
 SECRETS = ("password", *WITHOUT_VARIABLE)
 SERVICE = "site"
-# Older servers refuse this setting, which newer programs put before everything else.
+# Older servers reject this setting, which newer programs write at the beginning.
 NEW_SETTING, KNOWN_FROM = b"SET transaction_timeout = 0;\n", 170_000
 FIRST_OBJECT = b"-- Name: "
 
@@ -42,18 +42,18 @@ class Programs:
 
 
 def find_programs(database: Mapping[str, Any], *, at_least: int, purpose: str) -> Programs:
-    """PostgreSQL's programs for a database, of this major version or a later one.
+    """Return PostgreSQL's programs for a database, of this major version or a later one.
 
-    For the embedded server its own, else the system's before the bundled ones, which cannot
-    encrypt connections.
+    For the embedded server these are its own programs; for others the system's take precedence over
+    the bundled ones, which cannot encrypt connections.
 
     Args:
         database: Django's settings of the database.
-        at_least: a version number whose major version is needed.
+        at_least: a version number whose major version is required.
         purpose: for the error, such as "back up a server".
 
     Raises:
-        BackupError: all are older.
+        BackupError: all programs are older.
     """
     seen = []
     for folder in _folders(embedded=database["ENGINE"] == EMBEDDED):
@@ -72,7 +72,7 @@ def find_programs(database: Mapping[str, Any], *, at_least: int, purpose: str) -
 
 @contextmanager
 def dumping(programs: Programs, database: Mapping[str, Any], snapshot: str) -> Iterator[IO[bytes]]:
-    """The output of pg_dump, which shows the database as a snapshot does.
+    """Yield the output of pg_dump, which shows the database as of a snapshot.
 
     Raises:
         BackupError: at the end, if pg_dump failed.
@@ -89,11 +89,11 @@ def dumping(programs: Programs, database: Mapping[str, Any], snapshot: str) -> I
 def load_dump(
     programs: Programs, database: Mapping[str, Any], *, server: int, copy: Callable[[Any], None]
 ) -> None:
-    """Load a dump into an empty database, one program writing the SQL that the other one sends.
+    """Load a dump into an empty database: one program writes SQL, the other executes it.
 
     Args:
         server: the version number of the server.
-        copy: writes the dump to the file that it is given.
+        copy: writes the dump to the given file.
 
     Raises:
         BackupError: a program failed.
@@ -115,7 +115,7 @@ def load_dump(
             _copy_sql(unpacker.output, sender.input, server=server)
             sender.input.close()
         except BrokenPipeError:
-            # psql has ended, and will say why: then nobody reads what the other one writes.
+            # psql has ended and will report why; nobody reads the rest of the SQL.
             unpacker.is_excused = True
         unpacker.output.close()
         feeding.end()
@@ -152,7 +152,7 @@ def _copy_sql(source: IO[bytes], target: IO[bytes], *, server: int) -> None:
 
 
 class _Running:
-    """A program that runs; `is_excused` if it does not matter how it ends."""
+    """A running program; `is_excused` if its exit status does not matter."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
@@ -223,7 +223,7 @@ def _folders(*, embedded: bool) -> Iterator[Path]:
 
 
 def _version(folder: Path) -> int:
-    """The version number of the programs in a folder; 0 if one of them is missing."""
+    """Return the version number of the programs in a folder; 0 if one of them is missing."""
     try:
         lines = [
             subprocess.run(
@@ -241,7 +241,8 @@ def _version(folder: Path) -> int:
 
 
 def _conninfo(database: Mapping[str, Any]) -> str:
-    """Without secrets, which other users of the machine would see in the list of processes."""
+    """Return the connection string without secrets, which other users could see in the list of
+    processes."""
     parameters: dict[str, Any] = libpq_parameters(database)
     service = {"service": SERVICE} if _has_secrets_without_variable(parameters) else {}
     return make_conninfo(**parameters | dict.fromkeys(SECRETS) | service)
@@ -249,8 +250,8 @@ def _conninfo(database: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _secrets(database: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """The environment by which a program gets the secrets of a connection. For the password libpq
-    has a variable, for others a file, which is this user's alone."""
+    """Return the environment that passes a connection's secrets to a program: libpq has a variable
+    for the password; other secrets need a file readable only by this user."""
     parameters = libpq_parameters(database)
     variables = {"PGPASSWORD": parameters["password"]} if "password" in parameters else {}
     if not _has_secrets_without_variable(parameters):
@@ -264,5 +265,5 @@ def _secrets(database: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _has_secrets_without_variable(parameters: Mapping[str, str]) -> bool:
-    # A file that the address itself names has them.
+    # The file named in the address itself has them.
     return "service" not in parameters and any(name in parameters for name in WITHOUT_VARIABLE)

@@ -1,4 +1,4 @@
-"""Restore a backup into a new database, which takes the place of the site's when complete."""
+"""Restore a backup into a new database, which replaces the site's when complete."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,26 +23,25 @@ from geval.files.backups.manifest import (
 from geval_site.version import __version__
 
 Say = Callable[[str], None]
-# A site in use has at least one of these.
+# A site in use has at least one row in one of these tables.
 TELLING_TABLES = ("evaluations_project", "auth_user")
 
 
 def restore(path: Path, *, replace: bool, disconnect: bool, drop: bool, say: Say) -> Manifest:
-    """Have the site's database be what a backup holds.
+    """Replace the site's database with the contents of a backup.
 
-    The backup is read through before anything is touched, and restored beside the site's database,
-    which keeps working. They change places in one transaction: a restore that is killed has changed
-    nothing, or is complete.
+    The backup is verified first, then restored next to the site's database, which keeps working.
+    They are swapped in one transaction: a killed restore has either changed nothing or is complete.
 
     Args:
-        replace: whether the database may hold a site already, which is kept under another name.
+        replace: whether the database may already contain a site, which is kept under another name.
         disconnect: whether to end other connections to it.
         drop: whether to drop what was replaced.
-        say: reports what happens.
+        say: reports progress.
 
     Raises:
         BackupError: the backup is damaged or made by a newer version, or the database is in use,
-            not empty, or refuses.
+            not empty, or rejects a statement.
     """
     manifest = verify(path)
     older = _fits(manifest)
@@ -72,7 +71,7 @@ def restore(path: Path, *, replace: bool, disconnect: bool, drop: bool, say: Say
 
 
 def is_empty() -> bool:
-    """Whether the database holds no project and no user; one with other tables is not empty."""
+    """Whether the database contains no project and no user; one with other tables is not empty."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         if not set(TELLING_TABLES) <= set(tables):
@@ -84,10 +83,10 @@ def is_empty() -> bool:
 
 
 def _fits(manifest: Manifest) -> bool:
-    """Whether a backup is older than this software.
+    """Return whether a backup is older than this software.
 
     Raises:
-        BackupError: it is newer.
+        BackupError: the backup is newer.
     """
     migrations = known_migrations()
     unknown = unknown_migrations(manifest.migrations, migrations)
@@ -111,7 +110,7 @@ def _fill(
     older: bool,
     say: Say,
 ) -> None:
-    """Make the new database, complete and of this version."""
+    """Create the new database, complete and migrated to this version."""
     name = server.make_new()
     say("Restoring into a new database; the site's stays as it is until then.")
     try:
@@ -122,7 +121,7 @@ def _fill(
                 say("The backup is of an older version: its tables are being migrated.")
             call_command("migrate", verbosity=0, interactive=False)
             with connection.cursor() as cursor:
-                # Backups of earlier versions have them.
+                # Backups of earlier versions contain sessions.
                 cursor.execute(f"TRUNCATE {NOT_IN_A_BACKUP}")
                 cursor.execute("ANALYZE")
     except BaseException:

@@ -1,4 +1,4 @@
-"""Make a backup while the site works: everything as it was at one moment."""
+"""Back up the site while it works: everything as of one moment."""
 
 import datetime
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ OURS = "evaluations"
 
 
 def save(path: Path) -> Manifest:
-    """Write a backup of the whole site; returns what it holds.
+    """Write a backup of the whole site; return its counts.
 
-    Others go on reading and writing; the backup shows the moment at which it began. There is no
-    file of this name before it is complete.
+    Reading and writing continue meanwhile; the backup shows the moment at which it began. The file
+    appears under its name only when complete.
 
     Raises:
-        BackupError: it exists, cannot be written, or the database cannot be dumped.
+        BackupError: the file exists or cannot be written, or the database cannot be dumped.
     """
     with new_file(path) as file:
         connection.ensure_connection()
@@ -52,17 +52,17 @@ def save(path: Path) -> Manifest:
 
 @contextmanager
 def snapshot() -> Iterator[str]:
-    """A moment of the database, by a name that other connections can see it by."""
+    """Hold a snapshot of the database; yield the name by which other connections can use it."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        # It is idle for as long as the dump takes.
+        # The connection is idle for as long as the dump takes.
         cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         cursor.execute("SELECT pg_export_snapshot()")
         yield cursor.fetchone()[0]
 
 
 def last_migrations() -> dict[str, str]:
-    """The last applied migration of each app.
+    """Return the last applied migration of each app.
 
     Raises:
         BackupError: this is not the database of a site.
@@ -81,7 +81,7 @@ def last_migrations() -> dict[str, str]:
 
 
 def known_migrations() -> dict[str, list[str]]:
-    """The names of this version's migrations by app, in their order."""
+    """Return the names of this version's migrations by app, in order."""
     known_migrations: dict[str, list[str]] = {}
     for app, name in sorted(MigrationLoader(None).graph.nodes):
         known_migrations.setdefault(app, []).append(name)

@@ -1,4 +1,4 @@
-"""A new database beside the site's, and the moment in which it takes its place."""
+"""A new database next to the site's, and the swap in which it takes its place."""
 
 import datetime
 import threading
@@ -19,7 +19,7 @@ LONGEST_NAME = 63
 UNFINISHED, EARLIER = "_restoring", "_before_"
 BETWEEN_SECONDS = 0.1
 STAMP, STAMPED = "%Y%m%d_%H%M%S", "20260131_120000"
-# What a database is created with; the columns differ between versions of PostgreSQL.
+# Options for creating a database; the columns differ between versions of PostgreSQL.
 CREATED_WITH = """
     SELECT pg_encoding_to_char(encoding), datcollate, datctype,
            to_jsonb(d) ->> 'datlocprovider',
@@ -40,7 +40,7 @@ LEFT = """
 
 
 class Server:
-    """The database server, seen from a database that is not the site's."""
+    """The database server, connected to a database other than the site's."""
 
     def __init__(self, server: "psycopg.Connection[Any]", parameters: dict[str, str]) -> None:
         self.server = server
@@ -49,15 +49,15 @@ class Server:
         self.unfinished = _suffixed(self.name, UNFINISHED)
 
     def others(self) -> int:
-        """How many other connections the site's database has."""
-        # Not our own, which may take a moment to end after it was closed.
+        """Return how many other connections the site's database has."""
+        # Without our own connection, which may take a moment to end after it was closed.
         ours = connection.connection.info.backend_pid if connection.connection else 0
         return len(self.server.execute(OTHERS, [self.name, ours]).fetchall())
 
     def make_new(self) -> str:
-        """An empty database with the encoding and the sorting of the site's; returns its name.
+        """Create an empty database with the encoding and collation of the site's; return its name.
 
-        What a killed restore left behind is dropped first.
+        Leftovers of a killed restore are dropped first.
         """
         self.drop(self.unfinished)
         row = self.server.execute(CREATED_WITH, [self.name]).fetchone()
@@ -73,21 +73,21 @@ class Server:
         return self.unfinished
 
     def swap(self, *, disconnect: bool) -> str:
-        """Have the new database take the place of the site's, in one transaction; returns the name
-        of the earlier one.
+        """Put the new database in the place of the site's, in one transaction; return the new name
+        of the previous one.
 
         Args:
-            disconnect: end the other connections of the site's database.
+            disconnect: end other connections to the site's database.
 
         Raises:
-            BackupError: it is in use; nothing has changed.
+            BackupError: the site's database is in use; nothing has changed.
         """
         stamp = datetime.datetime.now(datetime.UTC).strftime(STAMP)
         earlier = _suffixed(self.name, EARLIER + stamp)
         connection.close()
         try:
             with self.server.transaction():
-                # It keeps others from connecting, and waits five seconds for those who are.
+                # Prevents new connections, and waits five seconds for existing ones to end.
                 with self._ending_others() if disconnect else nullcontext():
                     self.server.execute(_rename(self.name, earlier))
                 self.server.execute(_rename(self.unfinished, self.name))
@@ -97,11 +97,12 @@ class Server:
 
     @contextmanager
     def _ending_others(self) -> Iterator[None]:
-        """End others' connections again and again, as those who lose one connect anew."""
+        """Keep ending others' connections, because clients that lose one reconnect."""
         enough = threading.Event()
 
         def end() -> None:
-            # Those of another user may not be ended; then renaming says that they are there.
+            # Connections of another user may not be ended; the renaming then fails and reports
+            # them.
             with suppress(psycopg.Error), _connected(self.parameters) as second:
                 while not enough.wait(BETWEEN_SECONDS):
                     second.execute(END_OTHERS, [self.name])
@@ -115,17 +116,17 @@ class Server:
             ending.join()
 
     def drop(self, name: str) -> None:
-        """Drop a database if there is one, even if a killed program is still connected to it."""
+        """Drop a database if it exists, even if a killed program is still connected to it."""
         name_of_it = sql.Identifier(name)
         self.server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name_of_it))
 
 
 @contextmanager
 def server_of(database: dict[str, Any]) -> Iterator[Server]:
-    """The server, for one restore of this database at a time.
+    """Connect to the server, allowing one restore of this database at a time.
 
     Raises:
-        BackupError: it cannot be reached, or another restore is running.
+        BackupError: the server cannot be reached, or another restore is running.
     """
     parameters = libpq_parameters(database)
     with _connected(parameters) as server:
@@ -138,7 +139,7 @@ def server_of(database: dict[str, Any]) -> Iterator[Server]:
 
 @contextmanager
 def at_database(name: str) -> Iterator[dict[str, Any]]:
-    """Have Django's connection lead to another database of the server; gives its settings."""
+    """Redirect Django's connection to another database of the server; yield its settings."""
     settings = connections[DEFAULT_DB_ALIAS].settings_dict
     usual = settings["NAME"]
     connection.close()
@@ -151,7 +152,7 @@ def at_database(name: str) -> Iterator[dict[str, Any]]:
 
 
 def left_behind() -> dict[str, int]:
-    """Databases that restores replaced or did not finish, with their bytes."""
+    """Return databases that restores replaced or did not finish, with their bytes."""
     name = connection.settings_dict["NAME"]
     begin = _suffixed(name, EARLIER + STAMPED).removesuffix(STAMPED)
     with connection.cursor() as cursor:
@@ -160,7 +161,7 @@ def left_behind() -> dict[str, int]:
 
 
 def in_use(others: int) -> str:
-    """What to say if others are connected to the site's database."""
+    """Return the message if others are connected to the site's database."""
     return (
         f"{others} other connections use the database. Stop the site and its workers first, or end"
         " their connections with --disconnect and start them again afterwards."
