@@ -1,4 +1,4 @@
-"""Base class of our commands: the database is ready, or the error says what to do."""
+"""Base classes of our commands: the database is ready, or the error says what to do."""
 
 import time
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ LOOK_SECONDS = 0.1
 class SiteCommand(BaseCommand):
     """A command that needs our tables, which are created automatically except in production."""
 
-    # They would import every page of the site each time; `manage.py check` runs them.
+    # Django's checks would import every page of the site each time; `manage.py check` runs them.
     requires_system_checks = ()
 
-    # What whoever runs it can fix, and is said without a traceback.
+    # Errors that the user can fix, reported without a traceback.
     REFUSALS: tuple[type[Exception], ...] = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -39,21 +39,21 @@ class SiteCommand(BaseCommand):
 
 
 class StartingCommand(SiteCommand):
-    """A command that people start first: it says each step before it begins, and how long it takes
-    on two cores."""
+    """A command that new users run first: it announces each step, and how long it takes on two
+    cores."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         self.say("Starting the database (about 2 s; about 25 s the first time)")
         return super().execute(*args, **options)
 
     def say(self, line: str) -> None:
-        """Print a line now, also into a pipe."""
+        """Print a line immediately, even into a pipe."""
         self.stdout.write(line)
         self.stdout.flush()
 
 
 class GateCommand(SiteCommand):
-    """A command whose exit code is an answer to a pipeline; an error ends with one of its own."""
+    """A command whose exit code answers a pipeline's question; errors have a separate code."""
 
     ERROR = 3
 
@@ -66,7 +66,7 @@ class GateCommand(SiteCommand):
 
 
 def _in_words(error: ValidationError) -> str:
-    """A form's or record's errors as one line for the terminal."""
+    """Format a form's or record's errors as one line for the terminal."""
     if not hasattr(error, "error_dict"):
         return " ".join(error.messages)
     return "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
@@ -74,10 +74,10 @@ def _in_words(error: ValidationError) -> str:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Create the tables; of processes that start together, only the first does the work."""
+    """Allow one process at a time to create the tables, when several start together."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        # An index that is built concurrently waits for every statement that is under way, so one
-        # that itself waits for the lock would wait for it forever.
+        # An index built concurrently waits for every running statement, so a statement that itself
+        # waits for the lock would make it wait for ever.
         while not _taken(cursor):
             time.sleep(LOOK_SECONDS)
         try:
@@ -92,10 +92,10 @@ def _taken(cursor: CursorWrapper) -> bool:
 
 
 def bring_up_to_date() -> None:
-    """Make sure that the tables are those of this version; locally they are created.
+    """Check that the tables are those of this version; locally, create them.
 
     Raises:
-        CommandError: they are not, in production.
+        CommandError: they are not, and the mode is production.
     """
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):

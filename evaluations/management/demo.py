@@ -47,7 +47,7 @@ SYSTEM_KINDS = {
     "small_llm": System.Kind.LLM,
     "rambler": System.Kind.LLM,
 }
-# Everybody knows these: a production site refuses them, and the demo itself.
+# Public passwords: a production site refuses them, and the demo itself.
 LOGINS = {
     "ada": (PASSWORDS["ada"], Role.OWNER),
     "ben": (PASSWORDS["ben"], Role.RESEARCHER),
@@ -83,7 +83,7 @@ def load_demo() -> tuple[Project, LoadResult]:
 
 
 def _open_campaigns(project: Project) -> None:
-    """Something to rate and something to compare, for ada and ann."""
+    """Open a rating and a comparison campaign for ada and ann."""
     members = get_user_model().objects.filter(username__in=("ada", "ann"))
     rating = Campaign.objects.create(
         project=project, name="Rate summaries", overlap=1, show_others=True
@@ -103,7 +103,7 @@ def _open_campaigns(project: Project) -> None:
 
 
 def add_members(project: Project) -> None:
-    """The demo's users, each in its role."""
+    """Add the demo's users, each in a role."""
     user_model = get_user_model()
     for username, (password, role) in LOGINS.items():
         user, made = user_model.objects.get_or_create(
@@ -120,7 +120,8 @@ def add_members(project: Project) -> None:
 def demo_judges(
     project: Project, *, base_url: str, model: str, key_env: str, label: str, both: bool
 ) -> list[Judge]:
-    """The demo's judges on an endpoint: by token probabilities and, if `both`, by one direct reply.
+    """Create the demo's judges on an endpoint: by token probabilities and, if `both`, by one direct
+    reply.
 
     If the stand-in's address has changed, its judges are kept and only the endpoint changes.
     """
@@ -150,8 +151,8 @@ def demo_judges(
 
 @transaction.atomic
 def local_judge(project: Project, *, base_url: str) -> Judge:
-    """The judge on the model of this machine, with steps that so small a model can follow, and with
-    two calls at a time, as it has few cores."""
+    """Return the judge on this machine's model, with steps simple enough for a small model, and two
+    concurrent calls, because the machine has few cores."""
     wording = {project.criteria.all()[0].name: {"steps": LOCAL_STEPS}}
     endpoint, _ = project.endpoints.get_or_create(
         name="local model", defaults={"base_url": base_url}
@@ -166,7 +167,7 @@ def local_judge(project: Project, *, base_url: str) -> Judge:
             "endpoint": endpoint,
             "model": BUNDLED_NAME,
             "mode": ScoringMode.LOGPROBS,
-            # Without tags: so small a model talks about the sentence that explains them.
+            # Without tags: a model this small comments on the sentence that explains them.
             "settings": {"wording": json.dumps(wording)},
             "concurrency": 2,
             "max_tokens": 8,

@@ -1,7 +1,7 @@
-"""A worker's heartbeat: a row that says it lives and whether its threads answer (`pulse.py`), and
-nothing that could keep it from saying so.
+"""A worker's heartbeat: a row that says that it lives and whether its threads answer (`pulse.py`).
+Nothing else happens here that could delay it.
 
-Work that waits for a moment or that a lost worker left is looked for beside it (`upkeep.py`).
+Due and abandoned work is looked for in separate threads (`upkeep.py`).
 """
 
 import contextlib
@@ -33,23 +33,23 @@ from geval_site.queues import RUNS
 
 BEAT_SECONDS = 5.0
 log = structlog.stdlib.get_logger(__name__)
-# Set when this worker is asked to stop; what its threads do is left soon after.
+# Set when this worker is asked to stop; its threads then soon leave their work.
 leaving = threading.Event()
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What a worker does: the kinds of jobs, by their names in `settings.QUEUES`, and how many runs
-    at once."""
+    """What a worker does: the kinds of jobs, by their names in `settings.QUEUES`, and the number of
+    concurrent runs."""
 
     jobs: tuple[str, ...]
     slots: int = 0
 
     @classmethod
     def of(cls, queues: Iterable[str], threads: int) -> "Offer":
-        """The offer of a worker that reads these queues with so many threads.
+        """Return the offer of a worker that reads these queues with this many threads.
 
-        Where it has other jobs than runs as well, one thread is kept for them.
+        If it has other jobs besides runs, one thread is reserved for them.
         """
         jobs = [job for job, queue in settings.QUEUES.items() if queue in set(queues)]
         slots = 0
@@ -65,11 +65,11 @@ def beat(name: str, offer: Offer | None = None, *, trouble: str = "") -> None:
     """Update this worker's rows, and remove those of workers not seen for an hour.
 
     Args:
-        offer: all jobs, but no run at once, by default.
-        trouble: why it takes no work although it lives.
+        offer: the worker's offer; by default all jobs, but no concurrent runs.
+        trouble: why it takes no work although it is alive.
     """
     offer = offer or Offer(tuple(settings.QUEUES))
-    # By the clock of the database, which decides what is stale.
+    # Use the database's clock, which decides what is stale.
     shown = {
         "seen_at": Now(), "leaving": False, "jobs": list(offer.jobs), "trouble": trouble
     }  # fmt: skip
@@ -81,8 +81,9 @@ def beat(name: str, offer: Offer | None = None, *, trouble: str = "") -> None:
 
 @worker_init.connect
 def _refuse_processes(sender: Any, **_kwargs: Any) -> None:
-    """Celery's own processes share a pipe with brokers that are not asynchronous, as the queue in
-    PostgreSQL: if the one that reads it is killed, the others wait for ever."""
+    """Refuse Celery's process pool. Its processes share a pipe with brokers that are not
+    asynchronous, such as the queue in PostgreSQL: if the process that reads it is killed, the
+    others wait for ever."""
     if not issubclass(get_implementation(sender.pool_cls), ThreadPool):
         raise SystemExit("Workers of this site have threads: leave out --pool.")
 
@@ -100,7 +101,7 @@ def _start(sender: Any, **_kwargs: Any) -> None:
 
 @worker_shutting_down.connect
 def _announce_leaving(**_kwargs: Any) -> None:
-    """Have the threads of this worker release what they hold."""
+    """Make the threads of this worker release what they hold."""
     leaving.set()
     with contextlib.suppress(DatabaseError):
         WorkerHeartbeat.objects.filter(name=worker_name()).update(leaving=True)
@@ -117,7 +118,7 @@ def _stop(**_kwargs: Any) -> None:
 def _keep_beating(offer: Offer, pulse: Pulse) -> None:
     name = worker_name()
     with contextlib.suppress(DatabaseError):
-        # Of a worker before it with the same process id, as the first of a container has.
+        # Rows of an earlier worker with the same process id, such as the first of a container.
         WorkerSlot.objects.filter(worker=name).delete()
     tell_service_manager("READY=1")
     while not leaving.is_set():
@@ -126,7 +127,7 @@ def _keep_beating(offer: Offer, pulse: Pulse) -> None:
             trouble = pulse.trouble(name)
             beat(name, offer, trouble=trouble)
         except Exception as error:
-            # The thread must survive a database that is unavailable for a while, and whatever else.
+            # The thread must survive an unavailable database and any other error.
             log.warning("heartbeat failed", worker=name, reason=kind_of(error))
             with contextlib.suppress(DatabaseError):
                 connection.close()
@@ -134,11 +135,11 @@ def _keep_beating(offer: Offer, pulse: Pulse) -> None:
             if trouble:
                 log.error("worker frozen", worker=name, reason=trouble)
         if pulse.is_given_up:
-            # Its items go to others when their leases run out. It is not asked to end: what would
-            # have to answer is what does not.
+            # Its items go to others when their leases expire. It cannot shut down normally, because
+            # the threads that would do so do not respond.
             log.error("worker given up", worker=name)
             os.kill(os.getpid(), signal.SIGKILL)
-            # The first process of a container gets no signal that it does not handle.
+            # The first process of a container ignores signals that it does not handle.
             os._exit(137)
         if not pulse.is_troubled:
             tell_service_manager("WATCHDOG=1")

@@ -1,4 +1,4 @@
-"""The site of this installation as a client, for commands that also work on others over HTTP."""
+"""This installation's site as a client, for commands that also work on others over HTTP."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -18,8 +18,8 @@ ENVIRON = {"SERVER_NAME": "localhost", "SERVER_PORT": "80", "wsgi.url_scheme": "
 
 @dataclass(frozen=True)
 class OwnSite(InnerSite):
-    """The API within this process, which probes endpoints itself: workers do not see what is not
-    committed yet."""
+    """The API within this process. It probes endpoints itself, because workers do not see
+    uncommitted rows."""
 
     WAITS: ClassVar[bool] = True
 
@@ -29,10 +29,11 @@ class OwnSite(InnerSite):
 
 
 def own_site(slug: str) -> Client:
-    """This site, as an owner of the project; for a new project, as an administrator.
+    """Return this site, signed in as an owner of the project; for a new project, as an
+    administrator.
 
     Raises:
-        CommandError: there is nobody.
+        CommandError: there is no such user.
     """
     users = get_user_model().objects.filter(is_active=True).order_by("pk")
     if Project.objects.filter(slug=slug).exists():

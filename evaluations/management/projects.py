@@ -15,10 +15,10 @@ from geval.texts.program import command
 
 
 def find_project(slug: str) -> Project:
-    """The project with this short name.
+    """Return the project with this short name.
 
     Raises:
-        CommandError: there is none; the message lists existing ones.
+        CommandError: there is no such project; the message lists existing ones.
     """
     project = Project.objects.filter(slug=slug).first()
     if project is None:
@@ -36,7 +36,7 @@ def find_project(slug: str) -> Project:
 
 @transaction.atomic
 def project_or_new(slug: str, *, owner: str | None) -> Project:
-    """The project with this short name; if there is none, it is created with its owners.
+    """Return the project with this short name, creating it with its owners if necessary.
 
     Raises:
         CommandError: the name is not a valid short name, or there is no such user.
@@ -51,7 +51,7 @@ def project_or_new(slug: str, *, owner: str | None) -> Project:
             f"{slug!r} cannot be a project's short name: use letters, digits, - and _."
         ) from None
     name = slug.replace("-", " ").replace("_", " ").capitalize()
-    # Another command may be creating it at this moment: then this one waits for it, and uses it.
+    # Another command may be creating it now: then this one waits for it, and uses it.
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
     if is_new:
         add_owners(project, owner=owner)
@@ -76,10 +76,10 @@ def add_owners(project: Project, *, owner: str | None) -> None:
 
 
 def find_judge(project: Project, name: str) -> Judge:
-    """The judge with this name in a project; the newest version if only the name is given.
+    """Return the judge with this name in a project; the newest version if the name has no version.
 
     Raises:
-        CommandError: there is none; the message lists existing ones.
+        CommandError: there is no such judge; the message lists existing ones.
     """
     judge = newest_version(project, name) or next(
         (j for j in project.judges.all() if j.label == name), None
@@ -91,10 +91,10 @@ def find_judge(project: Project, name: str) -> Judge:
 
 
 def find_endpoint(project: Project, name: str) -> Endpoint:
-    """The endpoint with this name in a project.
+    """Return the endpoint with this name in a project.
 
     Raises:
-        CommandError: there is none; the message lists existing ones.
+        CommandError: there is no such endpoint; the message lists existing ones.
     """
     endpoint = project.endpoints.filter(name=name).first()
     if endpoint is None:
@@ -104,7 +104,7 @@ def find_endpoint(project: Project, name: str) -> Endpoint:
 
 
 def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criterion]:
-    """The criteria with these names; all criteria if none is named.
+    """Return the criteria with these names; all criteria for no names.
 
     Raises:
         CommandError: one does not exist; the message lists existing ones.
@@ -123,9 +123,9 @@ def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criteri
 
 
 def find_criterion(project: Project, name: str) -> Criterion:
-    """The criterion with this name.
+    """Return the criterion with this name.
 
     Raises:
-        CommandError: there is none; the message lists existing ones.
+        CommandError: there is no such criterion; the message lists existing ones.
     """
     return find_criteria(project, [name])[0]

@@ -1,4 +1,4 @@
-"""Commands about one run: found by its number or by its judge."""
+"""Commands about one run, identified by its number or its judge."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,7 +11,7 @@ from evaluations.management.projects import find_judge, find_project
 from evaluations.models import EvaluationRun, ItemState, Project
 from geval.texts.program import command
 
-# Who did it, as the message of a run names them.
+# The person named in the message of a run.
 TERMINAL = "a command in the terminal"
 
 
@@ -25,10 +25,10 @@ class RunCommand(SiteCommand):
         which.add_argument("--judge", metavar="NAME", help="the last run of this judge")
 
     def run_of(self, options: dict[str, Any]) -> EvaluationRun:
-        """The run that the options name.
+        """Return the run that the options name.
 
         Raises:
-            CommandError: there is none.
+            CommandError: there is no such run.
         """
         project = find_project(options["project"])
         runs = runs_of(project)
@@ -47,7 +47,7 @@ class RunCommand(SiteCommand):
 
 
 def runs_of(project: Project) -> QuerySet[EvaluationRun]:
-    """The runs that a project's pages list, the newest first."""
+    """Return the runs that a project's pages list, newest first."""
     runs = EvaluationRun.objects.filter(project=project).counting().of_judges_that_run()
     return runs.select_related("judge", "project")
 
@@ -57,7 +57,7 @@ def see_runs(project: Project) -> str:
 
 
 def items_scored(run: EvaluationRun) -> str:
-    """Such as “12 of 72 items are scored”."""
+    """Format a count such as “12 of 72 items are scored”."""
     counts = run.items.counts()
     if not any(counts.values()):
         return "no item is scored yet"

@@ -21,7 +21,7 @@ from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
 
 START_SECONDS = 60.0
-# A log that is longer when a command starts begins anew.
+# A longer log is truncated when a command starts.
 MOST_LOG_BYTES = 10_000_000
 # Celery warns about root because pickled messages could run code; ours are JSON, and a new machine
 # has no other user.
@@ -29,14 +29,14 @@ AS_ROOT = "You're running the worker with superuser privileges"
 
 
 def log_path() -> Path:
-    """Where a site on this machine logs."""
+    """Return the path of the log of a site on this machine."""
     return Path(settings.DATA_DIR) / "site.log"
 
 
 @contextmanager
 def logged_processes() -> Iterator[Processes]:
-    """Processes that log to a file in the data folder, as this one does meanwhile, so that the
-    terminal has only what the command says."""
+    """Log child processes and this one to a file in the data folder, so that the terminal shows
+    only the command's own output."""
     private_folder(settings.DATA_DIR)
     with (
         open_private(log_path()) as log,
@@ -70,15 +70,15 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
 
 
 def start_one_worker(processes: Processes, project: str) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for all queues, enough for a command that waits for one run. It leaves
-    runs of other projects alone: nobody asked this command to pay for them."""
+    """Start a Celery worker for all queues, enough for a command that waits for one run. It ignores
+    runs of other projects, which this command was not asked to pay for."""
     return [
         _start_worker(
             processes,
             "all",
             jobs=[RUNS, *SHORT],
             threads=3,
-            # Beside a progress bar only what somebody has to look at.
+            # Show only warnings next to a progress bar.
             env={
                 "GEVAL_LOG_LEVEL": environment.text("GEVAL_LOG_LEVEL", default="ERROR"),
                 "GEVAL_ONLY_PROJECT": project,
@@ -108,11 +108,11 @@ def _start_worker(
 
 
 def worker_command(name: str, *, jobs: Sequence[str], threads: int) -> list[str]:
-    """The command line of a Celery worker.
+    """Return the command line of a Celery worker.
 
     Args:
-        jobs: the kinds it takes, by their names in `settings.QUEUES`.
-        threads: how many jobs it does at once.
+        jobs: the kinds of jobs, by their names in `settings.QUEUES`.
+        threads: number of concurrent jobs.
     """
     return [
         sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site",
@@ -125,7 +125,7 @@ def worker_command(name: str, *, jobs: Sequence[str], threads: int) -> list[str]
 
 
 def web_command(address: str, *options: str) -> list[str]:
-    """The command line of the web server on `HOST:PORT`, with more of Gunicorn's options."""
+    """Return the command line of the web server on `HOST:PORT`, with further Gunicorn options."""
     return [
         sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server",
         "--bind", address, *options, "geval_site.wsgi",
@@ -133,10 +133,11 @@ def web_command(address: str, *options: str) -> list[str]:
 
 
 def ensure_workers(processes: Processes, *, project: str = "") -> bool:
-    """Start workers unless one for runs is alive, and wait until it is; True if they were started.
+    """Start workers unless one for runs is alive, and wait until it is; return True if they were
+    started.
 
     Args:
-        project: the short name of the only one to be worked on; then one worker is enough.
+        project: the short name of the only project to work on; one worker is then enough.
 
     Raises:
         CommandError: a worker ends at once, or does not start in time.
@@ -162,7 +163,7 @@ def ensure_workers(processes: Processes, *, project: str = "") -> bool:
 
 
 def start_model(processes: Processes, command: str, *options: str, port: int) -> str:
-    """Start one of our commands that serve a model; returns its base URL once it answers.
+    """Start one of our commands that serve a model; return its base URL once it answers.
 
     Raises:
         CommandError: it does not start.
@@ -193,7 +194,7 @@ def wait_for_web(host: str, port: int, process: subprocess.Popen[str], *, reason
     """Wait until the web server accepts connections.
 
     Args:
-        reason: where it says why it does not.
+        reason: where the server reports why it failed.
 
     Raises:
         CommandError: it ends or does not start in time.
@@ -209,7 +210,7 @@ def wait_for_web(host: str, port: int, process: subprocess.Popen[str], *, reason
 
 
 def free_port(wanted: int, host: str = "127.0.0.1") -> int:
-    """The wanted port, or the next one that is free.
+    """Return the wanted port, or the next free one.
 
     Raises:
         CommandError: none of the next fifty is free.

@@ -33,7 +33,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 @shared_task(name=JUDGE_RUNS)
 def judge_runs(*_of_earlier_versions: int) -> None:
-    """Work on runs with a slot of this worker; messages name none, only those of earlier versions
+    """Work on runs with a slot of this worker. Messages name no run; only those of earlier versions
     did."""
     work_on_runs(worker_name(), leaving.is_set)
 
@@ -44,7 +44,7 @@ def upload_files(upload_id: int) -> None:
     try:
         work_on_upload(upload_id)
     except Exception:
-        # Its page says that it failed; Celery's message about the task would say no more.
+        # Its page reports the failure; Celery's message about the task would add nothing.
         log.exception("upload failed", upload=upload_id)
 
 
@@ -58,7 +58,7 @@ def send_webhooks() -> None:
 
 @shared_task(name=RUN_ERRAND)
 def run_errand(kind: str, errand_id: int) -> None:
-    """Process an errand of a page or the API: a probe, steps, an explanation."""
+    """Do an errand of a page or the API: a probe, steps, an explanation."""
     work_on_errand(kind, errand_id)
 
 
@@ -82,5 +82,5 @@ def send_invitation(invitation_id: int, link: str, language: str) -> None:
 
 @shared_task(name=SEND_MAIL)
 def send_mail(mail_id: int) -> None:
-    """Send a mail to somebody with an account; what fails is tried again later."""
+    """Send a mail to a person with an account; failures are retried later."""
     send_work_mail(mail_id)

@@ -1,5 +1,5 @@
-"""The demo's second project, in which everything is simulated: what each verdict looks like, and a
-search for a wording that changes one."""
+"""The demo's second project, entirely simulated: an example of each verdict, and a search for a
+wording that changes one."""
 
 import io
 import tempfile
@@ -54,7 +54,7 @@ def load_three_answers() -> Project:
 
 
 def can_improve(judge: Judge) -> bool:
-    """Whether a wording is still to be searched, and what searches is installed."""
+    """Whether a wording has yet to be searched, and the search's package is installed."""
     locked = locked_of(judge.project)
     is_done = locked is not None and locked.looks_used() >= locked.looks_allowed
     return not is_done and "improve" in get_commands() and find_spec("gepa") is not None
@@ -62,11 +62,12 @@ def can_improve(judge: Judge) -> bool:
 
 def improve_wording(judge: Judge) -> str:
     """Lock documents, search a wording for the vague criterion on the others, test it once on the
-    locked ones, and use it if it is proven: as the judge's next version.
+    locked ones, and adopt it as the judge's next version if it is proven.
+
+    On a site that had the same texts before, their earlier lock counts.
 
     Returns:
-        Why it could not; empty if it could. On a site that had the same texts before, what was
-        locked then counts.
+        Why it was not possible, or an empty text.
     """
     project = judge.project
     try:

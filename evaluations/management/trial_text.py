@@ -1,4 +1,4 @@
-"""A trial in the terminal: prompts, replies, how they were read, and what the rest would take."""
+"""A trial in the terminal: prompts, replies, how they were read, and the cost of the rest."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -10,12 +10,13 @@ from evaluations.pages.runs.trial import TrialItem, trial_items
 from geval.texts.numbers import in_time
 from geval.texts.program import command
 
-# As much of a reply as shows what the model does; the run's page has all of it.
+# Length of the beginning of a reply to show; the run's page has all of it.
 SHOWN_CHARACTERS = 160
 
 
 def trial_lines(run: EvaluationRun) -> Iterator[str]:
-    """What a trial found, line by line: one prompt, each item, the rest, and how to go on."""
+    """Return a trial's results line by line: one prompt, each item, the rest, and how to
+    continue."""
     items = trial_items(run)
     if items and items[0].prompts:
         yield f"The first prompt:\n\n{items[0].prompts[0]}\n"
@@ -38,7 +39,7 @@ def trial_lines(run: EvaluationRun) -> Iterator[str]:
 
 
 def trial_json(run: EvaluationRun) -> dict[str, Any]:
-    """The same for programs."""
+    """Return a trial's results as JSON."""
     failing, estimate = unreadable(run), estimate_rest(run)
     return {
         "trial": [
@@ -81,7 +82,7 @@ def _item_line(shown: TrialItem) -> str:
 
 
 def advice_lines(run: EvaluationRun) -> Iterator[str]:
-    """Why items failed, and the commands that change the judge as advised and try it."""
+    """Return why items failed, with the commands that change the judge as advised and try it."""
     failing = unreadable(run)
     if failing is None:
         return

@@ -1,9 +1,9 @@
-"""What the site has to look after again and again, and the threads of a worker that do so.
+"""The site's periodic jobs, and the threads of a worker that do them.
 
-Messages may be lost and workers killed, so rows say what there is to do, and the jobs below look
-for work that nobody does, for moments that have come and for goals that are reached. `JOBS` is the
-whole list. A job's row says when it is due, and one worker takes each turn. Each job is tried,
-timed and logged by itself; `doctor`, `/readyz` and `/metrics` tell which fail or are overdue.
+Messages may be lost and workers killed, so rows hold the work, and the jobs below look for
+abandoned work, due times and reached goals. `JOBS` is the whole list. A job's row says when it is
+due, and one worker takes each turn. Each job is run, timed and logged separately; `doctor`,
+`/readyz` and `/metrics` report which fail or are overdue.
 """
 
 import contextlib
@@ -50,10 +50,10 @@ from evaluations.reports.serving.worker import neglected_reports
 from geval_site.extensions import BEAT, HOUR, MINUTE, Job, Lane, extensions
 from geval_site.logs import kind_of
 
-# Workers look a little early: who comes a moment before the time would lose a whole interval.
+# Workers check slightly early: one that came a moment too soon would lose a whole interval.
 EARLY = timedelta(seconds=0.5)
 LOOK_SECONDS = 1.0
-# Where messages were lost, several are sent for, as each has to come before it sends for others.
+# If messages were lost, wake several slots: each has to start before it wakes others.
 SENT_FOR_AT_ONCE = 4
 log = structlog.stdlib.get_logger(__name__)
 
@@ -67,12 +67,12 @@ def _waking(
     rows: Callable[[], Iterable[Row]],
     wake: Callable[[Row], object],
 ) -> Job:
-    """A job that wakes a worker for each row with work that no worker is doing."""
+    """Return a job that wakes a worker for each row with unattended work."""
     return Job(name, every, Lane.WAKE, lambda: for_each(rows(), wake, job=name), of_project=True)
 
 
 def _wake_for_runs() -> None:
-    """Send for slots, if runs have work that nobody does; they send for others themselves."""
+    """Wake slots if runs have unattended work; the slots wake others themselves."""
     if waiting_run():
         wake_for_runs(settings.ONLY_PROJECT, slots=SENT_FOR_AT_ONCE)
 
@@ -87,7 +87,7 @@ def _wake_for_webhooks() -> None:
 
 
 def _wake_for_mails() -> None:
-    """Note the mails that are due, and have those sent that nobody is sending."""
+    """Queue the mails that are due, and wake a worker for unsent ones."""
     note_due_mails()
     for_each(unsent(), wake_for_mail, job="mails")
 
@@ -110,7 +110,7 @@ def _remove_paces() -> None:
 
 def _remove_sessions() -> None:
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
-    AccessLog.objects.all().delete()  # sign-ins that earlier versions listed
+    AccessLog.objects.all().delete()  # sign-ins that earlier versions recorded
 
 
 def _tidy() -> None:
@@ -119,7 +119,7 @@ def _tidy() -> None:
 
 
 # Uploads, errands and reports that wait in the queue look like neglected ones, so workers are woken
-# for these only once a minute. A webhook's message is due when its moment has come.
+# for these only once a minute. A webhook's message is due at its scheduled time.
 JOBS = (
     Job("resume runs", BEAT, Lane.WAKE, _resume_runs, of_project=True),
     Job("runs", BEAT, Lane.WAKE, _wake_for_runs, of_project=True),
@@ -143,7 +143,7 @@ JOBS = (
 
 
 def start_lanes(leaving: threading.Event) -> list[threading.Thread]:
-    """A thread for each lane, until this worker is asked to stop."""
+    """Start a thread for each lane, until this worker is asked to stop."""
     threads = [
         threading.Thread(target=_keep_looking, args=[lane, leaving], name=lane.value, daemon=True)
         for lane in Lane
@@ -170,14 +170,15 @@ def _keep_looking(lane: Lane, leaving: threading.Event) -> None:
 
 
 def _forget_jobs() -> None:
-    """Remove rows of jobs that this site has no longer, such as those of an app that it left out:
-    nobody takes their turns, so they would be overdue for good."""
+    """Remove rows of jobs that no longer exist on this site, such as those of a removed app: nobody
+    takes their turns, so they would be overdue for ever."""
     with contextlib.suppress(DatabaseError):
         UpkeepJob.objects.exclude(name__in=[job.name for job in JOBS]).delete()
 
 
 def look_after(job: Job) -> bool:
-    """Do a job if it is this worker's turn; whether it was. A failure is logged and kept."""
+    """Do a job if it is this worker's turn; return whether it was. A failure is logged and
+    stored."""
     try:
         is_turn = bool(settings.ONLY_PROJECT) or UpkeepJob.objects.claim(
             job.name, job.every - EARLY
@@ -186,7 +187,7 @@ def look_after(job: Job) -> bool:
             _do(job)
         return is_turn
     except DatabaseError as error:
-        # The thread must survive a database that is away for a while.
+        # The thread must survive an unavailable database.
         log.warning("upkeep waits", job=job.name, worker=worker_name(), reason=kind_of(error))
         with contextlib.suppress(DatabaseError):
             connection.close()

@@ -1,4 +1,5 @@
-"""What a command wants judged: a run of that kind is continued if there is one, or started."""
+"""The run that a command asks for: an existing run of that kind is continued, or a new one
+started."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from geval.texts.program import command
 
 @dataclass(frozen=True)
 class WantedRun:
-    """A run as its options describe it; see `start_run`."""
+    """A run as the command's options describe it; see `start_run`."""
 
     judge: Judge
     criteria: Sequence[Criterion]
@@ -25,7 +26,7 @@ class WantedRun:
     goal_rival: Judge | None = None
 
     def start(self, *, budget: Decimal | None) -> EvaluationRun:
-        """Start it.
+        """Start the run.
 
         Raises:
             RunError, PromptError: as `start_run`.
@@ -45,8 +46,8 @@ class WantedRun:
         )
 
     def unfinished(self) -> EvaluationRun | None:
-        """The judge's active or last run, if it is this one and was interrupted or paused; None if
-        a new one can be started.
+        """Return the judge's active or last run if it matches and was interrupted or paused; None
+        if a new one can be started.
 
         Raises:
             RunError: the judge is busy with another run.
@@ -68,7 +69,7 @@ class WantedRun:
         return None
 
     def _difference(self, run: EvaluationRun) -> str:
-        """What a run was started with that is not wanted now; empty if it is the same."""
+        """Return how a run differs from what is wanted; empty if it does not."""
         frozen = run.frozen
         criteria = set(run.judged_criteria())
         if criteria and criteria != set(self.criteria):
@@ -87,19 +88,19 @@ class WantedRun:
 
 
 def last_run(judge: Judge) -> EvaluationRun | None:
-    """The last run of a judge, without what searches and studies asked."""
+    """Return the last run of a judge, without those of searches and studies."""
     return judge.runs.counting().select_related("judge", "project", "goal_rival").first()
 
 
 def _has_open_items(run: EvaluationRun) -> bool:
-    """Whether a paused run has anything left to judge; one that only waits for a decision about
+    """Whether a paused run has anything left to judge; a run that only waits for a decision about
     items that are too long has not."""
     is_paused = EvaluationRun.objects.unfinished().filter(pk=run.pk).exists()
     return is_paused and run.has_open_items
 
 
 def continue_run(run: EvaluationRun, *, retry_failed: bool, budget: Decimal | None) -> bool:
-    """Have workers continue a run, whether it was paused or its workers are gone; False if there
+    """Make workers continue a run, whether it was paused or lost its workers; return False if there
     is nothing to do.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Watch a run in the terminal: how far it is, how fast and at what cost, from the first item on."""
+"""Watch a run in the terminal: its progress, rate and cost, from the first item on."""
 
 import sys
 import time
@@ -25,10 +25,10 @@ LOOK_EVERY_SECONDS = 0.3
 class RunSnapshot:
     """A run at a moment.
 
-    `rate` is in items per minute since somebody watches, `seconds_left` follows from it;
+    `rate` is in items per minute since watching began, and `seconds_left` follows from it;
     `readable` is the share of finished items with a score. All three are None before the first
     item. `cost` is in the currency of the judge's prices, None without prices. While steps are
-    written, `steps_written` of `steps_wanted` are.
+    written, `steps_written` of `steps_wanted` are done.
     """
 
     run: int
@@ -50,7 +50,7 @@ class RunSnapshot:
 
     @property
     def in_words(self) -> str:
-        """What a progress bar says behind its count."""
+        """The text after a progress bar's count."""
         if self.steps_wanted:
             return f"evaluation steps: {self.steps_written} of {self.steps_wanted} written"
         if self.rate is None or self.readable is None:
@@ -67,19 +67,19 @@ class RunSnapshot:
 
 
 class Pace:
-    """The rate of a run since somebody watches, whatever pauses it had before."""
+    """The rate of a run since watching began, regardless of earlier pauses."""
 
     def __init__(self, finished: int) -> None:
         self._first, self._since = finished, time.monotonic()
 
     def per_minute(self, finished: int) -> float | None:
-        """Items per minute; None before the first."""
+        """Return items per minute; None before the first."""
         seconds = time.monotonic() - self._since
         return 60 * (finished - self._first) / seconds if finished > self._first else None
 
 
 def snapshot(run: EvaluationRun, pace: Pace | None = None) -> tuple[RunSnapshot, Pace]:
-    """A run now, and what its rate is measured from."""
+    """Return the current state of a run, with its rate since watching began."""
     counts = run.items.counts()
     items, done, failed = sum(counts.values()), counts[ItemState.DONE], counts[ItemState.FAILED]
     finished = done + failed
@@ -119,7 +119,7 @@ class Display(Protocol):
 
 
 class Bar:
-    """A progress bar; in a log it would be noise, so there the final counts are enough."""
+    """A progress bar; in a log only the final counts are written."""
 
     def __init__(self, title: str) -> None:
         self._bar = tqdm(
@@ -174,7 +174,7 @@ def watch_run(
     """Show a run until it is done or paused; return its summary.
 
     Args:
-        display: a progress bar, if none is given.
+        display: where to show it; by default a progress bar.
         still_worked_on: called at every update; raises if no worker can continue the run.
     """
     pace: Pace | None = None
@@ -191,7 +191,7 @@ def watch_run(
 
 
 def run_summary(run: EvaluationRun) -> dict[str, Any]:
-    """The status of a run: state, message, counts by state, failures by reason."""
+    """Return the status of a run: state, message, counts by state, failures by reason."""
     counts = run.items.counts()
     return {
         "run": run.pk,

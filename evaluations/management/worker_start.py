@@ -1,4 +1,4 @@
-"""Start a Celery worker: a database that it can work with comes first."""
+"""Start a Celery worker, once it has a usable database."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ from geval_site.poolers import pooler_advice
 
 @worker_init.connect
 def _prepare_database(**_kwargs: Any) -> None:
-    """Start the embedded PostgreSQL, which has the queue, and create its tables; look whether
-    it works behind another one's pooler. One that is away is waited for later, as during
-    the worker's life.
+    """Start the embedded PostgreSQL, which has the queue, and create its tables; check that an
+    external database's pooler is usable. An unavailable database is waited for later, as during the
+    worker's life.
 
     Raises:
-        SystemExit: it does not start, its tables are not those of this version, or its pooler does
-            not fit; the message says what to do.
+        SystemExit: the database does not start, its tables are not those of this version, or its
+            pooler is not usable; the message says what to do.
     """
     database = settings.DATABASES["default"]
     if database["ENGINE"] != EMBEDDED:

@@ -26,7 +26,7 @@ from geval.texts.program import command
 
 
 def settings_from(listed: list[str]) -> dict[str, str]:
-    """Settings given as NAME=VALUE."""
+    """Parse settings given as NAME=VALUE."""
     wrong = [setting for setting in listed if "=" not in setting]
     if wrong:
         raise CommandError(f"--set needs NAME=VALUE; {wrong[0]!r} has no “=”.")
@@ -34,10 +34,10 @@ def settings_from(listed: list[str]) -> dict[str, str]:
 
 
 def _add_setting(parser: ArgumentParser, name: str) -> None:
-    """The option of a declared setting. Limits are checked with the rest of the judge.
+    """Add the option of a declared setting. Limits are checked with the rest of the judge.
 
-    An option that is not given stays out of the options: then a judge that is changed keeps its
-    own value, and a new one gets the default.
+    An option that is not given is absent from the options: a changed judge then keeps its own
+    value, and a new one gets the default.
     """
     info, option = declared(name), f"--{option_of(name)}"
     if info.default is True:
@@ -132,7 +132,7 @@ class Command(SiteCommand):
             self.stderr.write(f"{judge.kind_title} is {why_not}")
 
     def _draft(self, project: Project, before: Judge | None, options: dict[str, Any]) -> JudgeDraft:
-        """The judge's own values, or the defaults, with those that are given."""
+        """Return the judge's current values, or the defaults, with the given options."""
         draft = draft_of(before) if before else JudgeDraft(name=options["name"])
         kind = options["kind"] or draft.kind
         given = {name: options[name] for name in JudgeSettings.model_fields if name in options}

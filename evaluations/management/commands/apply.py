@@ -34,7 +34,7 @@ class Command(GateCommand):
         if given.site:
             apply(client_of(given), given, self.stdout)  # type: ignore[arg-type]
             return
-        # An endpoint may be probed meanwhile: nobody else waits for a project's new rows.
+        # An endpoint may be probed meanwhile; nobody else waits for a new project's rows.
         with transaction.atomic():
             apply(own_site(wanted_in(given.file).project), given, out, is_whole=True)
         self.stdout.write(out.getvalue(), ending="")

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         "Write everything in the database into one file, while the site works. The secret key and"
         " the environment are not included."
     )
-    # Not a SiteCommand: a backup comes before the upgrade that changes the tables.
+    # Not a SiteCommand: a backup is made before the upgrade that changes the tables.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -77,7 +77,7 @@ class Command(StartingCommand):
             self.say("\nStopped; all results so far are kept.")
 
     def _judge_all(self, demo: Project, processes: Processes, standin_port: int) -> None:
-        """Both projects, as far as they are not judged, and their verdicts."""
+        """Judge both projects as far as necessary, and print their verdicts."""
         simulated = load_three_answers()
         stand_in = start_model(processes, "standin_llm", port=standin_port)
         judges = self._judges(demo, stand_in)
@@ -108,7 +108,7 @@ class Command(StartingCommand):
             self._serve(processes, options["port"])
 
     def _judge_locally(self, project: Project, processes: Processes) -> None:
-        """One criterion with the model of this machine, and what its scores are worth."""
+        """Judge one criterion with this machine's model, and print how well its scores agree."""
         base_url = start_model(processes, "local_llm", "--parallel", "2", port=LOCAL_PORT)
         judge, criterion = local_judge(project, base_url=base_url), project.criteria.all()[0]
         self.say(
@@ -124,7 +124,8 @@ class Command(StartingCommand):
         self.stdout.write(f"{NOT_TO_BE_USED} {_agreement(report)}")
 
     def _judges(self, project: Project, stand_in: str) -> list[Judge]:
-        """The demo's judges: on the endpoint that there is a key for, or on the stand-in's."""
+        """Return the demo's judges, on an endpoint with a key if there is one, or on the
+        stand-in."""
         if settings.DEMO_HAS_KEY:
             self.say(f"Judging with {settings.DEMO_MODEL} at {settings.DEMO_BASE_URL}.")
             return demo_judges(
@@ -160,7 +161,7 @@ class Command(StartingCommand):
 
 
 def _verdicts(report: Report) -> str:
-    """A report's verdicts as a table, the strongest first."""
+    """Format a report's verdicts as a table, the strongest first."""
     rows = [("criterion", "verdict", "judge", "rho", "one rater")]
     for row in at_a_glance(report).rows:
         judge, rater = row.judge, row.rater
@@ -179,7 +180,7 @@ def _verdicts(report: Report) -> str:
 
 
 def _agreement(report: Report) -> str:
-    """How well the only judge of a report agrees with people on its only criterion."""
+    """Describe how well the only judge of a report agrees with people on its only criterion."""
     criterion = report.criteria[0]
     if not criterion.judges:
         return "It gave no score that can be compared with people's ratings."

@@ -13,7 +13,7 @@ class Command(BaseCommand):
         "Check settings, versions, disk, database, clock, broker, workers, leases and endpoints,"
         " and say what to do. The exit code is 1 if something is wrong."
     )
-    # It runs them itself, and goes on after an error.
+    # It runs them itself, and continues after an error.
     requires_system_checks = ()
 
     def handle(self, *_args: Any, **_options: Any) -> None:

@@ -30,7 +30,7 @@ def _archive(project: Project, path: Path, **how: bool) -> dict[str, int]:
 
 
 def _download(name: str) -> Callable[[Project, Path], dict[str, int]]:
-    """What writes a download into a file."""
+    """Return the function that writes a download into a file."""
 
     def write(project: Project, path: Path) -> dict[str, int]:
         with path.open("xb") as file:

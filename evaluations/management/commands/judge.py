@@ -28,7 +28,7 @@ from geval.texts.numbers import in_time
 from geval.texts.program import command
 from geval_site.processes import Processes
 
-# The exit code of a program that Ctrl-C ended.
+# The exit code of a program ended by Ctrl-C.
 INTERRUPTED = 130
 CTRL_C = "Ctrl-C in the terminal"
 
@@ -139,7 +139,7 @@ class Command(SiteCommand):
         try:
             summary = self._judge(wanted, options, lines)
         except KeyboardInterrupt:
-            # A second one, while the worker ends; the run is as the first left it.
+            # A second Ctrl-C while the worker ends; the run is as the first left it.
             self.stderr.write("\nStopped at once; all scores so far are kept.")
             raise SystemExit(INTERRUPTED) from None
         run = EvaluationRun.objects.select_related("judge", "project").get(pk=summary["run"])
@@ -154,11 +154,11 @@ class Command(SiteCommand):
     def _judge(
         self, wanted: WantedRun, options: dict[str, Any], lines: JsonLines | None
     ) -> dict[str, Any]:
-        """Start or continue the run and follow it; returns its summary.
+        """Start or continue the run and follow it; return its summary.
 
         Raises:
-            CommandError: it cannot be run, or nobody works on it any more.
-            SystemExit: Ctrl-C; it has been said what is kept.
+            CommandError: the run cannot be started, or no worker processes it any more.
+            SystemExit: Ctrl-C; a message about what is kept has been printed.
         """
         run, interrupted = None, False
         with Processes() as processes:
@@ -177,7 +177,7 @@ class Command(SiteCommand):
         return summary
 
     def _run(self, wanted: WantedRun, options: dict[str, Any], *, as_json: bool) -> EvaluationRun:
-        """The run to follow: an unfinished one of the same kind, or a new one."""
+        """Return the run to follow: an unfinished one of the same kind, or a new one."""
         budget = options["budget"]
         if options["change"]:
             return self._changed(wanted.judge, options["change"])
@@ -192,10 +192,10 @@ class Command(SiteCommand):
         return run
 
     def _changed(self, judge: Judge, key: str) -> EvaluationRun:
-        """The trial of a judge that was changed as its last run advised.
+        """Start the trial of a judge that was changed as its last run advised.
 
         Raises:
-            CommandError, RunError, PromptError: it cannot be changed or run.
+            CommandError, RunError, PromptError: the judge cannot be changed or run.
         """
         run = last_run(judge)
         if run is None:
@@ -203,7 +203,7 @@ class Command(SiteCommand):
         return change_and_try(run, key)
 
     def _say_more(self, run: EvaluationRun) -> None:
-        """What a trial found; what to change where a run paused."""
+        """Print a trial's results, or what to change if a run was paused."""
         if run.frozen.trial:
             shown = trial_lines(run)
         else:
@@ -226,7 +226,7 @@ class Command(SiteCommand):
                 f" it: `{command(f'pause {slug} {run.pk}')}`."
             )
             return
-        # A trial may have begun with --change, which would change the judge once more.
+        # A trial may have begun with --change, which would change the judge again.
         trial = command(f"judge {slug} --judge {shlex.quote(run.judge.name)} --trial")
         same = f"`{trial}`" if run.frozen.trial else "The same command"
         self.stderr.write(

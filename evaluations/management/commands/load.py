@@ -198,7 +198,7 @@ class Command(SiteCommand):
 
 
 def _paths(given: list[str]) -> list[Path]:
-    """The files, and those in folders."""
+    """Return the files, including those in folders."""
     paths = []
     for path in map(Path, given):
         if path.is_dir():

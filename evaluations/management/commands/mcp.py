@@ -47,10 +47,10 @@ class Command(SiteCommand):
 
 
 def _user(name: str | None) -> Any:
-    """The user of this name, or the only one.
+    """Return the user with this name, or the only user.
 
     Raises:
-        CommandError: there is none, or which one is not said.
+        CommandError: there is no such user, or there are several and none is named.
     """
     users = get_user_model().objects.filter(is_active=True)
     chosen = list(users.filter(username=name) if name else users[:2])

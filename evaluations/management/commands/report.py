@@ -104,7 +104,7 @@ class Command(SiteCommand):
         view: ReportOptions,
         name: str,
     ) -> str:
-        """The LaTeX table with marks against a judge, which need not be in the table."""
+        """Return the LaTeX table with marks against a judge, which need not be in the table."""
         baseline = find_judge(project, name)
         shown = list(project.judges.all()) if judges is None else judges
         data = selected_data(project, {*shown, baseline}, criteria, view)
@@ -113,10 +113,10 @@ class Command(SiteCommand):
 
 
 def _round_fields(project: Project, name: str | None) -> dict[str, Any]:
-    """The round of a view, by its campaign's name.
+    """Return the round of a view, by its campaign's name.
 
     Raises:
-        CommandError: there is none of this name; the message lists existing ones.
+        CommandError: there is no campaign with this name; the message lists existing ones.
     """
     if not name:
         return {}

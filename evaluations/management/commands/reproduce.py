@@ -102,7 +102,7 @@ class Command(BaseCommand):
             f"{'published':>9}{GAP}{'here':>8}"
         )
         for cell in cells:
-            # Another digit than published, so that a reader sees how near a rounding was.
+            # A digit more than published, so that a reader sees how close the rounding was.
             here = "–" if cell.ours is None else f"{cell.ours:.{cell.digits + 1}f}"
             mark = "✓" if cell.agrees else "✗"
             if cell.other:
@@ -122,7 +122,7 @@ class Command(BaseCommand):
 
 
 def _missing(path: Path, data: Path) -> str:
-    """What to do about a file of the data that is not there."""
+    """Say how to get a missing file of the data."""
     there = path.relative_to(data) if path.is_relative_to(data) else path
     source = source_of(there.as_posix())
     if source is None:

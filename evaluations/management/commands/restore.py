@@ -17,7 +17,7 @@ class Command(BaseCommand):
         "Restore a backup. It goes into a new database, which replaces the site's once it is"
         " complete."
     )
-    # Not a SiteCommand: an empty database stays empty until the backup is found to be complete.
+    # Not a SiteCommand: an empty database stays empty until the backup has been verified.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

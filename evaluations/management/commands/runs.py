@@ -61,14 +61,14 @@ class Command(SiteCommand):
 
 
 def why_waiting(run: EvaluationRun) -> str:
-    """Why an active run waits that no worker serves."""
+    """Return why an active run without a slot waits."""
     if WorkerHeartbeat.objects.doing(RUNS, project=run.project.slug).exists():
         return "waits for a free worker."
     return f"waits, as no worker is alive. Start one: {command('worker')}, or {command('serve')}."
 
 
 def as_cells(run: EvaluationRun, progress: RunProgress) -> tuple[str, ...]:
-    """A run as cells of the table."""
+    """Return a run as cells of the table."""
     left = progress.left if run.is_active else None
     return (
         str(run.pk),
@@ -84,7 +84,7 @@ def as_cells(run: EvaluationRun, progress: RunProgress) -> tuple[str, ...]:
 
 
 def as_json(run: EvaluationRun, progress: RunProgress) -> dict[str, Any]:
-    """A run for programs; `rate` is in items per minute, `seconds_left` None if unknown."""
+    """Return a run as JSON; `rate` is in items per minute, `seconds_left` None if unknown."""
     return {
         "run": run.pk,
         "project": run.project.slug,
@@ -101,7 +101,7 @@ def as_json(run: EvaluationRun, progress: RunProgress) -> dict[str, Any]:
 
 
 def in_columns(rows: list[tuple[str, ...]]) -> str:
-    """Rows under each other, each column as wide as its widest cell."""
+    """Align rows in columns, each as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

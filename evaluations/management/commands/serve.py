@@ -39,7 +39,7 @@ class Command(StartingCommand):
 
 
 def open_site(processes: Processes, *, port: int) -> str:
-    """Start the web server and wait for it; returns its address."""
+    """Start the web server and wait for it; return its address."""
     port = free_port(port, HOST)
     process = start_web(processes, host=HOST, port=port)
     wait_for_web(HOST, port, process, reason=processes.reason)

@@ -12,7 +12,7 @@ from geval_site.poolers import pooler_advice
 
 class Command(BaseCommand):
     help = "Serve the site's pages and its API until the process is asked to stop."
-    # A site without its database still has pages that say so, and /healthz.
+    # A site without its database still has pages that report this, and /healthz.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,5 +25,5 @@ class Command(BaseCommand):
             raise CommandError("\n".join(advice))
         sizes = ("--workers", str(options["workers"]), "--threads", str(options["threads"]))
         command = web_command(options["bind"], *sizes)
-        # It becomes the server, so that signals reach that.
+        # Replace this process with the server, so that it receives signals.
         os.execv(command[0], command)  # noqa: S606

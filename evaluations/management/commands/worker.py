@@ -11,13 +11,13 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluations.management.services import worker_command
 from geval_site.queues import WAITING
 
-# Jobs that mostly wait for other servers take hardly any time of a core; runs and reports do.
+# Jobs that mostly wait for other servers use little processor time; runs and reports use much.
 FOR_RUNS, FOR_WAITING = 4, 16
 
 
 class Command(BaseCommand):
     help = "Work on jobs until the process is asked to stop; what it holds is then given back."
-    # A worker waits for a database or a broker that is away.
+    # A worker waits for an unavailable database or broker.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        # systemd allows no commas in a unit's name, from which it takes the kinds.
+        # systemd allows no commas in a unit's name, which lists the kinds.
         jobs = [job.strip() for job in re.split("[,:]", options["jobs"]) if job.strip()]
         unknown = [job for job in jobs if job not in settings.QUEUES]
         if unknown or not jobs:
@@ -42,5 +42,6 @@ class Command(BaseCommand):
             )
         usual = FOR_WAITING if set(jobs) <= set(WAITING) else FOR_RUNS
         command = worker_command("-".join(jobs), jobs=jobs, threads=options["concurrency"] or usual)
-        # It becomes the worker, so that signals reach that. As root it runs as `serve` lets it.
+        # Replace this process with the worker, so that it receives signals. It may run as root, as
+        # under `serve`.
         os.execve(command[0], command, {**os.environ, "C_FORCE_ROOT": "1"})  # noqa: S606
