@@ -45,8 +45,8 @@ def _start_telemetry(**_kwargs: Any) -> None:
 
 @before_task_publish.connect
 def _send_ids(sender: str, headers: dict[str, Any], **_kwargs: Any) -> None:
-    """A message says which request, of whom, led to it; not one that calls a slot, which may serve
-    other people's runs with it."""
+    """Add the causing request and its user to a message, except to one that wakes a slot, which may
+    then serve other people's runs."""
     if sender == JUDGE_RUNS:
         return
     ids = structlog.contextvars.get_contextvars()

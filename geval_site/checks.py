@@ -1,4 +1,4 @@
-"""Checks of `manage.py check --deploy`: demo accounts, proxies that are not configured."""
+"""Checks of `manage.py check --deploy`: demo accounts and unconfigured proxies."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from geval_site.demo_logins import PASSWORDS
 
 @register(Tags.security, deploy=True)
 def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
-    """Accounts of the demo that still have its passwords. Without a reachable database there is no
-    warning."""
+    """Warn about demo accounts that still have public passwords. There is no warning without a
+    reachable database."""
     try:
         users = list(get_user_model().objects.filter(username__in=PASSWORDS))
     except DatabaseError:
@@ -39,7 +39,8 @@ def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def proxies_are_counted(**_kwargs: Any) -> list[CheckMessage]:
-    """Behind a proxy that is not configured, every visitor has the proxy's address."""
+    """Warn about a proxy that is not configured, behind which every visitor has the proxy's
+    address."""
     if settings.SECURE_PROXY_SSL_HEADER is None or settings.PROXIES:
         return []
     return [

@@ -1,3 +1,3 @@
-"""Moved to `geval.client`; scripts import it from there."""
+"""Moved to `geval.client`; kept for scripts that import it from here."""
 
 from geval.client import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""What `geval-site --help` prints: our commands, in groups; Django's own on request."""
+"""The output of `geval-site --help`: our commands, in groups; Django's own on request."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -28,12 +28,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 def own_commands() -> dict[str, str]:
-    """Our commands that are installed, each with the app that has it."""
+    """Return our installed commands, each with its app."""
     return {name: app for name, app in get_commands().items() if app in OWN_APPS}
 
 
 def help_text() -> str:
-    """Our commands by group, a line each."""
+    """Return our commands by group, one per line."""
     return "\n".join(_lines())
 
 
@@ -51,8 +51,8 @@ def _lines() -> Iterator[str]:
 
 
 def _summary(app: str, name: str) -> str:
-    """The beginning of a command's help. Read from its file: commands import all that they need,
-    which takes seconds."""
+    """Return the beginning of a command's help, read from its source: importing commands takes
+    seconds."""
     module = import_module(f"{app}.management.commands")
     tree = ast.parse((Path(module.__path__[0]) / f"{name}.py").read_text(encoding="utf-8"))
     texts = (
@@ -67,6 +67,6 @@ def _summary(app: str, name: str) -> str:
 
 
 def _constant(text: ast.expr) -> str:
-    """The letters of a text that stand in the file, without what is put into it."""
+    """Return the literal parts of a text in the source, without inserted values."""
     parts = text.values if isinstance(text, ast.JoinedStr) else [text]
     return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))

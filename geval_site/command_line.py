@@ -15,8 +15,8 @@ WITHOUT_A_SITE = (
 
 
 def main() -> None:
-    """Run a command: one that needs no site, or a management command, which is for this machine
-    unless GEVAL_MODE says otherwise."""
+    """Run a command: one that needs no site, or a management command, which uses local mode unless
+    GEVAL_MODE says otherwise."""
     has_site = find_spec("django") is not None
     if is_for(sys.argv[1:]) or (not has_site and set(sys.argv[1:2]) & set(COMMANDS)):
         sys.exit(without_a_site(sys.argv[1:]))
@@ -28,9 +28,9 @@ def main() -> None:
         _execute(sys.argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads the output, such as `head`, has enough; the exit flushes into nothing.
+        # The reader of the output, such as `head`, has enough; flush nothing at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)  # as a program that SIGPIPE ends
+        sys.exit(141)  # like a program ended by SIGPIPE
 
 
 def _execute(arguments: list[str]) -> None:

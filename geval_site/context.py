@@ -7,5 +7,6 @@ from geval.texts.program import PROGRAM
 
 
 def about_the_site(_request: HttpRequest) -> dict[str, str]:
-    """The name of the OpenID Connect provider, empty without one; how commands are called."""
+    """Return the name of the OpenID Connect provider, empty without one, and the name of the
+    command."""
     return {"openid_name": settings.OPENID_NAME, "program": PROGRAM}

@@ -11,8 +11,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir
 
-# Values are sent separately from statements, and a statement used three times is prepared:
-# PostgreSQL then plans it once per connection.
+# Values are sent separately from statements, and a statement used three times is prepared, so that
+# PostgreSQL plans it once per connection.
 PREPARED = {"server_side_binding": True, "prepare_threshold": 3}
 LIBPQ_NAMES = {
     "host": "HOST",
@@ -26,17 +26,17 @@ EMBEDDED = "geval_site.embedded.backend"
 REPLICA = "replica"
 DATABASE_FORM = "postgresql://user:password@host:5432/database"
 ENCODED = "In names and passwords write @ as %40, / as %2F, : as %3A, # as %23, % as %25."
-PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
+PGMQ = "pgmq://database"  # the name is irrelevant: `conn_string` below decides
 
 
 def database_settings(
     url: str, data_dir: Path, *, prepare: bool = True, variable: str = "DATABASE_URL"
 ) -> dict[str, Any]:
-    """Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when the URL
-    is empty.
+    """Return Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when
+    the URL is empty.
 
     Raises:
-        ImproperlyConfigured: the URL, which is a variable's value, is none of a PostgreSQL.
+        ImproperlyConfigured: the variable's value is not a PostgreSQL URL.
     """
     options: dict[str, Any] = PREPARED if prepare else {}
     common = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
@@ -55,7 +55,7 @@ def database_settings(
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError:
-        # Its message quotes a part, which may be the password's.
+        # The error quotes a part of the URL, which may be the password's.
         raise ImproperlyConfigured(
             f"{variable} cannot be read: {DATABASE_FORM}. {ENCODED}"
         ) from None
@@ -73,10 +73,12 @@ def database_settings(
 
 
 def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The broker's URL and transport options; without a URL the queue is in the same PostgreSQL."""
+    """Return the broker's URL and transport options; without a URL the queue is in the same
+    PostgreSQL."""
     if url:
         _check_port(url)
-        # A lost worker's message is redelivered after this; the row's lease is shorter and decides.
+        # A lost worker's message is redelivered after this time; the row's lease is shorter and
+        # decides.
         return url, {"visibility_timeout": 3600}
     return PGMQ, {
         "conn_string": queue_conninfo(database),
@@ -92,14 +94,14 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
 
 
 def _check_port(url: str) -> None:
-    """Refuse a broker's address that others would refuse with a message that quotes its password,
-    of which everything after a slash is taken for a path, and what is before it for a port.
+    """Refuse a broker URL that other libraries would refuse with a message that quotes its
+    password: they take everything after a slash for a path, and the part before it for a port.
 
     Raises:
-        ImproperlyConfigured: it cannot be taken apart.
+        ImproperlyConfigured: the URL cannot be parsed.
     """
     try:
-        for part in url.split(";"):  # of a cluster
+        for part in url.split(";"):  # URLs of a cluster
             urlsplit(part).port  # noqa: B018 (which is where Python looks)
     except ValueError:
         raise ImproperlyConfigured(
@@ -108,7 +110,7 @@ def _check_port(url: str) -> None:
 
 
 def libpq_parameters(database: Mapping[str, Any]) -> dict[str, str]:
-    """libpq's parameters from Django's database settings; empty ones are left out."""
+    """Return libpq's parameters from Django's database settings, without empty ones."""
     named = {name: str(database.get(key) or "") for name, key in LIBPQ_NAMES.items()}
     options = database.get("OPTIONS", {}).items()
     more = {name: str(value) for name, value in options if name not in PREPARED}
@@ -116,10 +118,11 @@ def libpq_parameters(database: Mapping[str, Any]) -> dict[str, str]:
 
 
 def queue_conninfo(database: dict[str, Any]) -> str:
-    """The connection string of the queue for the pgmq package, from Django's database settings.
+    """Return the connection string of the queue for the pgmq package, from Django's database
+    settings.
 
     The package reads five parameters from it and joins them again without quotes, with its own
-    defaults for empty ones. So each value is quoted once more, empty ones become an explicit `''`
+    defaults for empty ones. So each value is quoted twice, empty ones become an explicit `''`
     (libpq's default), and other options (such as `sslmode`) follow the last of the five.
     """
     quoted = {name: _quoted(str(database.get(key) or "")) for name, key in LIBPQ_NAMES.items()}
@@ -133,6 +136,6 @@ def queue_conninfo(database: dict[str, Any]) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A value quoted for libpq's connection strings."""
+    """Quote a value for libpq's connection strings."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

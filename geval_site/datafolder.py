@@ -14,15 +14,15 @@ PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 
 
 def default_data_dir() -> Path:
-    """The platform's user-data folder; for root a system folder, so that no home folder has to be
-    made readable."""
+    """Return the platform's user-data folder; for root a system folder, so that no home folder has
+    to be made readable."""
     if os.name == "posix" and os.geteuid() == 0:
         return Path("/var/lib/geval-site")
     return Path(platformdirs.user_data_dir("geval-site", appauthor=False))
 
 
 def local_secret_key(data_dir: Path) -> str:
-    """The secret key of a local site: generated once, readable only by its owner."""
+    """Return the secret key of a local site, generated once and readable only by its owner."""
     path = data_dir / "secret_key"
     try:
         return path.read_text(encoding="ascii")
@@ -42,18 +42,18 @@ def local_secret_key(data_dir: Path) -> str:
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder for its owner alone, whatever the umask, if there is none; its parents are made
-    as usual."""
+    """Create a folder for its owner alone, whatever the umask, unless it exists; its parents are
+    created with the usual permissions."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         folder.mkdir(mode=PRIVATE_FOLDER)
         if stat.S_IMODE(folder.stat().st_mode) & PRIVATE_FOLDER != PRIVATE_FOLDER:
-            folder.chmod(PRIVATE_FOLDER)  # the umask took rights of the owner
+            folder.chmod(PRIVATE_FOLDER)  # the umask removed permissions of the owner
 
 
 def open_private(path: Path, *, empty: bool = False) -> IO[bytes]:
-    """A file to write to at its end, for its owner alone: a new one is made so, an old one of ours
-    becomes so, and `empty` if asked for."""
+    """Open a file for appending that only its owner can read, making an existing one of ours
+    private; `empty` truncates it."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if empty else 0)
     number = os.open(path, flags, PRIVATE_FILE)
     about = os.fstat(number)
@@ -63,10 +63,10 @@ def open_private(path: Path, *, empty: bool = False) -> IO[bytes]:
 
 
 def packaged_folder(package: str) -> Path:
-    """The folder of an installed package, found without importing it.
+    """Return the folder of an installed package without importing it.
 
     Raises:
-        ModuleNotFoundError: it is not installed.
+        ModuleNotFoundError: the package is not installed.
     """
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -75,7 +75,8 @@ def packaged_folder(package: str) -> Path:
 
 
 def temporary_folder(data_dir: Path) -> Path | None:
-    """A folder for temporary files of uploads, where leftovers of killed processes can be removed.
+    """Return a folder for temporary files of uploads, where leftovers of killed processes can be
+    removed.
 
     None, which means the system's, if the data folder is not writable.
     """

@@ -1,4 +1,4 @@
-"""Names and passwords of the demo, which everybody knows: only for local use."""
+"""The demo's public names and passwords: for local use only."""
 
 from django.conf import settings
 
@@ -6,5 +6,5 @@ PASSWORDS = {"ada": "demo-ada", "ben": "demo-ben", "vera": "demo-vera", "ann": "
 
 
 def is_refused(username: str, password: str) -> bool:
-    """Whether somebody uses the demo's published login on a production site."""
+    """Whether this is the demo's published login on a production site."""
     return bool(settings.PRODUCTION) and PASSWORDS.get(username) == password

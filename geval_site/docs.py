@@ -1,4 +1,4 @@
-"""The docs at /docs/, for sites without internet: the site that `make docs` built."""
+"""The docs at /docs/, for sites without internet: as built by `make docs`."""
 
 import errno
 
@@ -14,10 +14,10 @@ from geval_site.plain_docs import plain_page, plain_titles
 
 @require_safe
 def docs_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
-    """A page or file of the docs; open to everybody, since they are the same on every site.
+    """A page or file of the docs, open to everybody, because they are the same on every site.
 
-    Where they were not built, a checkout shows its Markdown files; without them, any address leads
-    to a page that says how to build them.
+    If they are not built, a checkout shows its Markdown files; without those, any address shows a
+    page that says how to build them.
     """
     try:
         return _docs_page(request, page)
@@ -36,7 +36,7 @@ def _docs_page(request: HttpRequest, page: str) -> HttpResponseBase:
         return HttpResponseRedirect(f"{request.path}/")
     name = f"{page}index.html" if not page or page.endswith("/") else page
     docs_page: FileResponse | HttpResponse = serve(request, name, document_root=str(folder))
-    # A new version has other pages under the same addresses.
+    # A new version has different pages at the same addresses.
     docs_page["Cache-Control"] = "no-cache"
     return docs_page
 

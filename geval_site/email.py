@@ -12,7 +12,7 @@ PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
 def email_settings(url: str, *, sender: str = "", backend: str = "") -> dict[str, Any]:
-    """The settings for a mail server's address, or another backend of Django. Without either,
+    """Return the settings for a mail server's address, or another Django backend. Without either,
     password resets are printed to the terminal and no other mails are written.
 
     Raises:
@@ -26,7 +26,7 @@ def email_settings(url: str, *, sender: str = "", backend: str = "") -> dict[str
     try:
         parts = urlsplit(url)
         port, is_address = parts.port, parts.scheme in PORTS and bool(parts.hostname)
-    except ValueError:  # whose message quotes a part, which may be the password's
+    except ValueError:  # the error quotes a part of the URL, which may be the password's
         port, is_address = None, False
     if not is_address:
         raise ImproperlyConfigured(

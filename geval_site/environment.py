@@ -13,7 +13,8 @@ FALSE = {"0", "false", "no", "off"}
 
 
 def text(name: str, *, default: str = "", env: Mapping[str, str] = os.environ) -> str:
-    """The variable's text without surrounding blanks; an empty variable counts as not set."""
+    """Return the variable's text without surrounding blanks; an empty variable counts as not
+    set."""
     return env.get(name, "").strip() or default
 
 
@@ -44,12 +45,12 @@ def whole(name: str, *, default: int, least: int = 0, env: Mapping[str, str] = o
 def megabytes(
     name: str, *, default: int, least: int = 1, env: Mapping[str, str] = os.environ
 ) -> int:
-    """A size in bytes, written in whole megabytes of 2**20; `default` is in bytes."""
+    """Return a size in bytes, written in whole megabytes of 2**20; `default` is in bytes."""
     return whole(name, default=default // 2**20, least=least, env=env) * 2**20
 
 
 def seconds(name: str, *, default: float, env: Mapping[str, str] = os.environ) -> float:
-    """A duration; fractions are allowed."""
+    """Return a duration; fractions are allowed."""
     value = text(name, env=env)
     if not value:
         return default
@@ -63,7 +64,7 @@ def seconds(name: str, *, default: float, env: Mapping[str, str] = os.environ) -
 
 
 def money(name: str, *, default: str, env: Mapping[str, str] = os.environ) -> Decimal:
-    """An amount, in whatever currency the site's endpoints bill."""
+    """Return an amount, in whatever currency the site's endpoints bill."""
     value = text(name, default=default, env=env)
     try:
         amount = Decimal(value)
@@ -86,7 +87,7 @@ def choice(
 def words(
     name: str, *, default: tuple[str, ...] = (), env: Mapping[str, str] = os.environ
 ) -> list[str]:
-    """A comma-separated list."""
+    """Return a comma-separated list."""
     value = text(name, env=env)
     return [word.strip() for word in value.split(",") if word.strip()] if value else list(default)
 
@@ -97,7 +98,7 @@ def folder(name: str, *, default: Path, env: Mapping[str, str] = os.environ) -> 
 
 
 def rate(name: str, *, default: str, env: Mapping[str, str] = os.environ) -> str:
-    """A rate per second, minute, hour or day, such as `600/m`."""
+    """Return a rate per second, minute, hour or day, such as `600/m`."""
     value = text(name, default=default, env=env)
     if not re.fullmatch(r"[1-9]\d*/[smhd]", value):
         raise ImproperlyConfigured(

@@ -1,6 +1,5 @@
 """What optional apps add to the site. The config of such an app names its `Extension`, which the
-core looks up here; the core imports no such app.
-"""
+core looks up here; the core does not import the app."""
 
 from __future__ import annotations
 
@@ -23,8 +22,8 @@ BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours
 
 
 class Lane(Enum):
-    """A thread in which jobs wait for each other: waking workers must not wait for what computes,
-    nor that for what removes rows for minutes."""
+    """A thread whose jobs run one after another: waking workers must not wait for computations, nor
+    these for removing rows, which takes minutes."""
 
     WAKE = "wake"
     COMPUTE = "compute"
@@ -33,10 +32,10 @@ class Lane(Enum):
 
 @dataclass(frozen=True)
 class Job:
-    """Something to be done at intervals.
+    """A periodic job.
 
-    `of_project`: also by a worker that serves one project alone, which looks after that project
-    and takes no turn of the site's.
+    `of_project`: also run by a worker that serves a single project, for that project only, without
+    taking the site's turn.
     """
 
     name: str
@@ -51,16 +50,16 @@ class Extension:
     """What an app adds.
 
     Args:
-        urls: the module with paths of its pages; their names belong to `evaluations`. It is a name,
-            as workers need no pages.
-        api: the module whose `add_to(api)` adds routes and the answers to their errors.
-        jobs: its periodic work.
-        judge_page: what the page of a judge shows of it, by the names of its template.
-        sensitivities: what the newest probes of a project's judges have found.
-        instructed: for each (judge, criterion) of the judges that a text can address, what an
-            instruction does; from `sensitivities`, where they are at hand.
-        report_pages: pages beside the report whose numbers workers compute and keep.
-        tools: the class whose methods are tools for agents; a name, as only they need it.
+        urls: the module with the paths of its pages, whose names belong to `evaluations`. A name,
+            because workers need no pages.
+        api: the module whose `add_to(api)` adds routes and error handlers.
+        jobs: its periodic jobs.
+        judge_page: returns what the page of a judge shows of it, as template variables.
+        sensitivities: returns the findings of the newest probes of a project's judges.
+        instructed: returns the effect of an instruction for each (judge, criterion) of the judges
+            that a text can address; from `sensitivities` if given.
+        report_pages: additional pages of the report, whose numbers workers compute and store.
+        tools: the class whose methods are tools for agents. A name, because only agents need it.
     """
 
     urls: str
@@ -76,23 +75,24 @@ class Extension:
 
 
 def extensions() -> list[Extension]:
-    """What the installed apps add, in their order."""
+    """Return the extensions of the installed apps, in order."""
     paths = (getattr(config, "extension", "") for config in apps.get_app_configs())
     return [import_string(path) for path in paths if path]
 
 
 def sensitivities(project: Project) -> list[Sensitivity]:
-    """What the newest probes of each judge and criterion have found."""
+    """Return the findings of the newest probes of each judge and criterion."""
     return [result for extension in extensions() for result in extension.sensitivities(project)]
 
 
 def instructed_judges(
     project: Project, probed: Iterable[Sensitivity] | None = None
 ) -> dict[tuple[int, int], Instructed]:
-    """For each (judge, criterion) of the judges that a text can address, what an instruction does.
+    """Return the effect of an instruction for each (judge, criterion) of the judges that a text can
+    address.
 
     Args:
-        probed: `sensitivities` of the project, where they are at hand; else they are computed.
+        probed: `sensitivities` of the project; computed if None.
     """
     return {
         key: result

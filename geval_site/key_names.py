@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from django.core.exceptions import ImproperlyConfigured
 
-# In local mode these are meant for LLM servers, so they need no setting.
+# In local mode these are assumed to be for LLM servers, so they need no setting.
 WELL_KNOWN = (
     "ANTHROPIC_API_KEY",
     "AZURE_OPENAI_API_KEY",
@@ -32,18 +32,18 @@ _OWN = re.compile(
     re.I,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-# What a variable with a key of an LLM server is called, unless it is a well-known one. Passwords,
-# addresses and secrets of other services are in the same environment, and a list of all their names
-# could never be complete.
+# The pattern of variables with keys of LLM servers that are not well known. Passwords, addresses
+# and secrets of other services are in the same environment, and no list of their names could be
+# complete.
 _OF_AN_LLM = re.compile(r"\w*(API|LLM)_?(KEY|TOKEN)", re.I)
 
 
 def key_names(listed: Iterable[str]) -> frozenset[str]:
-    """The names in `GEVAL_ENDPOINT_KEYS`.
+    """Return the names in `GEVAL_ENDPOINT_KEYS`.
 
     Raises:
-        ImproperlyConfigured: a name is invalid, is a variable that the site itself uses, or is not
-            called as a key of an LLM server is.
+        ImproperlyConfigured: a name is invalid, is a variable that the site itself uses, or does
+            not look like that of an LLM server's key.
     """
     names = frozenset(listed)
     for name in sorted(names):
@@ -67,7 +67,8 @@ def key_names(listed: Iterable[str]) -> frozenset[str]:
 
 
 def why_not_allowed(name: str, allowed: Iterable[str]) -> str:
-    """Why an endpoint's key is not read from a variable, and what to do; empty if it may be."""
+    """Return why an endpoint's key is not read from a variable, and what to do; empty if it may
+    be."""
     names = sorted(allowed)
     if not name or name in names:
         return ""

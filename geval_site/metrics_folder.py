@@ -1,4 +1,5 @@
-"""Where the web server's processes keep their counters, so that each can answer for all of them.
+"""Where the web server's processes keep their counters, so that each process can report the counts
+of all.
 
 `prometheus_client` writes one file per process into the folder named by PROMETHEUS_MULTIPROC_DIR,
 which has to be set before it is imported. https://prometheus.github.io/client_python/multiprocess/
@@ -36,7 +37,7 @@ def share_metrics() -> None:
 
 
 def remove_metrics() -> None:
-    """Remove the folder of a server that ends; one that somebody else named is left alone."""
+    """Remove the folder of a server that ends, unless the operator configured it."""
     for folder in _made:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -48,4 +49,4 @@ def _remove_those_of_ended_servers(folders: Path) -> None:
         except ProcessLookupError:
             shutil.rmtree(folder, ignore_errors=True)
         except (PermissionError, ValueError):
-            continue  # it lives, or the folder is not ours
+            continue  # the process is alive, or the folder is not ours

@@ -14,21 +14,20 @@ INSTALL = (
 def openid_settings(
     url: str, *, client: str, secret: str, name: str, behind_https: bool
 ) -> dict[str, Any]:
-    """Settings to be merged into the site's: `apps`, `middleware`, `backends`, and allauth's own
-    under `own`.
+    """Return settings to be merged into the site's: `apps`, `middleware`, `backends`, and allauth's
+    own under `own`.
 
     `name` is empty without a provider; `origin` is where its pages are.
 
     Args:
-        url: the provider's issuer, under which its `.well-known/openid-configuration` is. client,
-            secret: the id and the secret that the provider gave this site.
+        url: the provider's issuer, which serves `.well-known/openid-configuration`. client, secret:
+            the id and secret issued by the provider.
         name: the provider's name on the button.
-        behind_https: whether the site is reached over HTTPS, as the address that the provider sends
-            people back to.
+        behind_https: whether the site is reached over HTTPS, which determines the callback address.
 
     Raises:
-        ImproperlyConfigured: the address is no URL, client or secret are missing, or allauth is not
-            installed.
+        ImproperlyConfigured: the address is not a URL, client or secret are missing, or allauth is
+            not installed.
     """
     if not url:
         return {"name": "", "origin": "", "apps": [], "middleware": [], "backends": [], "own": {}}

@@ -1,5 +1,5 @@
-"""The pages of docs/ as they are in a checkout, for sites where the docs were not built: text and
-links, without search and without the reference that is written from the code."""
+"""The pages of docs/ rendered from a checkout, for sites where the docs were not built: text and
+links, without search and the generated reference."""
 
 import posixpath
 import re
@@ -22,10 +22,10 @@ class PlainPage:
 
 
 def plain_page(folder: Path, address: str) -> PlainPage | None:
-    """A page by its address below /docs/, such as "tutorials/vllm/"; None if there is none.
+    """Return a page by its address below /docs/, such as "tutorials/vllm/", or None.
 
     Args:
-        folder: of the Markdown files, which are ours: they may hold HTML.
+        folder: the folder of our own Markdown files, which may contain HTML.
     """
     path = _file(folder, address)
     if path is None:
@@ -36,7 +36,7 @@ def plain_page(folder: Path, address: str) -> PlainPage | None:
 
 
 def plain_titles(folder: Path) -> list[tuple[str, str]]:
-    """Address and title of every page but the first, by address."""
+    """Return address and title of every page except the first."""
     pages = []
     for path in sorted(folder.rglob("*.md")):
         address = _address(path.relative_to(folder).as_posix())
@@ -56,7 +56,7 @@ def _file(folder: Path, address: str) -> Path | None:
 
 
 def _address(name: str) -> str:
-    """The address of a Markdown file, as in the site that `make docs` builds."""
+    """Return the address of a Markdown file, as in the site that `make docs` builds."""
     stem = name.removesuffix(".md")
     if stem == "index":
         return ""
@@ -75,7 +75,7 @@ def _html(folder: Path, path: Path, text: str) -> str:
 
 
 def _lead_to_pages(token: Token, here: str) -> None:
-    """Have a link to a Markdown file lead to its page, and a picture be found from there."""
+    """Rewrite links to Markdown files to lead to their pages, and the paths of pictures."""
     name = {"link_open": "href", "image": "src"}.get(token.type)
     target = str(token.attrGet(name) or "") if name else ""
     if not name or not target or re.match(r"[a-z]+:|/|#", target):

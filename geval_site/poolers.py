@@ -1,10 +1,10 @@
-"""Recognise a connection pooler that the site does not work behind.
+"""Detect a connection pooler that the site does not work behind.
 
-One that hands a connection on after each transaction, as PgBouncer does in transaction mode, passes
-no notifications, which the queue of jobs in the database needs. And before version 1.21, or without
-`max_prepared_statements`, it loses the statements we prepare: the site works for a while, until a
-statement is prepared that another connection has prepared, or is not there when it is used. So
-workers and web servers look before they begin.
+A pooler that reassigns a connection after each transaction, such as PgBouncer in transaction mode,
+passes no notifications, which the job queue in the database needs. Before version 1.21, or without
+`max_prepared_statements`, it also loses prepared statements: the site works until a statement was
+already prepared by another connection, or is missing when used. So workers and web servers check
+before they start.
 """
 
 from collections.abc import Mapping
@@ -27,15 +27,14 @@ PASSES_NO_NOTIFICATIONS = (
     "The queue of jobs is in a database behind a connection pooler that hands connections on after"
     " each transaction. Set CELERY_BROKER_URL to RabbitMQ or Redis, or the pooler to session mode."
 )
-# A pooler gives the connection that was used last to whoever asks next, unless others ask in
-# between.
+# A pooler gives the most recently used connection to the next client, unless others ask in between.
 TRIES = 5
 CONNECT_SECONDS = 5
 
 
 def pooler_advice() -> list[str]:
-    """What to do about the pooler in front of the database, if the site does not work behind it;
-    nothing where the database is away."""
+    """Return what to do about the pooler in front of the database, if the site does not work behind
+    it; empty if the database is unavailable."""
     database = settings.DATABASES["default"]
     try:
         pooler = look(database)
@@ -51,20 +50,21 @@ def pooler_advice() -> list[str]:
 
 @dataclass(frozen=True)
 class Pooler:
-    """What is between the site and its database: mostly nothing, which does neither."""
+    """The pooler between the site and its database; usually there is none, and both flags are
+    False."""
 
     shares_connections: bool = False
     loses_statements: bool = False
 
 
 def look(database: Mapping[str, Any]) -> Pooler:
-    """See what becomes of two connections at once.
+    """Detect a pooler with two simultaneous connections.
 
     Args:
-        database: Django's settings of it.
+        database: Django's settings of the database.
 
     Raises:
-        psycopg.OperationalError: it is away.
+        psycopg.OperationalError: the database is unavailable.
     """
     parameters = libpq_parameters(database) | {"connect_timeout": str(CONNECT_SECONDS)}
     return Pooler(
@@ -74,7 +74,7 @@ def look(database: Mapping[str, Any]) -> Pooler:
 
 
 def _share_connection(parameters: Mapping[str, str]) -> bool:
-    """Whether one process of PostgreSQL answers two connections that are open at once."""
+    """Whether a single PostgreSQL process answers two connections that are open at once."""
     with _connect(parameters) as first, _connect(parameters) as second:
         processes = [
             connection.execute("SELECT pg_backend_pid()").fetchone()
@@ -84,8 +84,8 @@ def _share_connection(parameters: Mapping[str, str]) -> bool:
 
 
 def _lose_statement(parameters: Mapping[str, str]) -> bool:
-    """Whether two connections that prepare a statement under the same name meet: each should have
-    a process of its own, or the pooler tell them apart."""
+    """Whether two connections that prepare a statement under the same name conflict. They must not:
+    each should have its own process, or the pooler should tell them apart."""
     with _connect(parameters) as first, _connect(parameters) as second:
         try:
             first.execute("SELECT 1", prepare=True)

@@ -1,5 +1,5 @@
 """Child processes of a command: they end with it, even if the command is killed, and workers that
-end before are started again."""
+end earlier are restarted."""
 
 import ctypes
 import os
@@ -17,14 +17,14 @@ import structlog
 
 log = structlog.stdlib.get_logger(__name__)
 PATIENCE_SECONDS = 15.0
-# What ends sooner than this after its start, so many times in a row, cannot run at all.
+# A process that ends sooner than this after its start, this many times in a row, cannot run at all.
 SOON_SECONDS, MOST_STARTS = 20.0, 3
 _PR_SET_PDEATHSIG = 1
 
 
 @dataclass
 class _Child:
-    """A process, with what starts it again if it is one that should always run."""
+    """A process, with the means to restart it if it should always run."""
 
     process: subprocess.Popen[str]
     start: Callable[[], subprocess.Popen[str]] | None = None
@@ -33,14 +33,15 @@ class _Child:
 
 
 class Processes:
-    """A context that ends every process started in it, the last first: by SIGTERM, then SIGKILL.
+    """A context that ends every process started in it, the last one first: by SIGTERM, then
+    SIGKILL.
 
     Children have separate sessions, so that Ctrl-C reaches only the command, which then ends them
     in order.
 
     Args:
-        log: a file for what they print and nobody reads; the terminal, if it is left out.
-        reason: where they say why they ended, in words.
+        log: a file for their unread output; by default the terminal.
+        reason: where they report why they ended, in words.
     """
 
     def __init__(self, log: IO[bytes] | None = None, *, reason: str = "see above") -> None:
@@ -65,10 +66,10 @@ class Processes:
         stderr: IO[Any] | int | None = None,
         again: bool = False,
     ) -> subprocess.Popen[str]:  # fmt: skip
-        """Start a command, in the folder of our packages so that it finds them.
+        """Start a command in the folder of our packages, so that it can import them.
 
         Args:
-            again: whether `tend` starts another when it has ended.
+            again: whether `tend` restarts it when it has ended.
         """
 
         def start() -> subprocess.Popen[str]:
@@ -98,7 +99,7 @@ class Processes:
         )
 
     def stop(self) -> None:
-        """End all of them and wait for it."""
+        """End all of them and wait until they have ended."""
         running = [child.process for child in reversed(self._children)]
         for process in running:
             if process.poll() is None:
@@ -114,8 +115,8 @@ class Processes:
         self._children.clear()
 
     def tend(self) -> subprocess.Popen[str] | None:
-        """Start again what should always run and has ended; a process that ended for good, if there
-        is one."""
+        """Restart processes that should always run and have ended; return a process that ended for
+        good, if there is one."""
         for child in self._children:
             if child.process.poll() is None:
                 continue

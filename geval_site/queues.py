@@ -5,9 +5,9 @@ from collections.abc import Mapping
 # Keeps a worker busy for minutes; all other jobs are shorter.
 RUNS = "runs"
 SHORT = ("uploads", "webhooks", "quick", "reports")
-# They mostly wait for other servers, so many can share a process.
+# These mostly wait for other servers, so many can share a process.
 WAITING = ("uploads", "webhooks", "quick")
-# The names of the tasks, by which messages are sent (evaluations/people/waking.py).
+# The task names by which messages are sent (evaluations/people/waking.py).
 JUDGE_RUNS = "evaluations.judge_run"
 WORK_ON_UPLOAD = "evaluations.work_on_upload"
 SEND_WEBHOOKS = "evaluations.send_webhooks"
@@ -31,12 +31,13 @@ _JOBS = {
 
 
 def queue_names(base: str) -> dict[str, str]:
-    """The queue of each kind of job: runs use the name itself, the others add a suffix."""
+    """Return the queue of each kind of job: runs use the name itself, the others add a suffix."""
     return {RUNS: base} | {job: f"{base}_{job}" for job in SHORT}
 
 
 def task_queues(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Celery's queues; each has its own exchange, otherwise a message would go to all of them."""
+    """Return Celery's queues; each has its own exchange, otherwise a message would go to all of
+    them."""
     return {
         name: {"exchange": name, "exchange_type": "direct", "routing_key": name}
         for name in names.values()
@@ -44,5 +45,5 @@ def task_queues(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def task_routes(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Celery's routes from task names to queues."""
+    """Return Celery's routes from task names to queues."""
     return {task: {"queue": names[job]} for task, job in _JOBS.items()}

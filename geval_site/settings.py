@@ -108,14 +108,14 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "evaluations.web.api.problems.ApiProblemMiddleware",
     "evaluations.web.gate.wellformed.WellFormedMiddleware",
-    # Before all that reads a body.
+    # Before everything that reads a body.
     "evaluations.web.gate.bodies.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    # After the user is known, and around all that takes time.
+    # After the user is known, and around everything that takes time.
     "geval_site.request_log.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -164,13 +164,13 @@ if REPLICA_URL := environment.text("GEVAL_REPLICA_URL"):
 DATABASE_ROUTERS = ["geval_site.replica.ReplicaRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Jobs. The database is the truth about work; a message only wakes a worker, so results are not kept
-# in the broker.
+# Jobs. The database is the source of truth about work; a message only wakes a worker, so results
+# are not kept in the broker.
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(
     environment.text("CELERY_BROKER_URL"), DATABASES["default"]
 )
 CELERY_TASK_IGNORE_RESULT = True
-# Calls to endpoints wait anyway, and what computes does so in processes of its own. Celery's own
+# Calls to endpoints wait anyway, and local evaluators compute in separate processes. Celery's own
 # processes share a pipe with brokers that are not asynchronous; measurements are in
 # evaluations/judging/README.md.
 CELERY_WORKER_POOL = "threads"
@@ -187,8 +187,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 EVALUATOR_PROCESSES = environment.whole(
     "GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1
 )
-# A queue for each kind of job, so that many jobs of one kind never delay another.
-# Of workers that a command starts: they leave runs of other projects to the site's.
+# A queue for each kind of job, so that many jobs of one kind never delay another. Workers started
+# by a command leave runs of other projects to the site's.
 ONLY_PROJECT = environment.text("GEVAL_ONLY_PROJECT")
 CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
 QUEUES = queue_names(CELERY_TASK_DEFAULT_QUEUE)
@@ -208,12 +208,11 @@ AUTHENTICATION_BACKENDS = [
     "geval_site.sessions.UserBackend",
     *OPENID["backends"],
 ]
-# Limits guessing passwords; it counts a name from an address, so that nobody can lock others out.
+# Limits password guessing per name and address, so that nobody can lock others out.
 AXES_FAILURE_LIMIT = environment.whole("GEVAL_SIGN_IN_ATTEMPTS", default=10, least=1)
 AXES_COOLOFF_TIME = datetime.timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-# How many of our proxies are in front of the site; without it everybody behind them has one
-# address.
+# The number of our proxies in front of the site; without it, everybody behind them has one address.
 PROXIES = environment.whole("GEVAL_PROXIES", default=0)
 AXES_CLIENT_IP_CALLABLE = "geval_site.visitors.lockout_address"
 AXES_RESET_ON_SUCCESS = True
@@ -221,16 +220,17 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-# What is tried meanwhile does not make a lockout longer; else who goes on trying is never let in.
+# Attempts during a lockout do not extend it; otherwise a person who keeps trying would never get
+# in.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-# Nobody reads it, and it has a row with an address for each sign-in.
+# Nobody reads this log, which has a row with an address for each sign-in.
 AXES_DISABLE_ACCESS_LOG = True
 # Password resets are sent by e-mail. Without a mail server, e-mails are printed to the terminal.
 _EMAIL_URL = environment.text("GEVAL_EMAIL_URL")
 _EMAIL_CLASS = environment.text("GEVAL_EMAIL_BACKEND")
 _EMAIL_FROM = environment.text("GEVAL_EMAIL_FROM")
 # Whether invitations and mails about work are sent at all. Often only the workers that send them
-# have the mail server's password; the sender says it to all other processes.
+# have the mail server's password; the sender tells all other processes.
 SENDS_MAIL = bool(_EMAIL_URL or _EMAIL_CLASS or _EMAIL_FROM)
 vars().update(email_settings(_EMAIL_URL, sender=_EMAIL_FROM, backend=_EMAIL_CLASS))
 SESSION_ENGINE = "geval_site.sessions"
@@ -260,7 +260,7 @@ CONTENT_SECURITY_POLICY = {
         "default-src": [NONE],
         "script-src": [SELF],
         "style-src": [SELF],
-        # Plotly turns a chart into a picture through a data address.
+        # Plotly turns a chart into a picture through a data URL.
         "img-src": [SELF, "data:", "blob:"],
         "font-src": [SELF],
         "connect-src": [SELF],
@@ -272,8 +272,8 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LANGUAGE_CODE = "en"
-# Of annotators' pages and mails; everything else is in English. A request is in another language
-# only within `evaluations.people.languages.in_language`.
+# The languages of annotators' pages and mails; everything else is in English. A request is in
+# another language only within `evaluations.people.languages.in_language`.
 LANGUAGES = list(in_languages.LANGUAGES.items())
 LOCALE_PATHS = [BASE_DIR / "geval_site" / "locale"]
 LANGUAGE_COOKIE_AGE = 365 * 86400
@@ -285,9 +285,9 @@ USE_I18N = True
 USE_THOUSAND_SEPARATOR = False
 FORMAT_MODULE_PATH = "geval_site.formats"
 
-# What `make docs` built, served at /docs/.
+# The output of `make docs`, served at /docs/.
 DOCS_SITE = site_files("docs_site")
-# What it is built from, which a checkout has.
+# The sources of the docs, which a checkout has.
 DOCS_PAGES = site_files("docs")
 
 STATIC_URL = "static/"
@@ -305,11 +305,11 @@ STORAGES = {
     },
 }
 
-# Requests a token, a user or an address may make, over all web processes.
+# Requests that a token, a user or an address may make, over all web processes.
 REQUEST_RATE = environment.rate("GEVAL_REQUEST_RATE", default="6000/m")
 UPLOAD_LIMIT_BYTES = environment.megabytes("GEVAL_UPLOAD_LIMIT_MB", default=1000 * 2**20)
 TEMPORARY_DIR = temporary_folder(DATA_DIR)
-# Each file is read in a separate process, within these limits on its memory and processor time too.
+# Each file is read in a separate process, within these limits on memory and processor time.
 FILE_LIMITS = FileLimits(
     unpacked_bytes=environment.megabytes(
         "GEVAL_UNPACKED_LIMIT_MB", default=DEFAULT_LIMITS.unpacked_bytes
@@ -340,27 +340,28 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 25
 FILE_UPLOAD_TEMP_DIR = TEMPORARY_DIR
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
-# What is in the log, and what never is: docs/deploy.md.
+# What the log contains, and what it never does: docs/deploy.md.
 LOGGING = logs.configure(
     level=logs.level_from_environment(),
     style=logs.format_from_environment(production=PRODUCTION),
 )
-# Slower ones are logged with a warning; 0 logs all.
+# Slower requests are logged with a warning; 0 logs all.
 SLOW_REQUEST_SECONDS = environment.seconds("GEVAL_SLOW_REQUEST_SECONDS", default=2)
 SLOW_QUERY_SECONDS = environment.seconds("GEVAL_SLOW_QUERY_SECONDS", default=1)
 # Reports of projects with more ratings, scores and outputs are computed by workers.
 REPORT_IN_PAGE_NUMBERS = environment.whole("GEVAL_REPORT_IN_PAGE_NUMBERS", default=100_000)
-# A line for the start and end of each request, at the level DEBUG only.
+# A line for the start and end of each request, only at the level DEBUG.
 DJANGO_STRUCTLOG_STATUS_DEFAULT_LOG_LEVEL = logging.DEBUG
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.DEBUG
 DJANGO_STRUCTLOG_STATUS_5XX_LOG_LEVEL = logging.DEBUG
 
-# How long what models replied and entries of the audit log are kept; 0 is for good.
+# How long models' replies and entries of the audit log are kept; 0 means for good.
 KEEP_REPLIES_DAYS = environment.whole("GEVAL_KEEP_REPLIES_DAYS", default=0)
 KEEP_AUDIT_DAYS = environment.whole("GEVAL_KEEP_AUDIT_DAYS", default=0)
 
 # What a project, and all projects of a user, may use; 0 is no limit. Administrators may allow
-# single projects something else.
+# What a project, and all projects of a user, may use; 0 means no limit. Administrators may set
+# other limits for single projects.
 PROJECT_STORAGE_MB = environment.whole("GEVAL_PROJECT_STORAGE_MB", default=0)
 PROJECT_RUNS = environment.whole("GEVAL_PROJECT_RUNS", default=0)
 PROJECT_MONEY_PER_MONTH = environment.money("GEVAL_PROJECT_MONEY_PER_MONTH", default="0")
@@ -371,7 +372,8 @@ USER_MONEY_PER_MONTH = environment.money("GEVAL_USER_MONEY_PER_MONTH", default="
 # For `/metrics`; in production nobody may read them without it.
 METRICS_TOKEN = environment.text("GEVAL_METRICS_TOKEN")
 
-# Size limits of an endpoint's reply and of a file of its batch API; more is an error of the call.
+# Size limits of an endpoint's reply and of a file of its batch API; larger ones are errors of the
+# call.
 REPLY_LIMIT_BYTES = environment.megabytes("GEVAL_REPLY_LIMIT_MB", default=8 * 2**20)
 BATCH_LIMIT_BYTES = environment.megabytes("GEVAL_BATCH_LIMIT_MB", default=64 * 2**20)
 

@@ -8,13 +8,14 @@ COLLECTED = "collected_static"
 
 
 def site_files(kind: str) -> Path:
-    """The folder of `templates`, `static`, `docs_site` or `docs`, in a wheel or in a checkout."""
+    """Return the folder of `templates`, `static`, `docs_site` or `docs`, in a wheel or in a
+    checkout."""
     packaged = PACKAGE / kind
     return packaged if packaged.is_dir() else CHECKOUT / kind
 
 
 def static_root(data_dir: Path) -> Path:
-    """Where collected and hashed static files are: a wheel brings them, a checkout collects them
-    into the data folder."""
+    """Return the folder of collected and hashed static files: included in a wheel, collected into
+    the data folder in a checkout."""
     packaged = PACKAGE / COLLECTED
     return packaged if packaged.is_dir() else data_dir / "static"

@@ -1,9 +1,9 @@
-"""Traces by OpenTelemetry and errors to Sentry, for sites whose environment asks for them.
+"""Traces by OpenTelemetry and errors to Sentry, for sites whose environment configures them.
 
-Both follow the log's rule: never a text of a document, a key or a token. Of a span its name, times
-and the attributes named here leave the site; of an error its types and places, without messages,
-variables and addresses. What is kept is named here, and every text of it passes the log's filter.
-The extra `telemetry` brings the libraries.
+Both follow the log's rule: never a text of a document, a key or a token. Of a span, only its name,
+times and the attributes listed here leave the site; of an error, its types and places, without
+messages, variables and addresses. Everything kept is listed here, and every text of it passes the
+log's filter. The extra `telemetry` installs the libraries.
 """
 
 import os
@@ -37,7 +37,7 @@ ATTRIBUTES = frozenset(
         "error.type",
     }
 )
-# Asked several times a minute by machines.
+# Polled several times a minute by machines.
 UNTRACED = "healthz,readyz,metrics,static/"
 OF_AN_EVENT = frozenset(
     {
@@ -53,12 +53,12 @@ OF_AN_EVENT = frozenset(
         "modules",
     }
 )
-# An address as its pattern, and a task by its name; else it is what a visitor sent.
+# An address as its pattern, and a task by its name; otherwise the visitor's own text.
 NAMED_BY_CODE = frozenset({"route", "view", "component", "task"})
 TAGS = frozenset({"celery_task_id"})
 OF_AN_ERROR = frozenset({"type", "module", "thread_id"})
 OF_A_THREAD = frozenset({"id", "name", "crashed", "current"})
-# Lines of code are in the log, too.
+# Lines of code are also in the log.
 OF_A_FRAME = frozenset(
     {
         "filename",
@@ -75,10 +75,10 @@ OF_A_FRAME = frozenset(
 
 
 def start() -> None:
-    """Begin, once in each web or worker process, before Django loads its middleware.
+    """Start telemetry, once in each web or worker process, before Django loads its middleware.
 
     Raises:
-        ImproperlyConfigured: a library is missing, or the address of Sentry is none.
+        ImproperlyConfigured: a library is missing, or Sentry's address is invalid.
     """
     if dsn := environment.text("GEVAL_SENTRY_DSN"):
         _send_errors(dsn)
@@ -100,7 +100,7 @@ def _send_errors(dsn: str) -> None:
             include_local_variables=False,
             max_request_body_size="never",
             max_breadcrumbs=0,
-            # Else requests to models' endpoints carry the key of the DSN and where they come from.
+            # Otherwise requests to models' endpoints would carry the DSN's key and their origin.
             trace_propagation_targets=[],
             before_send=discreet_event,
         )
@@ -112,7 +112,7 @@ def _send_errors(dsn: str) -> None:
 
 
 def discreet_event(event: Any, _hint: Mapping[str, Any] | None = None) -> Any:
-    """An event of Sentry with types and places of errors alone."""
+    """Reduce a Sentry event to types and places of errors."""
     kept = _named(event, OF_AN_EVENT)
     for name, fields in (("exception", OF_AN_ERROR), ("threads", OF_A_THREAD)):
         if name in event:
@@ -132,7 +132,7 @@ def _named(entries: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
 
 
 def _discreet_trace(entry: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:
-    """An error or a thread, with the places in its trace and without their variables."""
+    """Reduce an error or a thread to the places in its trace, without variables."""
     kept = _named(entry, fields)
     if entry.get("stacktrace"):
         frames = entry["stacktrace"].get("frames") or ()
@@ -156,7 +156,7 @@ def _send_traces() -> None:
         ) from None
     os.environ.setdefault("OTEL_PYTHON_DJANGO_EXCLUDED_URLS", UNTRACED)
     about = {"service.name": "geval-site", "service.version": __version__}
-    # What the environment says of the service (OTEL_SERVICE_NAME) is merged over it.
+    # The environment's description of the service (OTEL_SERVICE_NAME) is merged over this.
     provider = TracerProvider(resource=Resource(about).merge(Resource.create()))
 
     class Discreet(OTLPSpanExporter):
@@ -170,8 +170,8 @@ def _send_traces() -> None:
 
 
 def discreet_span(span: Any) -> Any:
-    """A span with the attributes named above, through the log's filter, and without events and
-    links' attributes: these hold errors' messages, and anything."""
+    """Reduce a span to the attributes listed above, passed through the log's filter, without events
+    and links' attributes, which may contain errors' messages or anything else."""
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Link, Status
 

@@ -1,4 +1,4 @@
-"""Gunicorn's messages, as the same lines as all others."""
+"""Format Gunicorn's messages like all other log lines."""
 
 from typing import Any
 

@@ -8,25 +8,25 @@ from typing import Any
 
 from geval_site.metrics_folder import remove_metrics, share_metrics
 
-# Gunicorn's threads, used only once a request's headers have arrived, against slow connections.
+# Gunicorn's threads, used only once a request's headers have arrived, because of slow clients.
 worker_class = "geval_site.web_worker.HeadFirstWorker"
 workers = 2
 threads = 4
 # A worker accepts hardly more requests than it has threads, and keeps no idle connections, so that
-# another worker can answer what this one cannot start.
+# another worker can answer requests that this one cannot start.
 worker_connections = 5
 keepalive = 0
-# Seconds that loading, or opening a large report for the first time, may take.
+# Seconds allowed for loading, or for opening a large report for the first time.
 timeout = 120
 loglevel = "warning"
 logger_class = "geval_site.web_log.WebLogger"
 
-# What libraries write, such as counters, is for the site's own user alone.
+# Files that libraries write, such as counters, are readable only by the site's own user.
 os.umask(0o077)
 # Now, because the application may be loaded before any hook is called.
 share_metrics()
 
 
 def on_exit(_server: Any) -> None:
-    """Gunicorn calls this when its first process ends."""
+    """Clean up; Gunicorn calls this when its first process ends."""
     remove_metrics()

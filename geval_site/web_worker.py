@@ -1,9 +1,10 @@
-"""Gunicorn's threads for hostile visitors: a thread is used only once a request's headers arrived.
+"""Gunicorn's threads, hardened against slow clients: a thread is used only once a request's headers
+have arrived.
 
-Gunicorn's own worker gives one to any client that has sent a byte, so that as many connections as
-there are threads keep all others out for as long as they send a byte now and then. Here heads are
-put together in the worker's event loop, where a connection that waits costs a socket; a head that
-takes too long is not waited for.
+Gunicorn's own worker assigns a thread to any client that has sent a byte, so that as many
+connections as there are threads block all others as long as they occasionally send a byte. Here
+request heads are assembled in the worker's event loop, where a waiting connection costs a socket; a
+head that takes too long is dropped.
 """
 
 import contextlib
@@ -18,7 +19,8 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 HEAD_SECONDS = 15.0
 MOST_HEAD_BYTES = 2**16
-# Sockets of a worker that wait for their head; the one that came first makes room for one more.
+# Maximum number of sockets per worker that wait for their head; the oldest makes room for a new
+# one.
 MOST_ARRIVING = 400
 PIECE = 2**13
 END = b"\r\n\r\n"
@@ -43,7 +45,7 @@ class ArrivingConnection(TConn):
             self.parser.unreader.unread(bytes(self.head))
 
     def is_complete(self, piece: bytes) -> bool:
-        """Receive some bytes; returns whether the headers are complete."""
+        """Receive some bytes; return whether the headers are complete."""
         begin = max(0, len(self.head) - len(END) + 1)
         self.head += piece
         return self.head.find(END, begin) >= 0
@@ -66,12 +68,12 @@ class HeadFirstWorker(ThreadWorker):
         conn = ArrivingConnection(self.cfg, client, address, listener.getsockname())
         self.arriving[client] = conn
         self.poller.register(client, selectors.EVENT_READ, partial(self._read_head, conn))
-        self._read_head(conn, client)  # usually it has already arrived
+        self._read_head(conn, client)  # usually the head has already arrived
         if len(self.arriving) > MOST_ARRIVING:
             self._drop(next(iter(self.arriving.values())))
 
     def murder_pending(self) -> None:
-        """Gunicorn calls this every second or so."""
+        """Drop connections that take too long; Gunicorn calls this about every second."""
         super().murder_pending()
         now = time.monotonic()
         for conn in [conn for conn in self.arriving.values() if conn.ends < now]:

@@ -15,10 +15,10 @@ class AccountError(RuntimeError):
 
 
 def system_account(name: str) -> pwd.struct_passwd:
-    """The account of this name, with a group of the same name; created if necessary.
+    """Return the account of this name, with a group of the same name, creating it if necessary.
 
     Raises:
-        AccountError: it cannot be created.
+        AccountError: the account cannot be created.
     """
     folder = os.open(LOCKED_WHILE_MADE, os.O_RDONLY)
     try:

@@ -1,4 +1,4 @@
-"""A folder with a PostgreSQL's data: made, started and stopped by programs of one version."""
+"""A PostgreSQL data folder: created, started and stopped by programs of one version."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ LAST_LINES = 5
 
 
 class Cluster:
-    """The data in `folder`; a server of them listens in `socket_dir`."""
+    """The data in `folder`; its server listens in `socket_dir`."""
 
     def __init__(self, runner: Runner, programs: Programs, folder: Path, socket_dir: Path) -> None:
         self.runner, self.programs = runner, programs
@@ -24,14 +24,14 @@ class Cluster:
         self.log = folder / "server.log"
 
     def initialise(self, *options: str) -> None:
-        """Make the data of an empty server."""
+        """Create the data of an empty server."""
         self._run(
             "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions",
             "-U", USER, *options,
         )  # fmt: skip
 
     def start(self, *options: str) -> None:
-        """Start the server; it is ready afterwards."""
+        """Start the server, and return when it is ready."""
         sockets = shlex.quote(str(self.socket_dir))
         given = " ".join(("-h ''", f"-k {sockets}", *options))
         deadline = time.monotonic() + START_SECONDS
@@ -70,7 +70,7 @@ class Cluster:
 
 
 def is_listening(address: Path) -> bool:
-    """Whether a server takes connections at a unix socket."""
+    """Whether a server accepts connections at a unix socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(5)
         try:
@@ -81,7 +81,7 @@ def is_listening(address: Path) -> bool:
 
 
 def major_of(folder: Path) -> int:
-    """The major version that made the data in a folder; 0 if it has none."""
+    """Return the major version that created the data in a folder; 0 if it has none."""
     try:
         return int((folder / "PG_VERSION").read_text(encoding="ascii"))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What can go wrong with the embedded PostgreSQL, for people."""
+"""Errors of the embedded PostgreSQL, for users."""
 
 
 class EmbeddedServerError(RuntimeError):

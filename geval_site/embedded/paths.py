@@ -17,8 +17,8 @@ def cluster_dir(data_dir: Path) -> Path:
 
 
 def socket_dir(data_dir: Path) -> Path:
-    """A folder for the unix socket: in the data folder, or a short private one if that path is not
-    usable.
+    """Return a folder for the unix socket: in the data folder, or a short private one if that path
+    is not usable.
 
     PostgreSQL splits its list of socket folders at commas, and a unix socket's path is limited in
     length.

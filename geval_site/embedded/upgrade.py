@@ -1,8 +1,7 @@
-"""Data of an earlier PostgreSQL become those of the bundled one, and the earlier ones are kept.
+"""Upgrade data of an earlier PostgreSQL to the bundled version, keeping the earlier data.
 
-`pg_upgrade` copies them into a new folder, which takes their place when it is complete. Whenever
-the process is killed, the next one finds either the earlier data untouched, or the complete new
-ones.
+`pg_upgrade` copies them into a new folder, which takes their place when complete. Whenever the
+process is killed, the next one finds either the earlier data untouched, or the complete new ones.
 """
 
 import shutil
@@ -18,17 +17,17 @@ from geval_site.embedded.programs import earlier_programs
 WORK, COMPLETE = "postgres-upgrading", "postgres-upgraded"
 LOCK = "upgrade.lock"
 KEPT = "postgres-{major}-before-upgrade"
-# Another one than that of the site's server, so that nobody connects meanwhile; of equal length.
+# Different from the name of the site's server, so that nobody connects meanwhile; of equal length.
 PORT = "5433"
 SPARE_BYTES = 200 * 2**20
 
 
 def upgrade_if_older(cluster: Cluster) -> None:
-    """Bring data to the version of the cluster's programs. Its server must not be running.
+    """Upgrade data to the version of the cluster's programs. Its server must not be running.
 
     Raises:
-        EmbeddedServerError: it is not possible. The data are as they were; the message says what
-            to do.
+        EmbeddedServerError: the upgrade is not possible. The data are unchanged; the message says
+            what to do.
     """
     data_dir, target = cluster.runner.data_dir, cluster.programs.major
     _finish(cluster)
@@ -63,12 +62,12 @@ def upgrade_if_older(cluster: Cluster) -> None:
 
 
 def kept_folders(data_dir: Path) -> list[Path]:
-    """Data from before upgrades, which are no longer used."""
+    """Return data folders from before upgrades, which are no longer used."""
     return sorted(data_dir.glob(KEPT.format(major="*") + "*"))
 
 
 def _finish(cluster: Cluster) -> None:
-    """What a killed upgrade left: complete data take their place, all else is done again."""
+    """Finish a killed upgrade: complete data take their place, everything else starts over."""
     data_dir = cluster.runner.data_dir
     _stop_what_is_left(cluster)
     if (data_dir / WORK).exists():
@@ -87,7 +86,7 @@ def _finish(cluster: Cluster) -> None:
 def _copy(earlier: Cluster, target: Cluster) -> None:
     """Make a complete copy of earlier data for the target's programs, as `COMPLETE`."""
     runner = target.runner
-    # What a crash interrupted is finished, by a server of the version that it belongs to.
+    # A server of the data's own version recovers from a crash first.
     earlier.start(f"-p {PORT}")
     earlier.stop()
     copy = _in_work(target)
@@ -110,12 +109,12 @@ def _stop_what_is_left(cluster: Cluster) -> None:
     """Stop the server that a killed upgrade left running, if there is one."""
     for server in (cluster, _in_work(cluster)):
         if is_listening(cluster.socket_dir / f".s.PGSQL.{PORT}"):
-            with suppress(EmbeddedServerError):  # it may be the other one's
+            with suppress(EmbeddedServerError):  # the server may be of the other version
                 server.stop()
 
 
 def _in_work(cluster: Cluster) -> Cluster:
-    """The data that are being made."""
+    """Return the folder of data that are being created."""
     folder = cluster.runner.data_dir / WORK / "data"
     return Cluster(cluster.runner, cluster.programs, folder, cluster.socket_dir)
 
@@ -132,7 +131,7 @@ def _check_space(cluster: Cluster) -> None:
 
 
 def _kept_name(data_dir: Path, major: int) -> Path:
-    """A name that is not taken, as there may have been an upgrade from this version before."""
+    """Return an unused name, since there may have been an upgrade from this version before."""
     first = data_dir / KEPT.format(major=major)
     name, number = first, 1
     while name.exists():
@@ -142,6 +141,6 @@ def _kept_name(data_dir: Path, major: int) -> Path:
 
 
 def _say(text: str) -> None:
-    """To whoever started the command: it may take minutes."""
+    """Print a message for the user, because the upgrade may take minutes."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()

@@ -1,1 +1,1 @@
-"""How dates read on pages and in the terminal, where Django looks for that."""
+"""Date formats on pages and in the terminal, in the place where Django expects them."""

@@ -9,7 +9,7 @@ from geval_site.embedded.server import embedded_server
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Every process that connects keeps the server running; the last to end stops it."""
+    """Keeps the server running as long as any connected process lives; the last to end stops it."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         embedded_server(settings.DATA_DIR).ensure_running()
