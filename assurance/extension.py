@@ -6,7 +6,7 @@ from typing import Any
 from assurance.certifying.sealed import sealed
 from assurance.disagreements.numbers import PAGES as OF_DISAGREEMENTS
 from assurance.improving.work import neglected_searches, wake_for_search
-from assurance.instrument.asking import ask_what_is_due, record_what_ended
+from assurance.instrument.asking import record_ended_parts, start_due_parts
 from assurance.instrument.sensitivity import instructed_judges, sensitivities
 from assurance.two_judges.parts import PAGES as OF_TWO_JUDGES
 from assurance.web.forms.certificates import CertificateForm
@@ -34,8 +34,8 @@ EXTENSION = Extension(
     api="assurance.web.api.app",
     jobs=(
         Job("searches", MINUTE, Lane.WAKE, _wake_for_searches),
-        Job("record studies", BEAT, Lane.COMPUTE, record_what_ended),
-        Job("ask studies", BEAT, Lane.COMPUTE, ask_what_is_due),
+        Job("record studies", BEAT, Lane.COMPUTE, record_ended_parts),
+        Job("ask studies", BEAT, Lane.COMPUTE, start_due_parts),
     ),
     judge_page=_judge_page,
     sensitivities=sensitivities,

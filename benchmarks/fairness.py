@@ -184,7 +184,7 @@ def measure_picks() -> list[Goal]:
     """How long it takes fifty workers to be given a run of five hundred that wait."""
     from django.db import connection
 
-    from evaluations.judging.runs.scheduling import pick
+    from evaluations.judging.runs.scheduling import choose_run
     from evaluations.judging.runs.serving import TURN_SECONDS
     from evaluations.models import EvaluationRun, RunState, WorkerSlot
 
@@ -204,7 +204,7 @@ def measure_picks() -> list[Goal]:
                 # As often as slots ask, and not all at once.
                 time.sleep(TURN_SECONDS * (0.8 + 0.4 * number / SIMULATED_WORKERS))
                 begun = time.perf_counter()
-                assert pick(slot) is not None
+                assert choose_run(slot) is not None
                 times.append(1000 * (time.perf_counter() - begun))
         finally:
             connection.close()

@@ -20,7 +20,7 @@ from annotations.models import (
     Seat,
     Span,
 )
-from annotations.planning.assignment import locked_assignment, refuse_if_not_open, take_back
+from annotations.planning.assignment import locked_assignment, refuse_if_not_open, reserve_again
 from evaluations.models import CandidateOutput, Criterion
 from evaluations.models.noted_changes import note_change
 from geval.files.answers.checks import is_as_expected
@@ -162,7 +162,7 @@ def submit(
             keeps_place=False,
         )
     elif assignment.state != AssignmentState.RESERVED:
-        take_back(assignment)
+        reserve_again(assignment)
     replaced = _store(assignment, answer) if before is None else None
     if before is not None or replaced:
         AnswerChange.objects.create(

@@ -128,7 +128,7 @@ def queue_of(seat: Seat) -> list[int]:
     return reserved
 
 
-def take_along(seat: Seat) -> tuple[list[int], datetime]:
+def reserve_for_offline(seat: Seat) -> tuple[list[int], datetime]:
     """Return the ids of up to `ALONG` assignments for working without a connection, in order, and
     until when they are reserved.
 
@@ -377,7 +377,7 @@ def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
         return int(cursor.rowcount)
 
 
-def take_back(assignment: Assignment) -> None:
+def reserve_again(assignment: Assignment) -> None:
     """Reserve a skipped or expired assignment again for its annotator, if there is a free place.
 
     Call this in a transaction that has locked the annotator's seat.

@@ -23,7 +23,7 @@ class GivenAnswers:
     flagged: bool
 
 
-def others_of(assignment: Assignment) -> list[GivenAnswers] | None:
+def answers_of_others(assignment: Assignment) -> list[GivenAnswers] | None:
     """Return other annotators' answers to the same item, without names; None while they are
     withheld."""
     if is_withheld(assignment.item.document):
@@ -37,7 +37,7 @@ def others_of(assignment: Assignment) -> list[GivenAnswers] | None:
     return answers_in_words(assignment.campaign, named, _letters(assignment))
 
 
-def own_of(assignment: Assignment) -> GivenAnswers:
+def answer_of(assignment: Assignment) -> GivenAnswers:
     """Return the answer of an assignment's annotator."""
     return answers_in_words(assignment.campaign, [(_("You"), assignment)], _letters(assignment))[0]
 
@@ -49,7 +49,7 @@ def own_answers(
     own_answers = []
     for assignment in assignments:
         assignment.campaign = campaign
-        own_answers.append((assignment, own_of(assignment)))
+        own_answers.append((assignment, answer_of(assignment)))
     return own_answers
 
 

@@ -22,10 +22,10 @@ from annotations.planning.assignment import (
     keep_draft,
     previous_of,
     queue_of,
+    reserve_for_offline,
     skip,
-    take_along,
 )
-from annotations.results.comparison import others_of, own_answers, own_of
+from annotations.results.comparison import answer_of, answers_of_others, own_answers
 from annotations.results.passing import items_of
 from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
@@ -90,7 +90,7 @@ def task_token(request: HttpRequest, _seat: Seat) -> HttpResponse:
 @seat_view
 def task_along(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The next items, for a browser that will be without a connection."""
-    queue, until = take_along(seat)
+    queue, until = reserve_for_offline(seat)
     pieces = [
         _fragment(request, seat, _own(seat, assignment)).content.decode() for assignment in queue
     ]
@@ -197,8 +197,8 @@ def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespo
         "project": seat.campaign.project,
         "page": task_page(seat, own_answer),
         "questions": questions_of(seat.campaign),
-        "own": own_of(own_answer),
-        "others": others_of(own_answer),
+        "own": answer_of(own_answer),
+        "others": answers_of_others(own_answer),
     }
     return render(request, "annotations/task_compare.html", context)
 

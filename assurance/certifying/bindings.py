@@ -13,7 +13,7 @@ import orjson
 from django.db import connection
 
 from assurance.instrument.sensitivity import ended_probes
-from evaluations.judging.runs.lifecycle import evaluator_for, prompt_today
+from evaluations.judging.runs.lifecycle import current_prompt, evaluator_for
 from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion, Study
 from evaluations.models.newest_scores import runs_of_newest
 from geval.llm.prompts import PromptError
@@ -152,7 +152,7 @@ def _prompt(judge: Judge, criterion: Criterion) -> tuple[EvaluationSteps | None,
     if not evaluator.per_criterion:
         return None, ""
     try:
-        return prompt_today(evaluator, criterion, use_steps=judge.use_steps)
+        return current_prompt(evaluator, criterion, use_steps=judge.use_steps)
     except PromptError as error:
         # No prompt can be composed, so it differs from the one that gave the scores.
         return None, str(error)

@@ -27,7 +27,9 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
     """
     there = np.isin(ground.outputs.document, np.array(documents)) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
-    gaps = _standing(ground, ground.human, places) - _standing(ground, scores, places)
+    gaps = _centre_by_document(ground, ground.human, places) - _centre_by_document(
+        ground, scores, places
+    )
     order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
     order = _as_fits(order, outputs_at(ground, order))
     order = order[np.argsort(ground.outputs.document[order], kind="stable")]
@@ -58,7 +60,7 @@ def _as_fits(order: np.ndarray, outputs: Sequence[CandidateOutput]) -> np.ndarra
     return order
 
 
-def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatArray:
+def _centre_by_document(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatArray:
     """Centre values by document, in standard deviations over all."""
     document, own = ground.outputs.document[places], values[places]
     centred = own.copy()

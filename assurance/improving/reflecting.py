@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from assurance.improving.trials import Leaving, LeftError, Trials, keep_search
+from assurance.improving.trials import Leaving, LeftError, Trials, renew_search
 from evaluations.judging.judges.clients import ask_model
 from evaluations.models import Proposal, Search
 from evaluations.people.limits import money_left, money_reached
@@ -85,7 +85,7 @@ class Reflector:
     def _ask(
         self, request: ChatRequest, parent: Proposal, part: str, key: str, repeat: int
     ) -> Proposal:
-        keep_search(self.search)
+        renew_search(self.search)
         dearest = self._dearest(request)
         self.trials.check_limits(dearest=dearest)
         self._check_month(dearest or Decimal(0))

@@ -154,17 +154,17 @@ class _Rewording:
         on a few training documents, the better half on the selection documents."""
         self._choose_by(today)
         few = self._drawn()
-        before = float(self._tried(today, few)[1].mean())
+        before = float(self._score_wording(today, few)[1].mean())
         rows = [self._row(one.name, one.part, texts, one.scoring) for one, texts in
                 self._scorings(today)]  # fmt: skip
         for row in rows:
-            rho = float(self._tried_as(row, few).mean())
+            rho = float(self._score_proposal(row, few).mean())
             if row.on_batch is None:
                 row.on_batch, row.parent_on_batch = rho, before
                 row.save(update_fields=["on_batch", "parent_on_batch"])
         best = sorted(rows, key=lambda row: (-(row.on_batch or 0.0), row.number))
         for row in best[: (len(best) + 1) // 2]:
-            rho_by_document = self._tried_as(row, self.selecting)
+            rho_by_document = self._score_proposal(row, self.selecting)
             if not row.on_selection:
                 row.on_selection = self._by_document(self.selecting, rho_by_document)
                 row.save(update_fields=["on_selection"])
@@ -208,12 +208,12 @@ class _Rewording:
             prompt_key=name,
         )
 
-    def _tried_as(self, row: Proposal, documents: IntArray) -> FloatArray:
+    def _score_proposal(self, row: Proposal, documents: IntArray) -> FloatArray:
         """Return rho in each document, scored with a proposal's settings."""
         today = self.trials.scoring
         self.trials.scoring = today.merged(row.scoring)
         try:
-            return self._tried(row.texts, documents)[1]
+            return self._score_wording(row.texts, documents)[1]
         finally:
             self.trials.scoring = today
 
@@ -223,7 +223,7 @@ class _Rewording:
 
     def _choose_by(self, texts: Mapping[str, str]) -> None:
         """Try a wording on the selection documents."""
-        self._note(texts, self.selecting, self._tried(texts, self.selecting)[1])
+        self._note(texts, self.selecting, self._score_wording(texts, self.selecting)[1])
 
     def _rewrite(self, texts: dict[str, str]) -> None:
         """Run the search of GEPA."""
@@ -264,7 +264,7 @@ class _Rewording:
         from gepa.core.adapter import EvaluationBatch
 
         documents = np.array(batch, dtype=np.int64)
-        scores, rho = self._tried(candidate, documents)
+        scores, rho = self._score_wording(candidate, documents)
         if not np.array_equal(documents, self.selecting):
             before = self.known.get(_key(candidate), scores)
             self.known[_key(candidate)] = np.where(np.isnan(scores), before, scores)
@@ -315,7 +315,7 @@ class _Rewording:
 
     # Rows
 
-    def _tried(
+    def _score_wording(
         self, candidate: Mapping[str, str], documents: IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return scores of all outputs (NaN for others), and rho in each document; 0 if the judge

@@ -82,7 +82,7 @@ def spent_on(search: Search) -> Spent:
     return Spent(total["calls"], cost(*tokens, prices, cached_tokens=cached))
 
 
-def keep_search(search: Search) -> None:
+def renew_search(search: Search) -> None:
     """Renew this worker's claim on a search.
 
     Raises:
@@ -203,7 +203,7 @@ class Trials:
 
     def _ask(self, attempt: SearchAttempt, template: str) -> None:
         """Judge outputs in the search's unfinished run with this prompt, or in a new one."""
-        keep_search(self.search)
+        renew_search(self.search)
         if self.has_asked and self.shift.is_over:
             raise LeftError(Leaving.SHIFT)
         self.has_asked = True
@@ -256,7 +256,7 @@ class Trials:
         while True:
             work_on_run(run.pk, worker_name(), shift=self.shift)
             run.refresh_from_db()
-            keep_search(self.search)
+            renew_search(self.search)
             if run.state == RunState.DONE:
                 return
             if run.state == RunState.CANCELLED:

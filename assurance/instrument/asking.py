@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from assurance.instrument.drifting import note_drift
 from assurance.instrument.studies import PARTS, criteria_asked, first_run_of, parts_of
-from evaluations.judging.runs.lifecycle import RunError, evaluator_for, prompt_today
+from evaluations.judging.runs.lifecycle import RunError, current_prompt, evaluator_for
 from evaluations.judging.runs.starting import RunRequest, StudyRequest, start_run
 from evaluations.models import (
     Judge,
@@ -37,14 +37,14 @@ PROMPT_CHANGED = (
 TRY_AGAIN = timedelta(hours=1)
 
 
-def record_what_ended() -> None:
+def record_ended_parts() -> None:
     """Record the parts of studies whose runs have ended."""
     ended = Q(run=None) | Q(run__state__in=(RunState.DONE, RunState.CANCELLED))
     parts = StudyPart.objects.filter(ended, recorded_at=None)
     for_each(parts.values_list("study", flat=True), record_part, job="record studies")
 
 
-def ask_what_is_due() -> None:
+def start_due_parts() -> None:
     """Start the parts of studies that are due."""
     for_each(Study.objects.due().values_list("pk", flat=True), start_part, job="ask studies")
 
@@ -70,7 +70,7 @@ def start_part(study_id: int) -> StudyPart | None:
             run = start_run(
                 study.judge,
                 criteria_asked(study.judge, study.criterion, study),
-                RunRequest(budget=study.budget, study=_apart(study, name)),
+                RunRequest(budget=study.budget, study=_study_request(study, name)),
             )
     except (RunError, PromptError) as error:
         # Retry later, and show the reason meanwhile.
@@ -82,7 +82,7 @@ def start_part(study_id: int) -> StudyPart | None:
     return StudyPart.objects.create(study=study, number=number, name=name, run=run)
 
 
-def _apart(study: Study, name: str) -> StudyRequest:
+def _study_request(study: Study, name: str) -> StudyRequest:
     """Return the study request for the run of a study's part."""
     return StudyRequest(
         purpose=study.kind,
@@ -112,7 +112,7 @@ def _prompt_has_changed(study: Study) -> bool:
             for entry in run.run_criteria.select_related("criterion")
         }
     return any(
-        prompt_today(evaluator, criterion, use_steps=judge.use_steps)[1] != prompt
+        current_prompt(evaluator, criterion, use_steps=judge.use_steps)[1] != prompt
         for criterion, prompt in asked_first.items()
     )
 

@@ -89,7 +89,7 @@ class Merge:
         load = self.load
         self.steps.begin("documents and outputs")
         self._merge_conversations()
-        self._leave_out_what_varies()
+        self._drop_varying_metadata()
         self._merge_documents(result.documents)
         self._merge_outputs(result.outputs)
         self.steps.begin("ratings")
@@ -97,7 +97,7 @@ class Merge:
             if not seen.is_new and name not in {
                 confirmed.lower() for confirmed in self.about.scales
             }:
-                self._note_other_scale(seen)
+                self._report_narrower_scale(seen)
         rating_keys = ("output_id", "criterion_id", "annotator_id")
         hidden = withheld_documents(self.project.pk)
         self._merge_scores(
@@ -131,7 +131,7 @@ class Merge:
             [self.project.pk],
         )
 
-    def _leave_out_what_varies(self) -> None:
+    def _drop_varying_metadata(self) -> None:
         """Drop metadata that varies within a document: it describes the outputs, or is a rater's
         comment. It is listed as unused."""
         load = self.load
@@ -355,10 +355,10 @@ class Merge:
             return self.load.scales[name.lower()]
         guess = guess_of(seen)
         if guess.off:
-            self._note_strays(name, seen, guess)
+            self._report_strays(name, seen, guess)
         return guess.scale
 
-    def _note_strays(self, name: str, seen: SeenCriterion, guess: ScaleGuess) -> None:
+    def _report_strays(self, name: str, seen: SeenCriterion, guess: ScaleGuess) -> None:
         """Report each rating off the guessed scale as an error that says how to continue."""
         wider, scale = usual_scale_for(seen.ratings.range), guess.scale
         seen.off = guess.off
@@ -370,7 +370,7 @@ class Merge:
             )
             self.load.errors.add(file, line, column, message)
 
-    def _note_other_scale(self, seen: SeenCriterion) -> None:
+    def _report_narrower_scale(self, seen: SeenCriterion) -> None:
         """Report ratings on a narrower scale than the project's existing ratings as errors."""
         narrow, criterion = other_scale(seen), seen.criterion
         if narrow is None:

@@ -45,7 +45,7 @@ def remember_columns(
     saved.create(name=free, file_columns=header, columns=dict(columns))
 
 
-def remember_said(project: Project, files: Iterable[RecognisedFile]) -> None:
+def remember_choices(project: Project, files: Iterable[RecognisedFile]) -> None:
     """Remember the user's column choices for the project's next files with the same headers."""
     for file in files:
         if file.columns != file.preview.guess and not file.preview.structure:

@@ -184,7 +184,7 @@ class RowStager:
             self.replies.table: "file, line",
         }
 
-    def holds_all(self, scores: MixedScores) -> bool:
+    def confirms_scale(self, scores: MixedScores) -> bool:
         """Whether the user confirmed a scale that spans all scores of a judge."""
         confirmed = self.scales.get(scores.name.lower())
         return confirmed is not None and confirmed.spans(scores.wide.lowest, scores.wide.highest)

@@ -48,7 +48,7 @@ def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
                 usual_scale_for(both),
                 sum(both.values()),
             )
-            if not load.holds_all(named):
+            if not load.confirms_scale(named):
                 yield named
 
 

@@ -164,7 +164,7 @@ def _keep_looking(lane: Lane, leaving: threading.Event) -> None:
         for job in jobs:
             if time.monotonic() >= next_look[job] and not leaving.is_set():
                 next_look[job] = time.monotonic() + job.every.total_seconds()
-                look_after(job)
+                do_if_due(job)
         leaving.wait(LOOK_SECONDS)
     connection.close()
 
@@ -176,7 +176,7 @@ def _forget_jobs() -> None:
         UpkeepJob.objects.exclude(name__in=[job.name for job in JOBS]).delete()
 
 
-def look_after(job: Job) -> bool:
+def do_if_due(job: Job) -> bool:
     """Do a job if it is this worker's turn; return whether it was. A failure is logged and
     stored."""
     try:

@@ -130,12 +130,12 @@ def remove_deleted() -> Iterator[Gone]:
     with alone(DELETION_LOCK) as mine:
         for project in Project.objects.deleted().order_by("pk") if mine else ():
             if not RunItem.objects.held().filter(run__project=project).exists():
-                rows = sum(_remove(model, project.pk) for model in in_order())
+                rows = sum(_remove(model, project.pk) for model in models_in_order())
                 project.delete()
                 yield Gone(project.slug, rows)
 
 
-def in_order() -> list[type[models.Model]]:
+def models_in_order() -> list[type[models.Model]]:
     """Return the models whose rows belong to a project, each before those that it refers to."""
     tables = {
         model

@@ -156,16 +156,16 @@ def _scores_of(
     if once:
         # Sorting millions of scores would take most of the time, and is not needed for judges that
         # ran once. Their runs are named, so that the planner knows how many scores they have.
-        groups = _by("s.run_id", f"evaluations_score s WHERE s.run_id IN ({id_list([*once])})"
-                     f" AND {about}")  # fmt: skip
+        of_runs = f"evaluations_score s WHERE s.run_id IN ({id_list([*once])}) AND {about}"
+        groups = _group_scores("s.run_id", of_runs)
         scores |= {(once[run_id], of): columns for (run_id, of), columns in groups.items()}
     if several:
         newest = newest_scores(f"r.judge_id IN ({id_list(several)}) AND {about}")
-        scores |= _by("s.judge_id", f"({newest}) AS s")
+        scores |= _group_scores("s.judge_id", f"({newest}) AS s")
     return scores
 
 
-def _by(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
+def _group_scores(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
     """Group outputs and values of scores by an id and by their criterion's."""
     groups = fetch_groups(
         two_ids(key, f"coalesce(s.criterion_id, {EVERY_CRITERION})"),
@@ -176,7 +176,7 @@ def _by(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
 
 
 @from_replica
-def in_round(data: ReportData, project: Project, round_id: int) -> ReportData:
+def only_round(data: ReportData, project: Project, round_id: int) -> ReportData:
     """Return the data with people's ratings of one campaign only; unchanged for 0."""
     if not round_id:
         return data

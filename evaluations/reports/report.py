@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.comparisons import leaderboards
-from evaluations.reports.data import in_round, load_data
+from evaluations.reports.data import load_data, only_round
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import Searches, searches_behind
 from evaluations.reports.timing import report_seconds
@@ -84,7 +84,7 @@ def selected_data(
 ) -> ReportData:
     """Return the data for a report: without locked ratings, and as the view selects it."""
     data = load_data(project, list(judges), list(criteria))
-    return in_round(data, project, options.round).selected(options)
+    return only_round(data, project, options.round).selected(options)
 
 
 def _chosen(records: Collection[Any], ids: tuple[int, ...]) -> list[Any]:

@@ -44,7 +44,7 @@ def precisions(run: EvaluationRun, criteria: list[CriterionSoFar], rate: float) 
     return shown
 
 
-def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
+def describe_correlations(run: EvaluationRun, criteria: Container[int]) -> str:
     """Describe the correlations of a run in progress with intervals that are valid at any time;
     empty before any criterion has ten documents.
 
@@ -59,7 +59,7 @@ def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
     return ", ".join(map(str, filter(None, sentences)))
 
 
-def known_of_complete(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | None:
+def goal_progress(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | None:
     """Return what is known about a run's goal from the documents that are completely judged on a
     criterion."""
     open_ = (

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from evaluations.judging.runs.counts import finished_items
 from evaluations.models import Project
-from evaluations.reports.run_precision import at_any_time
+from evaluations.reports.run_precision import describe_correlations
 from geval.reports.page import RunInProgress
 
 
@@ -24,7 +24,7 @@ def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[
             f"run {run.pk} of {run.judge.label}",
             run.get_absolute_url(),
             *progress.get(run.pk, (0, 0)),
-            agreement=at_any_time(run, criteria) if criteria else "",
+            agreement=describe_correlations(run, criteria) if criteria else "",
         )
         for run in runs
     )

@@ -18,7 +18,7 @@ from annotations.results.reviewing import reject
 from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.comparisons import compared_by_people
-from evaluations.reports.data import LiveData, in_round, load_data, rounds_of
+from evaluations.reports.data import LiveData, load_data, only_round, rounds_of
 from evaluations.reports.ratings.marked_spans import marked_texts
 from geval.reports.options import ReportOptions
 
@@ -62,7 +62,7 @@ def rounds(
 def means(project: Project, round_id: int) -> np.ndarray:
     """Of all outputs and criteria; shape (criteria, outputs)."""
     data = load_data(project, [], list(project.criteria.all()))
-    humans = in_round(data, project, round_id).humans
+    humans = only_round(data, project, round_id).humans
     return np.array([humans[pk].mean for pk in sorted(humans)])
 
 
@@ -77,7 +77,7 @@ def test_without_a_round_the_newest_answer_counts(rounds: Rounds, small_project:
     data = load_data(small_project, [], list(small_project.criteria.all()))
     name = rounds[0].seats.order_by("pk")[0].annotator.name
 
-    for human in in_round(data, small_project, 0).humans.values():
+    for human in only_round(data, small_project, 0).humans.values():
         of_person = human.annotators.index(name)
         newest = human.ratings.value[human.ratings.rater == of_person]
         assert set(newest) == {5.0}
@@ -113,7 +113,7 @@ def test_a_drawn_round_counts_by_its_own_weights(
     data = load_data(small_project, [], list(small_project.criteria.all()))
 
     for campaign, rated in ((drawn, 3), (census, 6)):
-        for human in in_round(data, small_project, campaign.pk).humans.values():
+        for human in only_round(data, small_project, campaign.pk).humans.values():
             assert np.count_nonzero(~np.isnan(human.mean)) == rated
             assert not human.is_weighted  # all rated ones stand for as many
             assert not human.counts_picked
@@ -183,7 +183,7 @@ def test_numbers_that_are_at_hand_stay_those_of_all_rounds(
 ) -> None:
     live = LiveData(small_project)
     before = live.current().humans
-    in_round(live.current(), small_project, rounds[0].pk)
+    only_round(live.current(), small_project, rounds[0].pk)
 
     after = live.current().humans
     for pk, human in before.items():

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotations.models import Assignment, Campaign, Seat
 from annotations.planning import assignment
-from annotations.planning.assignment import ALONG_MINUTES, queue_of, take_along
+from annotations.planning.assignment import ALONG_MINUTES, queue_of, reserve_for_offline
 
 pytestmark = pytest.mark.django_db
 MakeCampaign = Callable[..., Campaign]
@@ -27,7 +27,7 @@ def test_as_many_as_that_are_theirs_for_as_long(
     monkeypatch.setattr(assignment, "ALONG", most)
     seat = seat_of(make_campaign(overlap=3), annotators[0])
 
-    queue, until = take_along(seat)
+    queue, until = reserve_for_offline(seat)
 
     assert len(queue) == min(most, 6)
     assert set(Assignment.objects.filter(pk__in=queue).values_list("lease_until")) == {(until,)}

@@ -21,7 +21,7 @@ def main(target: Path) -> dict[str, Any]:
     from django.contrib.auth.models import User
     from django.core.management import call_command
 
-    from evaluations.management.upkeep import JOBS, look_after
+    from evaluations.management.upkeep import JOBS, do_if_due
     from evaluations.models import Project, UpkeepJob
     from evaluations.projects.archive.write import write_archive
     from evaluations.projects.archiving import archive
@@ -34,7 +34,7 @@ def main(target: Path) -> dict[str, Any]:
     project, owner = Project.objects.get(slug=SLUG), User.objects.get()
     answers = pages(project, owner)
     for job in JOBS:
-        look_after(job)
+        do_if_due(job)
     write_archive(project, target, with_locked=True)
     archive(project)
     states = list(project.searches.values_list("state", flat=True))

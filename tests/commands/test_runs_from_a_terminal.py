@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
-from evaluations.judging.runs.scheduling import pick
+from evaluations.judging.runs.scheduling import choose_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.management.run_commands import TERMINAL
@@ -272,7 +272,7 @@ def test_a_run_that_nobody_serves_says_what_it_waits_for(
 
     slot = WorkerSlot.objects.take("here:1")
     assert slot
-    pick(slot)
+    choose_run(slot)
     call_command("runs", "small")
     assert "waits" not in capsys.readouterr().out
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assurance.instrument.asking import ask_what_is_due, record_what_ended
+from assurance.instrument.asking import record_ended_parts, start_due_parts
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study
@@ -30,8 +30,8 @@ def criterion(asked_project: Project) -> Criterion:
 
 def go_on() -> None:
     """What workers do for studies, again and again."""
-    record_what_ended()
-    ask_what_is_due()
+    record_ended_parts()
+    start_due_parts()
 
 
 def work(rounds: int = 1) -> None:

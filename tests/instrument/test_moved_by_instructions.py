@@ -16,7 +16,7 @@ from assurance.certifying.certificates import certify, read_requirements, what_c
 from assurance.instrument.asking import record_part
 from assurance.instrument.sensitivity import instructed_judges, sensitivity_of
 from assurance.instrument.studies import PARTS, make_study
-from evaluations.judging.runs.lifecycle import evaluator_for, prompt_today
+from evaluations.judging.runs.lifecycle import current_prompt, evaluator_for
 from evaluations.models import (
     Certificate,
     Criterion,
@@ -75,7 +75,7 @@ def probe(judge: Judge, criterion: Criterion, moves: float, *, spread: float = 0
         )
         for at, name in enumerate(NAMES)
     )
-    _steps, prompt = prompt_today(evaluator_for(judge), criterion, use_steps=judge.use_steps)
+    _steps, prompt = current_prompt(evaluator_for(judge), criterion, use_steps=judge.use_steps)
     Study.objects.filter(pk=study.pk).update(is_on=False, prompt=prompt)
     note_change(judge.project_id, [criterion.pk], judge=judge.pk)
     return study

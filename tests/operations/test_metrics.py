@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, resume_run
 from evaluations.judging.runs.results import note_result
-from evaluations.judging.runs.scheduling import pick
+from evaluations.judging.runs.scheduling import choose_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
@@ -237,7 +237,7 @@ def test_runs_that_wait_for_a_slot_and_slots_that_wait_for_a_run(
     for _ in range(2):  # two slots share one run
         slot = WorkerSlot.objects.take("here:1")
         assert slot
-        assert pick(slot) == run.pk
+        assert choose_run(slot) == run.pk
     served = scrape()
 
     assert waiting["geval_runs_waiting", ()] == 1
@@ -261,7 +261,7 @@ def test_a_run_in_work_that_has_no_result_any_more_is_seen(
     beat("here:1", Offer(("runs",), 1))
     slot = WorkerSlot.objects.take("here:1")
     assert slot
-    assert pick(slot) == run.pk
+    assert choose_run(slot) == run.pk
     long_ago, ago = (timezone.now() - timedelta(minutes=n) for n in (50, 10))
     runs = EvaluationRun.objects.filter(pk=run.pk)
     runs.update(started_at=long_ago)
@@ -286,7 +286,7 @@ def test_a_run_that_was_paused_for_long_is_not_silent_at_once(
     beat("here:1", Offer(("runs",), 1))
     slot = WorkerSlot.objects.take("here:1")
     assert slot
-    assert pick(slot) == run.pk
+    assert choose_run(slot) == run.pk
     pause_run(run.pk, "For now.")
     ago = timezone.now() - timedelta(hours=5)
     EvaluationRun.objects.filter(pk=run.pk).update(started_at=ago, result_at=ago)

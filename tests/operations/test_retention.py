@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from evaluations.judging.runs.results import stored_replies
-from evaluations.management.upkeep import JOBS, look_after
+from evaluations.management.upkeep import JOBS, do_if_due
 from evaluations.models import AuditEntry, EvaluationRun, ModelReply, Project, Score
 from evaluations.operations import retention
 from evaluations.operations.retention import Due, Policy, due, tidy
@@ -144,7 +144,7 @@ def test_the_command_says_what_would_go_and_removes_it(
 def test_workers_do_it(entries: None, settings: Any) -> None:
     settings.KEEP_AUDIT_DAYS = 365
 
-    assert look_after(next(job for job in JOBS if job.name == "retention"))
+    assert do_if_due(next(job for job in JOBS if job.name == "retention"))
 
     assert actions() == ["2", "retention", "retention"]
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluations.management import heartbeat, upkeep
 from evaluations.management.heartbeat import Offer, beat
-from evaluations.management.upkeep import JOBS, Job, Lane, look_after
+from evaluations.management.upkeep import JOBS, Job, Lane, do_if_due
 from evaluations.models import UpkeepJob, WorkerHeartbeat
 from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.models.upkeep import GRACE
@@ -103,11 +103,11 @@ def test_a_turn_is_one_workers() -> None:
     did: list[int] = []
     job = a_job(lambda: did.append(1))
 
-    assert look_after(job)
-    assert not look_after(job)
+    assert do_if_due(job)
+    assert not do_if_due(job)
     assert len(did) == 1
     UpkeepJob.objects.update(due_at=timezone.now())
-    assert look_after(job)
+    assert do_if_due(job)
 
 
 def test_a_worker_of_one_project_does_its_own_jobs_and_takes_no_turn(settings: Any) -> None:
@@ -115,19 +115,19 @@ def test_a_worker_of_one_project_does_its_own_jobs_and_takes_no_turn(settings: A
     did: list[int] = []
     job = a_job(lambda: did.append(1))
 
-    assert look_after(job)
-    assert look_after(job)
+    assert do_if_due(job)
+    assert do_if_due(job)
 
     assert len(did) == 2
     assert not UpkeepJob.objects.exists()
 
 
 def test_a_job_that_succeeds_again_is_well_again() -> None:
-    look_after(a_job(fail))
+    do_if_due(a_job(fail))
     assert UpkeepJob.objects.troubles() == ["runs failed (KeyError)"]
     UpkeepJob.objects.update(due_at=timezone.now())
 
-    look_after(a_job(lambda: None))
+    do_if_due(a_job(lambda: None))
 
     assert UpkeepJob.objects.troubles() == []
 
@@ -138,7 +138,7 @@ def later(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
 
 
 def test_a_job_that_nobody_begins_is_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
-    look_after(a_job(lambda: None, "retention"))
+    do_if_due(a_job(lambda: None, "retention"))
     late = UpkeepJob.objects.get().due_at + GRACE
 
     later(monkeypatch, late - timezone.now() - timedelta(seconds=1))
@@ -164,7 +164,7 @@ def test_a_job_that_hangs_is_overdue_however_often_it_is_begun(
 def test_after_a_night_without_workers_a_turn_that_has_begun_is_not_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    look_after(a_job(lambda: None, "retention"))
+    do_if_due(a_job(lambda: None, "retention"))
     later(monkeypatch, timedelta(hours=12))
     assert UpkeepJob.objects.troubles() == ["retention: overdue"]
 
@@ -175,8 +175,8 @@ def test_after_a_night_without_workers_a_turn_that_has_begun_is_not_late(
 
 def test_who_watches_the_site_sees_what_fails() -> None:
     beat("here:1")
-    look_after(a_job(fail))
-    look_after(a_job(lambda: None, "uploads"))
+    do_if_due(a_job(fail))
+    do_if_due(a_job(lambda: None, "uploads"))
 
     part = Client().get("/readyz").json()["parts"]["upkeep"]
     scraped = Client().get("/metrics").content.decode()

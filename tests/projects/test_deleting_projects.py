@@ -32,7 +32,7 @@ from evaluations.models import (
 )
 from evaluations.models.limits import this_month
 from evaluations.projects import deletion
-from evaluations.projects.deletion import APPS, in_order, path_to_project, remove_deleted
+from evaluations.projects.deletion import APPS, models_in_order, path_to_project, remove_deleted
 from tests.annotations.answered import answer, many_documents
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
@@ -54,13 +54,13 @@ def confirmed(client: Client, name: str = "Small") -> Any:
 
 def rows_left() -> dict[str, int]:
     """How many rows of projects there are, by table."""
-    counts = {model._meta.db_table: model._base_manager.count() for model in in_order()}
+    counts = {model._meta.db_table: model._base_manager.count() for model in models_in_order()}
     counts["evaluations_project"] = Project.objects.count()
     return {table: count for table, count in counts.items() if count}
 
 
 def test_what_belongs_to_a_project_goes_before_what_it_refers_to() -> None:
-    order = in_order()
+    order = models_in_order()
     every = {model for app in APPS for model in apps.get_app_config(app).get_models(True)}
     of_the_site = {
         "EventCount", "IdempotentAnswer", "RequestCount", "WorkerHeartbeat", "WorkerSlot",

@@ -16,7 +16,7 @@ from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
-from evaluations.reports.run_precision import known_of_complete
+from evaluations.reports.run_precision import goal_progress
 from evaluations.reports.serving.live import live_data
 from evaluations.reports.serving.parts import figures_of_documents
 from evaluations.reports.so_far import so_far
@@ -114,14 +114,14 @@ def test_a_session_counts_when_all_its_turns_are_judged(varied: Project) -> None
     run = varied.runs.get()
     (found,) = so_far(run)
     used = int(np.isfinite(found.by_document).sum())
-    all_of_it = known_of_complete(run, found)
+    all_of_it = goal_progress(run, found)
     # The last turn of a session that has a rho.
     place = int(np.flatnonzero(np.isfinite(found.by_document))[0])
     document = max(pk for pk, at in found.places.items() if at == place)
     output = Document.objects.get(pk=document).outputs.get()
     RunItem.objects.create(run=run, output=output, criterion=varied.criteria.get())
 
-    without_one = known_of_complete(run, found)
+    without_one = goal_progress(run, found)
 
     assert all_of_it is not None
     assert without_one is not None

@@ -10,7 +10,7 @@ from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import account_of, normalised, read_account
 from evaluations.judging.runs.pace import _limits
 from evaluations.judging.runs.quota import Limits, allowed_rate, exchange, known_pace, take
-from evaluations.management.upkeep import JOBS, look_after
+from evaluations.management.upkeep import JOBS, do_if_due
 from evaluations.models import (
     AccountBucket,
     AccountQuota,
@@ -249,7 +249,7 @@ def test_what_was_learned_goes_with_the_last_endpoint_of_an_account(
     job = next(job for job in JOBS if job.name == "paces of accounts")
 
     ours.delete()
-    look_after(job)
+    do_if_due(job)
     assert not known_pace(account, "m").is_free
     assert AccountBucket.objects.exists()
 
@@ -257,7 +257,7 @@ def test_what_was_learned_goes_with_the_last_endpoint_of_an_account(
     theirs.save()
     exchange(read_account(theirs), "m", SURE, wanted=64)
     UpkeepJob.objects.all().delete()
-    look_after(job)
+    do_if_due(job)
 
     assert [quota.account for quota in AccountQuota.objects.all()] == [theirs.account]
     assert not AccountBucket.objects.exists()

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from evaluations.judging.runs import call_parts, serving
 from evaluations.judging.runs.accounts import read_account
 from evaluations.judging.runs.call_parts import (
-    Caller,
+    CallingSlot,
+    divide_calls,
     end_calls,
     grant_calls,
     part_of_limit,
     parts_of_judges,
-    shared,
 )
 from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
-from evaluations.judging.runs.scheduling import pick
+from evaluations.judging.runs.scheduling import choose_run
 from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
@@ -33,7 +33,7 @@ MakeJudge = Callable[..., Judge]
 WANTED = st.lists(st.integers(0, 40), min_size=1, max_size=8)
 CALLERS = st.lists(
     st.builds(
-        Caller,
+        CallingSlot,
         slot=st.integers(0, 10**6),
         project=st.integers(1, 3),
         judge=st.integers(1, 4),
@@ -50,7 +50,7 @@ CALLERS = st.lists(
 def test_parts_are_all_that_there_is_and_as_equal_as_can_be_used(
     calls: int, wanted: list[int], turn: int
 ) -> None:
-    parts = shared(calls, wanted, turn=turn)
+    parts = divide_calls(calls, wanted, turn=turn)
 
     assert sum(parts) == min(calls, sum(wanted))
     assert all(0 <= part <= most for part, most in zip(parts, wanted, strict=True))
@@ -62,7 +62,7 @@ def test_parts_are_all_that_there_is_and_as_equal_as_can_be_used(
 def test_more_slots_than_calls_take_turns(calls: int, more: int) -> None:
     slots = calls + more
 
-    turns = [shared(calls, [1] * slots, turn=turn) for turn in range(slots)]
+    turns = [divide_calls(calls, [1] * slots, turn=turn) for turn in range(slots)]
 
     assert [sum(each) for each in zip(*turns, strict=True)] == [calls] * slots
 
@@ -70,7 +70,7 @@ def test_more_slots_than_calls_take_turns(calls: int, more: int) -> None:
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
 def test_every_slot_of_every_project_has_its_turn(projects: int, slots: int, limit: int) -> None:
     callers = [
-        Caller(slot, project, judge=slot, concurrency=8, limit=limit)
+        CallingSlot(slot, project, judge=slot, concurrency=8, limit=limit)
         for project in range(projects)
         for slot in range(project * slots, (project + 1) * slots)
     ]
@@ -82,7 +82,7 @@ def test_every_slot_of_every_project_has_its_turn(projects: int, slots: int, lim
 
 @given(CALLERS, st.integers(0, 20))
 def test_all_slots_together_never_have_more_than_the_limit(
-    callers: list[Caller], turn: int
+    callers: list[CallingSlot], turn: int
 ) -> None:
     granted: dict[int, int] = {}
     for caller in [*callers, *reversed(callers)]:
@@ -92,8 +92,8 @@ def test_all_slots_together_never_have_more_than_the_limit(
     assert sum(granted.values()) <= max(caller.limit or 0 for caller in callers)
 
 
-def a_caller(slot: int, project: int, limit: int | None) -> Caller:
-    return Caller(slot, project, judge=slot, concurrency=64, limit=limit)
+def a_caller(slot: int, project: int, limit: int | None) -> CallingSlot:
+    return CallingSlot(slot, project, judge=slot, concurrency=64, limit=limit)
 
 
 def test_projects_have_equal_parts_however_many_slots_serve_them() -> None:
@@ -120,7 +120,7 @@ def test_a_slot_waits_until_another_one_has_ended_what_is_too_much() -> None:
 
 
 @given(CALLERS)
-def test_slots_of_a_judge_share_its_calls(callers: list[Caller]) -> None:
+def test_slots_of_a_judge_share_its_calls(callers: list[CallingSlot]) -> None:
     parts = parts_of_judges(callers)
 
     for judge in {caller.judge for caller in callers}:
@@ -282,7 +282,7 @@ def test_a_slot_that_gave_its_run_back_holds_no_calls(
     WorkerSlot.objects.release(slot)
 
     assert WorkerSlot.objects.get(pk=slot.pk).calls is None
-    assert pick(slot) is None
+    assert choose_run(slot) is None
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ class Bench:
         self._arriving = arriving
         share = SimpleNamespace(
             run=None, worker="w", database=self, told_to_stop=asyncio.Event(),
-            let_go=self._nothing, renew=self._nothing, look_up=self._look,
+            release_stored=self._nothing, renew=self._nothing, look_up=self._look,
         )  # fmt: skip
         calls = SimpleNamespace(
             spent=SimpleNamespace(any=False), answers=0, share_out=self._nothing,

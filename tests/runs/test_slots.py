@@ -13,7 +13,7 @@ from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import serving
 from evaluations.judging.runs.call_parts import grant_calls
 from evaluations.judging.runs.lifecycle import lay_out_run
-from evaluations.judging.runs.scheduling import pick, waiting_run
+from evaluations.judging.runs.scheduling import choose_run, waiting_run
 from evaluations.judging.runs.serving import Turn, work_on_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
@@ -209,7 +209,7 @@ def test_a_slot_stays_with_its_run_until_another_has_a_better_claim(
     run = started(make_judge(small_project, use_steps=False))
     slot = WorkerSlot.objects.take(WORKER)
     assert slot
-    assert pick(slot) == run.pk
+    assert choose_run(slot) == run.pk
     turn = Turn(slot, run.pk, stay, seconds=0)
     assert not turn.gives_way()
 
@@ -227,7 +227,7 @@ def test_a_turn_does_not_look_before_its_seconds_are_over(
     run = started(make_judge(small_project, use_steps=False))
     slot = WorkerSlot.objects.take(WORKER)
     assert slot
-    pick(slot)
+    choose_run(slot)
     started(make_judge(project_of("other"), name="b", use_steps=False))
 
     assert not Turn(slot, run.pk, stay, seconds=60).gives_way()
@@ -240,7 +240,7 @@ def test_a_slot_that_is_gone_serves_nothing(small_project: Project, make_judge: 
     assert slot
     WorkerSlot.objects.all().delete()
 
-    assert pick(slot) is None
+    assert choose_run(slot) is None
 
 
 def test_a_slot_shows_that_it_lives_while_it_serves(
@@ -250,7 +250,7 @@ def test_a_slot_shows_that_it_lives_while_it_serves(
     run = started(make_judge(small_project, use_steps=False))
     slot = WorkerSlot.objects.take(WORKER)
     assert slot
-    pick(slot)
+    choose_run(slot)
     WorkerSlot.objects.update(seen_at=timezone.now() - WorkerSlot.STALE_AFTER)
     assert not WorkerSlot.objects.serving().exists()
 
@@ -272,7 +272,7 @@ def test_slots_that_choose_at_once_choose_different_runs(
     def choose() -> None:
         slot = WorkerSlot.objects.take(WORKER)
         assert slot
-        chosen.append(pick(slot))
+        chosen.append(choose_run(slot))
         connection.close()
 
     threads = [threading.Thread(target=choose) for _ in range(4)]
@@ -323,7 +323,7 @@ def test_slots_of_a_judge_share_its_calls_in_flight(
     taken = [WorkerSlot.objects.take(WORKER) for _ in range(slots)]
     for slot in taken:
         assert slot
-        slot.run_id = pick(slot)
+        slot.run_id = choose_run(slot)
 
     shares = [grant_calls(5, slot, are_open=0) for slot in taken if slot]
 

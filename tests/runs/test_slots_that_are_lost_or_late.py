@@ -17,9 +17,9 @@ from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import serving
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run
-from evaluations.judging.runs.scheduling import pick, waiting_run
+from evaluations.judging.runs.scheduling import choose_run, waiting_run
 from evaluations.judging.runs.serving import PROMISE_SECONDS, Turn, release_lost_slots, work_on_runs
-from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.management import heartbeat
@@ -93,7 +93,7 @@ def test_a_thread_whose_slot_is_gone_ends_its_turn_and_the_new_slot_has_another_
     beat(WORKER, Offer((RUNS,), 1))
     run = started(make_judge(small_project, use_steps=False))
     slot = taken()
-    assert pick(slot) == run.pk
+    assert choose_run(slot) == run.pk
     turn = Turn(slot, run.pk, stay, seconds=0)
     assert not turn.gives_way()
     WorkerSlot.objects.all().delete()
@@ -136,7 +136,7 @@ def test_a_run_whose_row_somebody_holds_keeps_no_slot_waiting(
     chosen: list[int | None] = []
 
     def choose(slot: WorkerSlot) -> None:
-        chosen.append(pick(slot))
+        chosen.append(choose_run(slot))
         connection.close()
 
     threads = [threading.Thread(target=choose, args=[slot]) for slot in slots]
@@ -155,7 +155,7 @@ def test_a_run_that_follows_is_free_for_others_where_calls_take_long(
     beat(WORKER, Offer((RUNS,), 1))
     run = started(make_judge(small_project, use_steps=False))
     slot = taken()
-    pick(slot)
+    choose_run(slot)
     turn = Turn(slot, run.pk, stay, seconds=0)
     follows = started(make_judge(other, use_steps=False))
     assert turn.gives_way()
@@ -198,7 +198,7 @@ def test_a_share_that_gives_way_still_hears_and_shows_that_it_lives(
 
     async def look() -> tuple[bool, int, bool]:
         database = Database()
-        share = Share(run, "w", database, Shift(told, gives_way=lambda: True))
+        share = RunShare(run, "w", database, Shift(told, gives_way=lambda: True))
         watching = asyncio.create_task(share.watch(every=0.02))
         await asyncio.wait_for(share.stopped.wait(), 20)
         gives_way, count = not share.halted.is_set(), len(asked)

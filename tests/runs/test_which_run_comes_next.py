@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.runs.scheduling import RunInLine, in_order
+from evaluations.judging.runs.scheduling import RunInLine, rank_runs
 
 NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
 
@@ -22,7 +22,7 @@ def a_run(pk: int, project: int = 0, **more: object) -> RunInLine:
 
 
 def order(*runs: RunInLine, served: tuple[int, ...] = (), slots: int = 6, **more: object) -> list:
-    return [run.pk for run in in_order(runs, served, slots=slots, **more)]  # type: ignore[arg-type]
+    return [run.pk for run in rank_runs(runs, served, slots=slots, **more)]  # type: ignore[arg-type]
 
 
 def test_a_project_that_no_slot_serves_comes_before_one_that_some_do() -> None:
@@ -109,7 +109,7 @@ def test_projects_with_work_get_the_same_time_whatever_they_start(
         lined_up = [
             replace(run, served_at=now) if pk == current else run for pk, run in runs.items()
         ]
-        chosen = in_order(lined_up, list(serving.values()), slots=slots)[0].pk
+        chosen = rank_runs(lined_up, list(serving.values()), slots=slots)[0].pk
         serving[slot] = chosen
         for pk in {chosen, current} - {None}:
             runs[pk] = replace(runs[pk], served_at=now)

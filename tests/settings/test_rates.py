@@ -171,7 +171,7 @@ def test_ended_windows_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds_to_wait("bob", "2/d")
     RequestCount.objects.filter(ends_at__lt=time.time() + 10).update(ends_at=time.time() - 1)
 
-    upkeep.look_after(next(job for job in upkeep.JOBS if job.name == "counts of requests"))
+    upkeep.do_if_due(next(job for job in upkeep.JOBS if job.name == "counts of requests"))
 
     assert RequestCount.objects.count() == 1
 

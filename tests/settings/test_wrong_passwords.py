@@ -42,7 +42,7 @@ def sign_in(name: str, password: str, *, at: str = "/sign-in/", **more: str) -> 
 
 
 def do(job: str) -> None:
-    upkeep.look_after(next(one for one in upkeep.JOBS if one.name == job))
+    upkeep.do_if_due(next(one for one in upkeep.JOBS if one.name == job))
 
 
 def test_nothing_that_was_sent_with_a_wrong_password_is_stored(kim: User) -> None:

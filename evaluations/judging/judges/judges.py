@@ -226,7 +226,7 @@ def create_judge(
     """
     there = newest_version(project, draft.name)
     draft = _with_new_settings(draft, there)
-    judge = _drafted(project, draft, _findings_for(project, draft, probe=probe, here=here))
+    judge = _judge_from_draft(project, draft, _findings_for(project, draft, probe=probe, here=here))
     if there is None:
         judge.save()
         return judge, True
@@ -269,7 +269,7 @@ def change_judge(
     draft = _with_new_settings(draft, judge)
     # Probe first, so that no transaction is open while a slow endpoint answers.
     findings = _findings_for(judge.project, draft, probe=probe, here=here)
-    return _change_judge(judge, _drafted(judge.project, draft, findings))
+    return _change_judge(judge, _judge_from_draft(judge.project, draft, findings))
 
 
 @transaction.atomic
@@ -353,7 +353,7 @@ def _findings_for(
         return findings
     # Report errors that no probe can change before the endpoint is called; any mode serves as a
     # placeholder for the mode to be chosen.
-    _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
+    _judge_from_draft(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
     if not here:
         raise ProbeNeededError(endpoint, model, draft.request_options)
     try:
@@ -386,7 +386,7 @@ def _evaluator(draft: JudgeDraft) -> Evaluator:
     return evaluator
 
 
-def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> Judge:
+def _judge_from_draft(project: Project, draft: JudgeDraft, findings: Findings | None) -> Judge:
     """Return the judge that a draft describes, validated but not saved."""
     evaluator = _evaluator(draft)
     common = {

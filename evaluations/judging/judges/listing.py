@@ -32,7 +32,7 @@ def find_models(endpoint: Endpoint) -> None:
     try:
         names = _listed(endpoint)
     except EndpointError as error:
-        raise _without_list(endpoint, error) from error
+        raise _explain_missing_list(endpoint, error) from error
     if not names:
         text = f"{endpoint.base_url} lists no models. Type the model's name."
         raise EndpointError(ErrorKind.MODEL_NOT_FOUND, text)
@@ -54,7 +54,7 @@ def keep_listed_models(endpoint: Endpoint, names: list[str]) -> None:
         same.update(listed_models=names)
 
 
-def with_a_suggestion(endpoint: Endpoint, model: str, error: EndpointError) -> EndpointError:
+def add_suggestion(endpoint: Endpoint, model: str, error: EndpointError) -> EndpointError:
     """Add a suggestion to an endpoint's error if there is one: another address of the same server
     that lists models, or the models that this address lists.
 
@@ -83,7 +83,7 @@ def _listed(endpoint: Endpoint) -> list[str]:
     return ask_within_patience(_list(client), endpoint.base_url)[:MOST_MODELS]
 
 
-def _without_list(endpoint: Endpoint, error: EndpointError) -> EndpointError:
+def _explain_missing_list(endpoint: Endpoint, error: EndpointError) -> EndpointError:
     """Add advice to the error of listing models; a server without a list may still have models."""
     url = endpoint.base_url
     if error.kind == ErrorKind.AUTHENTICATION:
@@ -96,7 +96,7 @@ def _without_list(endpoint: Endpoint, error: EndpointError) -> EndpointError:
         return EndpointError(error.kind, f"{text} If only the list is refused, type the model.")
     if error.kind not in ABOUT_THE_ADDRESS:
         return error
-    suggested = with_a_suggestion(endpoint, "", error)
+    suggested = add_suggestion(endpoint, "", error)
     if suggested is not error:
         return suggested
     text = (

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from evaluations.judging.judges.clients import client_for
 from evaluations.judging.judges.listing import (
+    add_suggestion,
     keep_listed_models,
     models_listed_by,
-    with_a_suggestion,
 )
 from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import CandidateOutput, Endpoint, ModelProbe, Project
@@ -81,7 +81,7 @@ def probe_endpoint(
     try:
         findings = ask_within_patience(ask(), endpoint.base_url, seconds=PROBE_PATIENCE_SECONDS)
     except EndpointError as error:
-        raise with_a_suggestion(endpoint, model, error) from error
+        raise add_suggestion(endpoint, model, error) from error
     keep_listed_models(endpoint, models_listed_by(endpoint))
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()

@@ -14,7 +14,7 @@ from evaluations.judging.runs import leases
 from evaluations.judging.runs.outages import ROUNDS, outage
 from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.run_questions import RunQuestions
-from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.waits import SHOWN_WAIT_SECONDS, Wait
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
 from geval.llm.errors import LOST, REFUSING_FOR_NOW, EndpointError, ErrorKind
@@ -37,7 +37,7 @@ class Asking:
 
     def __init__(
         self,
-        share: Share,
+        share: RunShare,
         questions: RunQuestions,
         calls: OutgoingCalls,
         policy: RetryPolicy,
@@ -82,7 +82,9 @@ class Asking:
                 if error.kind == ErrorKind.CONNECTION and rounds == ROUNDS:
                     # no question stops a server from accepting connections
                     raise outage(error) from error
-                if self._calls.answers == answers and not await self._takes_others(error):
+                if self._calls.answers == answers and not await self._answers_earlier_request(
+                    error
+                ):
                     raise outage(error) from error
                 if rounds == ROUNDS:
                     raise
@@ -91,12 +93,12 @@ class Asking:
     def _has_answered(self) -> bool:
         return self._answered_earlier or self._calls.answered is not None
 
-    async def _takes_others(self, error: EndpointError) -> bool:
+    async def _answers_earlier_request(self, error: EndpointError) -> bool:
         """Whether the endpoint still answers a request that it has answered before, so that this
         question is what it cannot handle. False if the connection fails."""
         if error.kind == ErrorKind.CONNECTION:
             return False
-        answered = self._calls.answered or await self._share.database.call(self._answered_before)
+        answered = self._calls.answered or await self._share.database.call(self._earlier_request)
         if answered is None:
             return False
         try:
@@ -105,7 +107,7 @@ class Asking:
             return met.kind not in LOST | REFUSING_FOR_NOW
         return True
 
-    def _answered_before(self) -> Request | None:
+    def _earlier_request(self) -> Request | None:
         """Return a request of this run that was answered before, by this worker or another; None if
         there is none."""
         item = leases.answered_item(self._share.run.pk)

@@ -23,7 +23,7 @@ from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.outages import outage_if_lost
 from evaluations.judging.runs.run_questions import RunQuestions
-from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from geval.llm import wire
@@ -44,7 +44,7 @@ from geval.texts.plain import storable
 BATCH_ITEMS = 5_000
 LOOK_FIRST_SECONDS = 5
 LOOK_LATER_SECONDS = 120
-TENDING_SECONDS = 300
+CLAIM_SECONDS = 300
 LOOK_SECONDS = 1.0
 # Failed polls in a row before the run pauses for a person.
 MOST_FAILED_LOOKS = 5
@@ -54,12 +54,12 @@ LONGEST_BATCH = datetime.timedelta(hours=48)
 MOST_RESULTS = 128
 
 
-class BatchShare(Share):
+class BatchShare(RunShare):
     """One worker's share of a run that uses batches."""
 
     # When this worker's claim on the run ends, and when it was last renewed.
     _until: datetime.datetime | None = None
-    _tended = 0.0
+    _claimed_at = 0.0
 
     def __init__(
         self,
@@ -77,33 +77,33 @@ class BatchShare(Share):
     async def advance(self) -> None:
         """Advance the run's batches, one worker at a time: finish interrupted sends, read results,
         send waiting items. Stop at the first step that fails."""
-        self._until = await self.database.call(lambda: _tend(self.run.pk))
+        self._until = await self.database.call(lambda: _claim_run(self.run.pk))
         if self._until is None:
             return
-        self._tended = time.monotonic()
+        self._claimed_at = time.monotonic()
         await self.database.call(self.questions.read_criteria)
         watching = asyncio.create_task(self.watch(every=LOOK_SECONDS))
         try:
             for batch in await self.database.call(self._half_sent):
-                await self._try(batch, self._send(batch, maybe_sent=True))
+                await self._run_step(batch, self._send(batch, maybe_sent=True))
             for batch in await self.database.call(self._due):
-                await self._try(batch, self._look(batch))
+                await self._run_step(batch, self._poll(batch))
             while not self.stopped.is_set() and (
                 gathered := await self.database.call(self._gather)
             ):
-                await self._try(gathered, self._send(gathered))
+                await self._run_step(gathered, self._send(gathered))
                 await self.look_up()
         finally:
             self.stop()
             await watching
-            await self.database.call(lambda: _stop_tending(self.run.pk, self._until))
+            await self.database.call(lambda: _release_claim(self.run.pk, self._until))
         await self.leave()
 
     async def renew(self) -> None:
         """Renew the claim on the run as well: a batch's files may take many minutes."""
-        if time.monotonic() - self._tended > TENDING_SECONDS / 4:
-            self._tended = time.monotonic()
-            self._until = await self.database.call(lambda: _keep_tending(self.run.pk, self._until))
+        if time.monotonic() - self._claimed_at > CLAIM_SECONDS / 4:
+            self._claimed_at = time.monotonic()
+            self._until = await self.database.call(lambda: _renew_claim(self.run.pk, self._until))
         await super().renew()
 
     def _half_sent(self) -> list[Batch]:
@@ -116,7 +116,7 @@ class BatchShare(Share):
         """Collect items for another batch; None while a failed batch waits for its next attempt."""
         return None if self.run.batches.waiting_to_try_again().exists() else _gather(self.run)
 
-    async def _try(self, batch: Batch, step: Coroutine[Any, Any, None]) -> None:
+    async def _run_step(self, batch: Batch, step: Coroutine[Any, Any, None]) -> None:
         """Run one step of a batch, unless an earlier step failed.
 
         After a transient error, any worker tries the batch again later; after any other error the
@@ -178,7 +178,7 @@ class BatchShare(Share):
         assert isinstance(request, ChatRequest)
         return request
 
-    async def _look(self, batch: Batch) -> None:
+    async def _poll(self, batch: Batch) -> None:
         """Poll a batch, and read its results if it has ended."""
         remote = await self.client.get_batch(batch.remote_id) if batch.remote_id else None
         if remote and not remote.has_ended:
@@ -187,14 +187,14 @@ class BatchShare(Share):
                     f"The endpoint has not finished batch {remote.id} within two days. "
                     "Cancel the run, or resume it to keep waiting."
                 )
-            await self.database.call(lambda: _look_later(batch, remote.state))
+            await self.database.call(lambda: _schedule_poll(batch, remote.state))
             return
         contents = [
             await self.client.get_file(file_id) for file_id in (remote.files if remote else ())
         ]
         most_tokens = TOKENS_TOO_MANY * (self.questions.frozen.max_tokens + 100)
         replies, errors = read_results(contents, most_tokens=most_tokens)
-        spent = _spent(replies, estimated_tokens(self.questions.frozen.characters_each))
+        spent = _usage_of(replies, estimated_tokens(self.questions.frozen.characters_each))
         # Count usage first, so that it is recorded even if the results cannot be stored.
         await self.database.call(lambda: results.count_up(self.run.pk, spent))
         await self.database.call(lambda: self._store(batch, replies, errors, remote))
@@ -294,20 +294,20 @@ def _note_failure(batch: Batch, text: str) -> None:
     )
 
 
-def _tend(run_id: int) -> datetime.datetime | None:
+def _claim_run(run_id: int) -> datetime.datetime | None:
     """Claim a run for this worker. Return when the claim ends; None if another worker has it."""
-    until = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
+    until = timezone.now() + datetime.timedelta(seconds=CLAIM_SECONDS)
     free = EvaluationRun.objects.active().unattended().filter(pk=run_id)
     return until if free.update(preparer_until=until) else None
 
 
-def _keep_tending(run_id: int, until: datetime.datetime | None) -> datetime.datetime | None:
-    later = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
+def _renew_claim(run_id: int, until: datetime.datetime | None) -> datetime.datetime | None:
+    later = timezone.now() + datetime.timedelta(seconds=CLAIM_SECONDS)
     mine = EvaluationRun.objects.filter(pk=run_id, preparer_until=until)
     return later if mine.update(preparer_until=later) else until
 
 
-def _stop_tending(run_id: int, until: datetime.datetime | None) -> None:
+def _release_claim(run_id: int, until: datetime.datetime | None) -> None:
     EvaluationRun.objects.filter(pk=run_id, preparer_until=until).update(preparer_until=None)
 
 
@@ -359,7 +359,7 @@ def _short(key: str) -> str:
     return key[:48]
 
 
-def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
+def _usage_of(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
     """Return the usage of a batch's replies; estimate tokens if the endpoint does not report
     them."""
     spent = Spent()
@@ -378,7 +378,7 @@ def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
     return spent
 
 
-def _look_later(batch: Batch, remote_state: str) -> None:
+def _schedule_poll(batch: Batch, remote_state: str) -> None:
     age = (timezone.now() - batch.created_at).total_seconds()
     wait = min(LOOK_LATER_SECONDS, max(LOOK_FIRST_SECONDS, age / 10))
     Batch.objects.filter(pk=batch.pk).update(

@@ -29,7 +29,7 @@ _LOCK = 0x63616C6C
 
 
 @dataclass(frozen=True)
-class Caller:
+class CallingSlot:
     """A slot that serves a run, as this rule sees it.
 
     Args:
@@ -45,7 +45,7 @@ class Caller:
     limit: int | None = None
 
 
-def shared(calls: int, wanted: Sequence[int], *, turn: int = 0) -> list[int]:
+def divide_calls(calls: int, wanted: Sequence[int], *, turn: int = 0) -> list[int]:
     """Divide `calls` among parties that want some, as equally as they can use them.
 
     Args:
@@ -64,10 +64,10 @@ def shared(calls: int, wanted: Sequence[int], *, turn: int = 0) -> list[int]:
     return parts
 
 
-def parts_of_judges(callers: Sequence[Caller]) -> dict[int, int]:
+def parts_of_judges(callers: Sequence[CallingSlot]) -> dict[int, int]:
     """Return how many calls each slot may have open under its judge's limit: equal parts for all
     slots that serve the judge, up to rounding."""
-    of_judge: dict[int, list[Caller]] = {}
+    of_judge: dict[int, list[CallingSlot]] = {}
     for caller in callers:
         of_judge.setdefault(caller.judge, []).append(caller)
     return {
@@ -78,7 +78,7 @@ def parts_of_judges(callers: Sequence[Caller]) -> dict[int, int]:
 
 
 def part_of_limit(
-    caller: Caller, callers: Sequence[Caller], *, granted: int = 0, turn: int = 0
+    caller: CallingSlot, callers: Sequence[CallingSlot], *, granted: int = 0, turn: int = 0
 ) -> int:
     """Return how many calls a slot may have open under its endpoint's limit.
 
@@ -87,7 +87,7 @@ def part_of_limit(
 
     Args:
         granted: how many calls the other slots are currently granted.
-        turn: as for `shared`.
+        turn: as for `divide_calls`.
     """
     assert caller.limit is not None
     wanted = parts_of_judges(callers)
@@ -95,11 +95,13 @@ def part_of_limit(
     for each in callers:
         of_project.setdefault(each.project, []).append(each.slot)
     wanted_by_projects = [sum(wanted[slot] for slot in slots) for slots in of_project.values()]
-    parts = dict(zip(of_project, shared(caller.limit, wanted_by_projects, turn=turn), strict=True))
+    parts = dict(
+        zip(of_project, divide_calls(caller.limit, wanted_by_projects, turn=turn), strict=True)
+    )
     ours = of_project[caller.project]
     # Within a project the turn advances once all projects have had theirs: if both advanced in
     # step, some slots would never get a call.
-    of_slot = shared(
+    of_slot = divide_calls(
         parts[caller.project], [wanted[slot] for slot in ours], turn=turn // len(of_project)
     )
     left = max(each.limit or 0 for each in callers) - granted
@@ -117,7 +119,7 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
         return calls
     endpoint = Endpoint.objects.filter(judges__runs=slot.run_id).first()
     if endpoint is None or endpoint.parallel_calls is None:
-        return parts_of_judges(_callers(endpoint)).get(slot.pk, calls)
+        return parts_of_judges(_serving_slots(endpoint)).get(slot.pk, calls)
     # Until a worker has read an endpoint's account, the endpoint counts alone.
     account = endpoint.account or f"endpoint {endpoint.pk}"
     with transaction.atomic(), connection.cursor() as cursor:
@@ -127,7 +129,7 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
             [_LOCK, account],
         )
         _, now = cursor.fetchone()
-        callers = _callers(endpoint)
+        callers = _serving_slots(endpoint)
         mine = next((caller for caller in callers if caller.slot == slot.pk), None)
         # Other slots ignore a slot without a recent heartbeat, so it gets no part.
         granted = 0
@@ -144,7 +146,7 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
     return granted
 
 
-def _callers(endpoint: Endpoint | None) -> list[Caller]:
+def _serving_slots(endpoint: Endpoint | None) -> list[CallingSlot]:
     """Return the slots that now serve a run of an endpoint's account; of the endpoint alone if no
     worker has read its account yet."""
     runs = EvaluationRun.objects.active().order_by()
@@ -157,7 +159,7 @@ def _callers(endpoint: Endpoint | None) -> list[Caller]:
     )
     usual = RunParameters.concurrency
     of_run = {
-        pk: Caller(0, project, judge, int(calls or usual), limit)
+        pk: CallingSlot(0, project, judge, int(calls or usual), limit)
         for pk, project, judge, calls, limit in rows
     }
     slots = WorkerSlot.objects.serving().filter(run_id__in=list(of_run))

@@ -20,7 +20,7 @@ from evaluations.judging.runs.feeding import Feeder, Waiting
 from evaluations.judging.runs.first_items import first_items_of
 from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.run_questions import RunQuestions
-from evaluations.judging.runs.share import Share, StoppedError
+from evaluations.judging.runs.share import RunShare, StoppedError
 from evaluations.judging.runs.writing import Writer
 from evaluations.models import ModelReply
 from geval.llm.calls import RetryPolicy
@@ -41,18 +41,18 @@ AFTER_A_ROW = "Fix the cause, then resume the run and retry the failed items."
 log = structlog.stdlib.get_logger(__name__)
 
 
-class Calling:
+class EndpointWork:
     """The slots of a worker that calls an endpoint: each takes the next item and judges it."""
 
     def __init__(
-        self, share: Share, questions: RunQuestions, client: Client, policy: RetryPolicy
+        self, share: RunShare, questions: RunQuestions, client: Client, policy: RetryPolicy
     ) -> None:
         self.share = share
         self.questions = questions
         self.slots = questions.frozen.concurrency
         self.feeder = Feeder(share, questions, self.slots)
         self.calls = OutgoingCalls(share, questions, client, self.slots)
-        self.asking = Asking(share, questions, self.calls, policy, rest=self._rest_apart)
+        self.asking = Asking(share, questions, self.calls, policy, rest=self._wait_while_others_run)
         self.writer = Writer(share, self.feeder, self.calls, self.asking)
         self.judging: set[asyncio.Task[Any]] = set()
         self.first_items: FirstItems | None = None
@@ -75,7 +75,7 @@ class Calling:
                 self.group = group
                 feeding = group.create_task(self.feeder.feed())
                 for _ in range(self.slots):
-                    self._judge_apart(self._judge_items())
+                    self._start_judging(self._judge_items())
                 ending = asyncio.create_task(self._end_calls(feeding, writing))
         finally:
             if ending:
@@ -84,7 +84,7 @@ class Calling:
             await writing
         await self.share.leave()
 
-    def _judge_apart(self, work: Coroutine[Any, Any, object]) -> None:
+    def _start_judging(self, work: Coroutine[Any, Any, object]) -> None:
         task = self.group.create_task(work)
         self.judging.add(task)
         task.add_done_callback(self.judging.discard)
@@ -103,10 +103,10 @@ class Calling:
         for task in (feeding, *self.judging):
             task.cancel()
 
-    async def _rest_apart(self, seconds: float) -> None:
+    async def _wait_while_others_run(self, seconds: float) -> None:
         """Wait for an endpoint while another item is judged in place of this one."""
         if len(self.judging) < MOST_OPEN * self.slots and not self.share.stopped.is_set():
-            self._judge_apart(self._judge_next())
+            self._start_judging(self._judge_next())
         await self.share.rest(seconds)
 
     async def _judge_items(self) -> None:

@@ -9,7 +9,7 @@ from evaluations.judging.runs import leases
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.lifecycle import BUDGET_REACHED, lay_out_rest
 from evaluations.judging.runs.run_questions import RunQuestions
-from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.share import RunShare
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.models.runs import PARTLY_LAID_OUT
 from evaluations.people.limits import limits_money, money_reached, next_month
@@ -37,7 +37,7 @@ class Feeder:
         slots: how many items are judged at once; more than that are claimed ahead.
     """
 
-    def __init__(self, share: Share, questions: RunQuestions, slots: int) -> None:
+    def __init__(self, share: RunShare, questions: RunQuestions, slots: int) -> None:
         self.too_dear = False
         self._share = share
         self._questions = questions

@@ -249,7 +249,7 @@ def cancel_run(run_id: int, message: str) -> bool:
     return cancelled
 
 
-def end_at_goal(run_id: int, message: str) -> bool:
+def stop_at_goal(run_id: int, message: str) -> bool:
     """Stop a run that has reached its goal, leaving the remaining items unjudged. Return True for
     the single call that did it."""
     with transaction.atomic():
@@ -336,7 +336,7 @@ def steps_written(run: EvaluationRun) -> tuple[int, int] | None:
     return wanted - len(missing_steps(run)), wanted
 
 
-def prompt_today(
+def current_prompt(
     evaluator: Evaluator, criterion: Criterion, *, use_steps: bool
 ) -> tuple[EvaluationSteps | None, str]:
     """Return the prompt that a run would freeze now, and the steps in it."""
@@ -357,7 +357,7 @@ def lay_out_run(run_id: int) -> int:
         return 0
     evaluator = make_evaluator(*evaluator_of(run))
     for entry in run.run_criteria.select_related("criterion"):
-        entry.steps, entry.template = prompt_today(
+        entry.steps, entry.template = current_prompt(
             evaluator, entry.criterion, use_steps=run.frozen.use_steps
         )
         entry.save(update_fields=["steps", "template"])

@@ -17,7 +17,7 @@ from evaluations.judging.runs.corpus_view import corpus_for
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.item_questions import criterion_prompts, item_of
 from evaluations.judging.runs.lifecycle import pause_run
-from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.models import EvaluationRun
 from geval.evaluators.base import Corpus, CriterionPrompt, EvaluatorError, LocalEvaluator, Outcome
@@ -41,7 +41,7 @@ async def evaluate_items(
     await _LocalShare(run, evaluator, prompts, corpus, worker, database, shift).compute()
 
 
-class _LocalShare(Share):
+class _LocalShare(RunShare):
     """The share of a worker that computes scores itself."""
 
     def __init__(
@@ -129,5 +129,5 @@ class _LocalShare(Share):
         await self.database.call(
             functools.partial(results.store_each, self.run, finished, self.worker)
         )
-        await self.let_go(item.id for item in chunk)
+        await self.release_stored(item.id for item in chunk)
         await self.end_outage()

@@ -6,7 +6,7 @@ import time
 
 from evaluations.judging.runs.quota import Grant, Limits, Permits, exchange, known_pace, take
 from evaluations.judging.runs.run_questions import RunQuestions
-from evaluations.judging.runs.share import Share, StoppedError
+from evaluations.judging.runs.share import RunShare, StoppedError
 from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
 from geval.llm.errors import LOST, EndpointError
@@ -33,7 +33,7 @@ class OutgoingCalls:
         most: how many calls the judge may have in flight, with all workers.
     """
 
-    def __init__(self, share: Share, questions: RunQuestions, client: Client, most: int) -> None:
+    def __init__(self, share: RunShare, questions: RunQuestions, client: Client, most: int) -> None:
         endpoint = share.run.judge.endpoint
         assert endpoint is not None
         self.spent = Spent()

@@ -22,7 +22,7 @@ from evaluations.judging.runs.local import evaluate_items
 from evaluations.judging.runs.outages import outage_if_lost
 from evaluations.judging.runs.quota import allowed_rate
 from evaluations.judging.runs.resuming import pause_after
-from evaluations.judging.runs.share import Share, StoppedError
+from evaluations.judging.runs.share import RunShare, StoppedError
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.waits import SHOWN_WAIT_SECONDS, Wait
 from evaluations.models import Criterion, EvaluationRun, RunState
@@ -75,7 +75,7 @@ async def prepare(
     return True
 
 
-class _Preparation(Share):
+class _Preparation(RunShare):
     """The calls before a run has items. They are counted, and their waits shown and ended, like the
     calls for items, while the claim on the run is renewed."""
 

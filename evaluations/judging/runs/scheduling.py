@@ -53,7 +53,7 @@ class RunInLine:
     served_at: datetime.datetime | None = None
 
 
-def in_order(
+def rank_runs(
     runs: Sequence[RunInLine], served: Sequence[int], *, slots: int, avoided: Sequence[int] = ()
 ) -> list[RunInLine]:
     """Return the runs that a slot may serve, by precedence.
@@ -97,14 +97,14 @@ def in_order(
 
 
 @transaction.atomic
-def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
+def choose_run(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
     """Choose the run that a slot serves from now on, which may be its current run; return its id,
     or None if no run has work for it.
 
     A slot that was released because its worker was thought lost serves nothing.
 
     Args:
-        avoided: as for `in_order`.
+        avoided: as for `rank_runs`.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
@@ -147,7 +147,7 @@ def leave(slot: WorkerSlot) -> None:
 def _choose(slot: int | None, current: int | None, avoided: Sequence[int]) -> int | None:
     """Return the run for a slot that now serves `current`; a slot of None serves nothing yet."""
     serving = [(other, run) for other, run in _serving.rows() if other != slot]
-    order = in_order(
+    order = rank_runs(
         _runs_in_line(current),
         [run for _, run in serving],
         slots=len(_slots(settings.ONLY_PROJECT).rows()),

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from evaluations.judging.runs.call_parts import end_calls, grant_calls
 from evaluations.judging.runs.database import patiently
-from evaluations.judging.runs.scheduling import leave, pick, waiting_run
+from evaluations.judging.runs.scheduling import choose_run, leave, waiting_run
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, WorkerSlot
@@ -87,7 +87,7 @@ class Turn:
         released."""
         if not self._is_over and time.monotonic() >= self._looks_at:
             self._looks_at = time.monotonic() + self._seconds
-            chosen = pick(self.slot)
+            chosen = choose_run(self.slot)
             if chosen != self.run_id:
                 self._is_over, self.following = True, chosen
                 self._promised_at = time.monotonic()
@@ -127,7 +127,7 @@ def call_another_slot(avoided: Sequence[int] = ()) -> None:
     wake as there is work for.
 
     Args:
-        avoided: as for `in_order`.
+        avoided: as for `rank_runs`.
     """
     project = settings.ONLY_PROJECT
     if WorkerSlot.objects.of_live_workers(project).callable().exists() and waiting_run(avoided):
@@ -142,7 +142,7 @@ def _serve(slot: WorkerSlot, leaves: Callable[[], bool]) -> list[int]:
     avoided: list[int] = []
     while not leaves() and time.monotonic() < ends:
         avoided = [pk for pk, until in fruitless.items() if until > time.monotonic()]
-        run_id = following or patiently(functools.partial(pick, slot, avoided=avoided))
+        run_id = following or patiently(functools.partial(choose_run, slot, avoided=avoided))
         if run_id is None:
             break
         patiently(functools.partial(call_another_slot, avoided))

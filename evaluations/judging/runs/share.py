@@ -30,7 +30,7 @@ class StoppedError(Exception):
     """The run or the worker was stopped during a wait."""
 
 
-class Share:
+class RunShare:
     """What one worker does for one run, until either of them stops."""
 
     # The state that the run must have for this worker to continue.
@@ -101,7 +101,7 @@ class Share:
         self.holding.update(item.id for item in items)
         return items
 
-    async def let_go(self, items: Iterable[int]) -> None:
+    async def release_stored(self, items: Iterable[int]) -> None:
         """Stop holding items whose results were stored, which ended their leases."""
         self.holding.difference_update(items)
         if time.monotonic() - self._noted_result > RESULT_SECONDS:
@@ -118,7 +118,7 @@ class Share:
     async def look_up(self) -> None:
         """Stop if this worker is asked to, if its time is over, or if the run was paused or
         cancelled."""
-        is_told, is_active, is_over = await self.database.call(self._see)
+        is_told, is_active, is_over = await self.database.call(self._read_state)
         if is_told:
             self.told_to_stop.set()
         if is_told or not is_active:
@@ -126,7 +126,7 @@ class Share:
         elif is_over:
             self.stop(gives_way=True)
 
-    def _see(self) -> tuple[bool, bool, bool]:
+    def _read_state(self) -> tuple[bool, bool, bool]:
         there = EvaluationRun.objects.filter(pk=self.run.pk, state=self.during)
         return self.shift.told_to_stop(), there.exists(), self.shift.is_over
 

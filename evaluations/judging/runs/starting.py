@@ -172,7 +172,7 @@ def _refusals(
     yield from _wrong_goals(judge, request)
     if request.transport == Transport.BATCH:
         yield from _nothing_stops_batches(judge, evaluator, request)
-    if missing := what_is_missing(judge.project, evaluator, criteria):
+    if missing := find_missing_texts(judge.project, evaluator, criteria):
         yield missing
 
 
@@ -213,7 +213,9 @@ def _nothing_stops_batches(
         yield f"{evaluator.title} cannot be sent in batches; it is asked call by call."
 
 
-def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
+def find_missing_texts(
+    project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]
+) -> str:
     """Return why a run would have no items (texts or pairs that no document has), or an empty
     text."""
     documents = project.documents

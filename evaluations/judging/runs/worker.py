@@ -8,7 +8,7 @@ from evaluations.judging.judges.clients import client_for
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.accounts import read_account
 from evaluations.judging.runs.batches import BatchShare
-from evaluations.judging.runs.calling import Calling
+from evaluations.judging.runs.calling import EndpointWork
 from evaluations.judging.runs.database import Database, DatabaseAwayError, DiskFullError
 from evaluations.judging.runs.lifecycle import (
     evaluator_of,
@@ -17,7 +17,7 @@ from evaluations.judging.runs.lifecycle import (
 from evaluations.judging.runs.preparing import lay_out_and_compute, prepare
 from evaluations.judging.runs.resuming import pause_until_space
 from evaluations.judging.runs.run_questions import RunQuestions
-from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.models import EvaluationRun, RunState, Transport
 from geval.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
@@ -127,5 +127,5 @@ async def _work(
         if run.transport == Transport.BATCH:
             await BatchShare(run, worker, database, shift, questions, client).advance()
         else:
-            share = Share(run, worker, database, shift)
-            await Calling(share, questions, client, policy).judge_all()
+            share = RunShare(run, worker, database, shift)
+            await EndpointWork(share, questions, client, policy).judge_all()

@@ -13,7 +13,7 @@ from evaluations.judging.runs import results
 from evaluations.judging.runs.asking import Asking
 from evaluations.judging.runs.feeding import Feeder
 from evaluations.judging.runs.outgoing import OutgoingCalls
-from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.waits import Wait
 
 FLUSH_SECONDS = 0.25
@@ -25,7 +25,9 @@ log = structlog.stdlib.get_logger(__name__)
 class Writer:
     """Stores finished items in bulk at short intervals."""
 
-    def __init__(self, share: Share, feeder: Feeder, calls: OutgoingCalls, asking: Asking) -> None:
+    def __init__(
+        self, share: RunShare, feeder: Feeder, calls: OutgoingCalls, asking: Asking
+    ) -> None:
         self._share = share
         self._feeder = feeder
         self._calls = calls
@@ -54,7 +56,7 @@ class Writer:
                 await share.database.call(
                     functools.partial(results.store_each, share.run, batch, share.worker)
                 )
-                await share.let_go(entry.item.id for entry in batch)
+                await share.release_stored(entry.item.id for entry in batch)
                 # Items finished meanwhile wait for the next interval unless there are many:
                 # otherwise, under load, each bulk store would be followed by a tiny one.
                 if len(self._finished) >= FLUSH_ITEMS or (is_last and self._finished):

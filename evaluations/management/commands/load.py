@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from evaluations.corpus.recognised import files_of_project, remember_said
+from evaluations.corpus.recognised import files_of_project, remember_choices
 from evaluations.corpus.refusing import load_rest
 from evaluations.corpus.store import LoadOptions
 from evaluations.management.base import SiteCommand
@@ -164,7 +164,7 @@ class Command(SiteCommand):
                     leave_out=bool(options["keep_errors"]),
                 )
                 if columns and not options["check"]:
-                    remember_said(project, files)
+                    remember_choices(project, files)
                 if options["check"]:
                     transaction.set_rollback(True)
         except UnclearColumnsError as error:

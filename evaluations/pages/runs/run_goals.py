@@ -7,11 +7,11 @@ counts once the run has judged all its outputs, in the order of their first scor
 
 from django.db.models import Q
 
-from evaluations.judging.runs.lifecycle import end_at_goal
+from evaluations.judging.runs.lifecycle import stop_at_goal
 from evaluations.models import EvaluationRun, RunState
 from evaluations.models.row_by_row import for_each
 from evaluations.models.runs import GOAL_REACHED, PARTLY_LAID_OUT
-from evaluations.reports.run_precision import known_of_complete
+from evaluations.reports.run_precision import goal_progress
 from evaluations.reports.so_far import so_far
 from geval.reports.so_far import CriterionSoFar, KnownSoFar
 from geval.texts.numbers import thin
@@ -38,7 +38,7 @@ def _look_at(run: EvaluationRun) -> None:
         return
     _seen[run.pk] = scores
     if outcome := reached(run, so_far(run)):
-        end_at_goal(run.pk, outcome)
+        stop_at_goal(run.pk, outcome)
         _seen.pop(run.pk, None)
 
 
@@ -50,10 +50,10 @@ def reached(run: EvaluationRun, criteria: list[CriterionSoFar]) -> str:
     """
     phrases = []
     for criterion in criteria:
-        known = known_of_complete(run, criterion)
-        if known is None or not _is_enough(run, known):
+        progress = goal_progress(run, criterion)
+        if progress is None or not _is_enough(run, progress):
             return ""
-        phrases.append(f"{known} with {thin(known.ends.count)} documents")
+        phrases.append(f"{progress} with {thin(progress.ends.count)} documents")
     if not phrases:
         return ""
     return (

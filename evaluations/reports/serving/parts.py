@@ -15,7 +15,7 @@ from django.http import QueryDict
 
 from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found
-from evaluations.reports.data import in_round
+from evaluations.reports.data import only_round
 from evaluations.reports.page import numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report, criterion_result
@@ -162,7 +162,7 @@ class ComputedReport(ReportView):
 
     @cached_property
     def everything(self) -> ReportData:
-        return in_round(self.read(self.project), self.project, self.options.round)
+        return only_round(self.read(self.project), self.project, self.options.round)
 
     @cached_property
     def data(self) -> ReportData:

@@ -62,7 +62,7 @@ def work_on_report(pk: int) -> None:
     began = time.monotonic()
     try:
         with _renewing(kept) as on_step:
-            parts = dict(_computed(kept, on_step))
+            parts = dict(_compute_parts(kept, on_step))
         _finish(kept, parts, seconds=time.monotonic() - began)
     except Exception as error:
         _give_up(kept, error)
@@ -180,7 +180,7 @@ def _renewing(kept: KeptReport) -> Iterator[OnStep]:
             thread.join()
 
 
-def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
+def _compute_parts(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     """Return the parts of a view, by name."""
     project = kept.project
     page, written = page_and_query(kept.view)

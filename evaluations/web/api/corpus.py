@@ -15,7 +15,7 @@ from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
 
 from evaluations.corpus.families import keep_families
-from evaluations.corpus.recognised import files_of_project, remember_said
+from evaluations.corpus.recognised import files_of_project, remember_choices
 from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, Project, System
@@ -418,7 +418,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
         inputs = [as_input(found, said=bool(columns)) for found in files]
         result = load_files(project, inputs, about=given, rehearse=about.check)
     if columns and not about.check:
-        remember_said(project, files)
+        remember_choices(project, files)
     return result.as_json() | {
         "unreadable": result.unreadable,
         "unused": [asdict(column) for column in result.unused],

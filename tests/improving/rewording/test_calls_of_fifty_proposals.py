@@ -29,14 +29,14 @@ def test_each_question_of_fifty_proposals_is_asked_once(
 ) -> None:
     monkeypatch.setattr(rewording, "PATIENCE", rewording.MOST_PROPOSALS)
     tried: list[tuple[frozenset[tuple[str, str]], int]] = []
-    really = rewording._Rewording._tried
+    really = rewording._Rewording._score_wording
 
     def recorded(self: Any, candidate: Mapping[str, str], documents: Any) -> Any:
         words = frozenset(candidate.items())
         tried.extend((words, int(document)) for document in documents)
         return really(self, candidate, documents)
 
-    monkeypatch.setattr(rewording._Rewording, "_tried", recorded)
+    monkeypatch.setattr(rewording._Rewording, "_score_wording", recorded)
     before = calls_at(judge)
     search = reworded(judge, criterion, Limits(most_calls=5000))
     assert search.state == ErrandState.DONE, search.message
