@@ -64,16 +64,16 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     about = {"annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk}
     with connection.cursor() as cursor:
         cursor.execute(_OWN, about)
-        mine, submitted, reserved, before = cursor.fetchone()
+        assigned, submitted, reserved, before = cursor.fetchone()
         cursor.execute(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
         timed, seconds = cursor.fetchone()
     items, places, seats = _places(seat.campaign_id)
-    unseen = max(0, items - mine)
+    unseen = max(0, items - assigned)
     if seat.most_items is not None:
         unseen = min(unseen, max(0, seat.most_items - seat.handed))
     elif seat.campaign.overlap < seats:
         share = math.ceil(items * seat.campaign.overlap / max(1, seats))
-        unseen = min(unseen, places, max(0, share - mine))
+        unseen = min(unseen, places, max(0, share - assigned))
     left = reserved + unseen
     done = submitted if assignment.state == "submitted" else submitted + before
     time_left = _time_left(seconds * left) if timed >= LEAST_TIMED and left else ""

@@ -272,9 +272,9 @@ def _ordinary(
     if campaign.kind != CampaignKind.PAIRWISE:
         return islice(item_plan.groups(outputs, campaign.group_size, rng), most)
     if campaign.selection in (*ACTIVE, Selection.TOP):
-        known = list(item_plan.pairs_connected_early(outputs, rng))
-        order = np.argsort(-pair_values(campaign, outputs, known), kind="stable")[:most]
-        return (known[index] for index in order)
+        pairs_planned = list(item_plan.pairs_connected_early(outputs, rng))
+        order = np.argsort(-pair_values(campaign, outputs, pairs_planned), kind="stable")[:most]
+        return (pairs_planned[index] for index in order)
     by_document = in_documents and campaign.selection == Selection.ALL
     plan = item_plan.pairs_by_document if by_document else item_plan.pairs_connected_early
     return islice(plan(outputs, rng), most)

@@ -20,7 +20,7 @@ from geval.reports.samples import about_sample
 def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapNumbers:
     """Return the numbers of a view. Defaults are the first criterion with a judge, and the judge
     that ranks outputs most like people."""
-    criteria = {one.pk: one for one in project.criteria.all()}
+    criteria = {record.pk: record for record in project.criteria.all()}
     judge_ids = list(project.judges.values_list("pk", flat=True))
     data = everything.selected(view.options)
     judged = tuple(pk for pk in criteria if any(on == pk for on, _judge in data.judges))
@@ -70,7 +70,7 @@ def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> Repor
     alone = replace(data, judges={})
     fill_judges(alone, [run.judge_id], [criterion], run=run)
     key = (criterion, run.judge_id)
-    others = {one: scores for one, scores in data.judges.items() if one != key}
+    others = {pk: scores for pk, scores in data.judges.items() if pk != key}
     return replace(data, judges=others | alone.judges)
 
 

@@ -92,11 +92,11 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     """
     numbers = numbers_of_view(project, view)
     data = numbers.data
-    criteria = {one.pk: one for one in project.criteria.all()}
-    judges = {one.pk: one for one in project.judges.all()}
+    criteria = {record.pk: record for record in project.criteria.all()}
+    judges = {record.pk: record for record in project.judges.all()}
     criterion, judge = criteria.get(numbers.criterion), judges.get(numbers.judge)
     runs = tuple(project.runs.counting().filter(judge=judge).order_by("-pk")) if judge else ()
-    run = next((one for one in runs if one.pk == numbers.run), None)
+    run = next((record for record in runs if record.pk == numbers.run), None)
     searches, on = searches_behind(project), {criterion.pk: criterion.name} if criterion else {}
     choices = {pk: searches.name_of(judges[pk], on) for pk in numbers.judges if pk in judges}
     systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
@@ -112,7 +112,7 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
         criterion=criterion,
         judge=judge,
         run=run,
-        criteria=tuple(one for pk, one in criteria.items() if pk in numbers.criteria),
+        criteria=tuple(record for pk, record in criteria.items() if pk in numbers.criteria),
         choices=tuple(choices.items()),
         named=choices.get(numbers.judge, ""),
         runs=runs,
@@ -120,7 +120,7 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     )
     if criterion is None or judge is None or numbers.gaps is None:
         return shown
-    labels = {pk: one.label for pk, one in judges.items()}
+    labels = {pk: record.label for pk, record in judges.items()}
     return _filled(project, numbers, numbers.gaps, shown, criterion, judge, labels)
 
 
@@ -156,7 +156,7 @@ def _filled(
             judge=judge,
             run=shown.run,
             judges=labels,
-            criteria={one.pk: one.name for one in shown.criteria},
+            criteria={record.pk: record.name for record in shown.criteria},
         )
     return replace(
         shown,

@@ -51,11 +51,11 @@ def adopt(candidate: Candidate) -> tuple[Judge, EvaluationRun]:
 def _with_formula(candidate: Candidate) -> tuple[Judge, list[str]]:
     search = candidate.search
     name = name_of_improved(search.judge)
-    there = newest_version(search.project, name)
-    formulas = json.loads(there.settings.get("formula", "{}")) if there else {}
+    existing = newest_version(search.project, name)
+    formulas = json.loads(existing.settings.get("formula", "{}")) if existing else {}
     formulas[search.criterion.name] = candidate.formula
     draft = JudgeDraft(name=name, kind="formula", settings={"formula": json.dumps(formulas)})
-    judge = change_judge(there, draft) if there else create_judge(search.project, draft)[0]
+    judge = change_judge(existing, draft) if existing else create_judge(search.project, draft)[0]
     return judge, list(formulas)
 
 

@@ -25,8 +25,8 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
         documents: positions of training documents.
         scores: scores of all outputs, NaN if missing; shape (outputs,).
     """
-    there = np.isin(ground.outputs.document, np.array(documents)) & ~np.isnan(ground.human)
-    places = np.flatnonzero(there)
+    is_wanted = np.isin(ground.outputs.document, np.array(documents)) & ~np.isnan(ground.human)
+    places = np.flatnonzero(is_wanted)
     gaps = _centre_by_document(ground, ground.human, places) - _centre_by_document(
         ground, scores, places
     )
@@ -65,9 +65,9 @@ def _centre_by_document(ground: Ground, values: FloatArray, places: np.ndarray) 
     document, own = ground.outputs.document[places], values[places]
     centred = own.copy()
     for unit in np.unique(document):
-        mine = document == unit
-        defined = own[mine][~np.isnan(own[mine])]
-        centred[mine] -= defined.mean() if len(defined) else 0.0
+        in_unit = document == unit
+        defined = own[in_unit][~np.isnan(own[in_unit])]
+        centred[in_unit] -= defined.mean() if len(defined) else 0.0
     spread = np.nanstd(centred) if not np.isnan(centred).all() else 0.0
     return np.asarray(centred / (spread or 1.0))
 

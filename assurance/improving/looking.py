@@ -137,11 +137,11 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
     trials = Trials(candidate.search, Shift())
     trials.scoring = scoring_of(candidate.proposal)
     wording = wording_of(candidate.proposal.texts)
-    there = np.isin(ground.outputs.document, ground.locked) & ~np.isnan(ground.human)
-    there &= ~np.isnan(ground.today)
+    is_wanted = np.isin(ground.outputs.document, ground.locked) & ~np.isnan(ground.human)
+    is_wanted &= ~np.isnan(ground.today)
     scores = np.full(len(ground.outputs), np.nan)
-    scores[there] = trials.known(wording, ground.output_ids[there])
-    missing = there & np.isnan(scores)
+    scores[is_wanted] = trials.known(wording, ground.output_ids[is_wanted])
+    missing = is_wanted & np.isnan(scores)
     run = candidate.look_run
     if run is None and missing.any():
         candidate.look_run = start_run(
@@ -154,9 +154,9 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
         return None
     if run is not None and run.state != RunState.DONE:
         return None
-    if missing.sum() > FAILED_SHARE * there.sum():
+    if missing.sum() > FAILED_SHARE * is_wanted.sum():
         raise ImproveError(
-            f"{missing.sum()} of {there.sum()} locked outputs could not be judged in the new"
+            f"{missing.sum()} of {is_wanted.sum()} locked outputs could not be judged in the new"
             f" wording. Retry the failed items of run {run.pk if run else ''} first."
         )
     return scores

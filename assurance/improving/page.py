@@ -208,12 +208,12 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
         .order_by("-search", "pk")[:MOST_ROWS]
     )
     shown = [look_of(candidate) for candidate in candidates]
-    both = list(zip(candidates, shown, strict=True))
+    with_looks = list(zip(candidates, shown, strict=True))
     axes = {
-        measure: _axis([row for row in both if row[0].measure == measure])
+        measure: _axis([row for row in with_looks if row[0].measure == measure])
         for measure in Candidate.Measure.values
     }
-    rows = tuple(_row(candidate, look, axes[candidate.measure]) for candidate, look in both)
+    rows = tuple(_row(candidate, look, axes[candidate.measure]) for candidate, look in with_looks)
     return rows, axes[Candidate.Measure.RANK]
 
 

@@ -48,8 +48,8 @@ class Reflector:
         key = request_key(self.endpoint.base_url, request)
         repeat = self.repeats[key]
         self.repeats[key] += 1
-        there = self.search.proposals.filter(prompt_key=key, repeat=repeat).first()
-        return there or self._ask(request, parent, part, key, repeat)
+        existing = self.search.proposals.filter(prompt_key=key, repeat=repeat).first()
+        return existing or self._ask(request, parent, part, key, repeat)
 
     def _request(self, parent: Proposal, part: str, cases: Sequence[Case]) -> ChatRequest:
         criterion = self.search.criterion

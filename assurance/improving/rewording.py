@@ -155,7 +155,7 @@ class _Rewording:
         self._choose_by(today)
         few = self._drawn()
         before = float(self._score_wording(today, few)[1].mean())
-        rows = [self._row(one.name, one.part, texts, one.scoring) for one, texts in
+        rows = [self._row(change.name, change.part, texts, change.scoring) for change, texts in
                 self._scorings(today)]  # fmt: skip
         for row in rows:
             rho = float(self._score_proposal(row, few).mean())
@@ -183,9 +183,9 @@ class _Rewording:
         if together := rated_together(self.search.judge, self.search.criterion, wording_of(today)):
             changes.append(together)
         return [
-            (one, today | dict(one.wording))
-            for one in changes
-            if not (one.wording and "prompt" in today)  # its scale is part of its own prompt
+            (change, today | dict(change.wording))
+            for change in changes
+            if not (change.wording and "prompt" in today)  # its scale is part of its own prompt
         ]
 
     def _row(
@@ -197,8 +197,8 @@ class _Rewording:
     ) -> Proposal:
         """Return the proposal with this name, which is the same each time the search is
         repeated."""
-        there = self.search.proposals.filter(prompt_key=name).first()
-        return there or Proposal.objects.create(
+        existing = self.search.proposals.filter(prompt_key=name).first()
+        return existing or Proposal.objects.create(
             search=self.search,
             number=self.search.next_number(),
             parent=self.search.proposals.get(number=0),
@@ -321,9 +321,9 @@ class _Rewording:
         """Return scores of all outputs (NaN for others), and rho in each document; 0 if the judge
         gives all of its outputs the same score."""
         ground = self.ground
-        there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
+        is_wanted = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
         scores = np.full(len(ground.outputs), np.nan)
-        scores[there] = self.trials.scores(wording_of(candidate), ground.output_ids[there])
+        scores[is_wanted] = self.trials.scores(wording_of(candidate), ground.output_ids[is_wanted])
         outputs, (human, own) = ground.on(documents, ground.human, scores)
         rho = ranked_by_document(outputs, human, own)[documents]
         return scores, np.nan_to_num(rho, nan=0.0)

@@ -88,9 +88,9 @@ def renew_search(search: Search) -> None:
     Raises:
         LeftError: this worker has lost the search.
     """
-    mine = Search.objects.filter(pk=search.pk, state=ErrandState.ASKING, worker=search.worker)
+    held = Search.objects.filter(pk=search.pk, state=ErrandState.ASKING, worker=search.worker)
     # Reaching this point is progress, so earlier losses of workers no longer count.
-    if not mine.update(taken_until=timezone.now() + LEASE, attempts=1):
+    if not held.update(taken_until=timezone.now() + LEASE, attempts=1):
         raise LeftError(Leaving.LOST)
 
 

@@ -94,8 +94,8 @@ def shift(study: Study, items: Sequence[StudyItem]) -> float | None:
     scores = table_of(items)
     if scores.shape[1] <= study.replies:
         return None
-    there = ~np.isnan(scores[:, : study.replies]).all(axis=1) & ~np.isnan(scores[:, -1])
-    if not there.any():
+    has_both = ~np.isnan(scores[:, : study.replies]).all(axis=1) & ~np.isnan(scores[:, -1])
+    if not has_both.any():
         return None
-    frozen = np.nanmean(scores[there, : study.replies], axis=1)
-    return float((scores[there, -1] - frozen).mean())
+    frozen = np.nanmean(scores[has_both, : study.replies], axis=1)
+    return float((scores[has_both, -1] - frozen).mean())

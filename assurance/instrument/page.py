@@ -181,35 +181,35 @@ def studies_of(judge: Judge, kind: str) -> list[ShownStudy]:
     return studies
 
 
-def study_json(one: ShownStudy) -> dict[str, Any]:
+def study_json(shown_study: ShownStudy) -> dict[str, Any]:
     """Return a study as JSON; its findings depend on its kind."""
-    study = one.study
+    study = shown_study.study
     content: dict[str, Any] = {
         "id": study.pk,
         "kind": study.kind,
         "judge": study.judge_id,
         "criterion": study.criterion.name,
-        "state": one.state,
+        "state": shown_study.state,
         "is_on": study.is_on,
-        "message": study.message or one.waits_for,
-        "items": len(one.items),
+        "message": study.message or shown_study.waits_for,
+        "items": len(shown_study.items),
         "replies": study.replies,
-        "parts": one.parts,
+        "parts": shown_study.parts,
         "model": study.model,
         "made_at": study.made_at,
     }
-    if one.is_watch:
+    if shown_study.is_watch:
         content |= {
             "every_hours": study.every_hours,
-            "rated_items": one.rated,
+            "rated_items": shown_study.rated,
             "next_at": study.next_at if study.is_on else None,
             "drifted_at": study.drifted_at,
             "drift": study.drift,
-            "moved": one.moved,
-            "bound": one.bound,
-            "askings": [vars(asking) for asking in one.askings],
+            "moved": shown_study.moved,
+            "bound": shown_study.bound,
+            "askings": [vars(asking) for asking in shown_study.askings],
         }
-    if study.kind == StudyKind.PROBES and one.is_done:
+    if study.kind == StudyKind.PROBES and shown_study.is_done:
         sensitivity = sensitivity_of(study)
         content["findings"] = [finding_json(finding) for finding in sensitivity.findings]
         if sensitivity.sample:

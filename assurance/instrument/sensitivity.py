@@ -58,8 +58,8 @@ def sensitivity_of(study: Study) -> Sensitivity:
     parts = study.parts.filter(recorded_at__isnull=False)
     scores = table_of(kept)
     # Imported studies may have parts without scores.
-    there = parts.filter(number__range=(1, scores.shape[1]))
-    names = dict(there.values_list("name", "number"))
+    scored_parts = parts.filter(number__range=(1, scores.shape[1]))
+    names = dict(scored_parts.values_list("name", "number"))
     if not {UNCHANGED, REPEATED} <= names.keys():
         return Sensitivity(study, ())
     columns = {name: scores[:, number - 1] for name, number in names.items()}

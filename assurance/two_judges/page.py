@@ -177,30 +177,30 @@ def _most_apart(pairs: list[PairOnCriterion]) -> int:
     return max(pairs, key=lambda pair: pair.shares.only_one).criterion if pairs else 0
 
 
-def _listed(view: PairView, found: OneAgreeing) -> tuple[Page[int], tuple[OneAgrees, ...]]:
+def _listed(view: PairView, agreeing: OneAgreeing) -> tuple[Page[int], tuple[OneAgrees, ...]]:
     """Return a page of the outputs on which exactly one judge agrees."""
-    places = np.arange(len(found.output_ids))
+    places = np.arange(len(agreeing.output_ids))
     if view.only:
-        places = places[found.is_first == (CLASSES[view.only] == ONLY_FIRST)]
+        places = places[agreeing.is_first == (CLASSES[view.only] == ONLY_FIRST)]
     size = PAGE_SIZE if view.only else FIRST_FEW
     page = Paginator(places.tolist(), size).get_page(view.page if view.only else 1)
-    ids = [int(found.output_ids[place]) for place in page.object_list]
+    ids = [int(agreeing.output_ids[place]) for place in page.object_list]
     with connection.cursor() as cursor:
         cursor.execute(_BEGINS, [ids])
         texts = {pk: (begins, doc_id) for pk, begins, doc_id in cursor.fetchall()}
     rows = []
     for pk, place in zip(ids, page.object_list, strict=True):
         begins, doc_id = texts.get(pk, ("", ""))
-        is_first = bool(found.is_first[place])
+        is_first = bool(agreeing.is_first[place])
         rows.append(
             OneAgrees(
                 pk,
                 begins,
-                found.systems[place],
+                agreeing.systems[place],
                 doc_id,
-                f"{found.human[place]:.2f}",
-                short(round(float(found.first[place]), 2)),
-                short(round(float(found.second[place]), 2)),
+                f"{agreeing.human[place]:.2f}",
+                short(round(float(agreeing.first[place]), 2)),
+                short(round(float(agreeing.second[place]), 2)),
                 1 if is_first else 2,
                 view.second if is_first else view.first,
             )

@@ -61,7 +61,7 @@ class ReplyStage:
         }
         seen: dict[Key, list[str]] = {}
         for rows in self._chunks():
-            known = _known(
+            existing = _known(
                 [
                     (run, output, criterion)
                     for _file, _line, output, criterion, run, _replies in rows
@@ -70,11 +70,11 @@ class ReplyStage:
             new: dict[Key, tuple[list[str], int, int]] = {}
             for file, line, output, criterion, run, stored in rows:
                 key, replies = (run, output, criterion), orjson.loads(stored)
-                there = seen.get(key, known.get(key))
-                if there is None:
+                existing_score = seen.get(key, existing.get(key))
+                if existing_score is None:
                     seen[key] = replies
                     new[key] = replies, file, line
-                elif there == replies:
+                elif existing_score == replies:
                     tally.unchanged += 1
                 else:
                     message = contradictions.REPLIES.format(criteria[criterion].name)

@@ -224,7 +224,7 @@ class RowStager:
     def _stage_output(self, file: str, file_number: int, row: OutputRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         place = f"{file}:{row.line}"
-        said = (
+        content = (
             orjson.dumps(row.metadata, option=orjson.OPT_SORT_KEYS).decode()
             if row.metadata
             else "{}"
@@ -237,7 +237,7 @@ class RowStager:
                 "\0".join(row.references),
                 f"{row.conversation} {row.turns_before}",
                 row.session,
-                said,
+                content,
             )
         )
         for name in row.metadata:
@@ -247,14 +247,14 @@ class RowStager:
             self.documents[doc_id] = _Staged(len(self.documents), digests, place)
             references = _json_list(row.references)
             size = len(row.source) + len(row.context) + len(references)
-            document = (file_number, row.line, doc_id, row.source, row.context, references, said,
+            document = (file_number, row.line, doc_id, row.source, row.context, references, content,
                         row.conversation or None, row.turns_before, row.session)  # fmt: skip
-            self.document_table.add(document, size + len(said))
+            self.document_table.add(document, size + len(content))
         else:
             *theirs, their_metadata = earlier.digests
             *ours, our_metadata = digests
-            for column, there, here in zip(DOCUMENT_COLUMNS, theirs, ours, strict=True):
-                if there != here:
+            for column, existing, here in zip(DOCUMENT_COLUMNS, theirs, ours, strict=True):
+                if existing != here:
                     message = (
                         f"document {doc_id} has a different {column} at {earlier.place}; a "
                         "document has only one"
@@ -263,7 +263,7 @@ class RowStager:
                     self.refused_outputs.add((doc_id, row.system_id))
                     return
             if their_metadata != our_metadata:
-                self.metadata_table.add((doc_id, said), len(said))
+                self.metadata_table.add((doc_id, content), len(content))
         output = _Staged(len(self.outputs), (_digest(row.output), _digest(row.turns)), place)
         twice = self.outputs.setdefault((doc_id, row.system_id), output)
         if twice is output:

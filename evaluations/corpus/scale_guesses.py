@@ -35,18 +35,18 @@ def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
     though the project's existing scores did not. Call this before the scores are merged."""
     runs = {run: name for name, run in load.import_runs.items()}
     criteria = {seen.criterion.pk: seen.criterion.name for seen in load.seen.values()}
-    for (run, criterion), (before, both) in _scores_by_judge(list(runs)).items():
+    for (run, criterion), (before, after) in _scores_by_judge(list(runs)).items():
         if before and narrower_scale(before):
             continue
-        if narrow := narrower_scale(both):
+        if narrow := narrower_scale(after):
             named = MixedScores(
                 runs[run],
                 run,
                 criterion,
                 criteria.get(criterion, "") if criterion else "",
                 narrow,
-                usual_scale_for(both),
-                sum(both.values()),
+                usual_scale_for(after),
+                sum(after.values()),
             )
             if not load.confirms_scale(named):
                 yield named
@@ -73,8 +73,8 @@ def _scores_by_judge(
             [runs],
         )
         for run, criterion, value, count, staged in cursor.fetchall():
-            before, both = counts[run, criterion]
-            both[value] += count
+            before, after = counts[run, criterion]
+            after[value] += count
             if count > staged:
                 before[value] += count - staged
     return counts

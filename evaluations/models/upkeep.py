@@ -22,13 +22,13 @@ class UpkeepJobQuerySet(models.QuerySet["UpkeepJob"]):
         """Claim a turn of a job: return True if it is due and no other worker has begun this
         turn."""
         now = timezone.now()
-        mine = self.filter(name=name)
+        job = self.filter(name=name)
         # A turn begun by a lost or hanging worker has not ended, so `late_at` stays.
         late_at = Case(When(begun_at=None, then=now + every + GRACE), default=F("late_at"))
         turn = {"due_at": now + every, "begun_at": now, "late_at": late_at}
-        if mine.filter(due_at__lte=now).update(**turn):
+        if job.filter(due_at__lte=now).update(**turn):
             return True
-        if mine.exists():
+        if job.exists():
             return False
         self.bulk_create([UpkeepJob(name=name)], ignore_conflicts=True)
         return self.claim(name, every)

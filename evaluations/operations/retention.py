@@ -82,29 +82,31 @@ def tidy(policy: Policy) -> list[Due]:
     if not (policy.replies or policy.audit):
         return []
     with alone(TIDY_LOCK) as mine:
-        return [_tidy_project(policy, one) for one in due(policy)] if mine else []
+        return [_tidy_project(policy, project_due) for project_due in due(policy)] if mine else []
 
 
-def _tidy_project(policy: Policy, one: Due) -> Due:
+def _tidy_project(policy: Policy, project_due: Due) -> Due:
     """Remove what is due in one project. A note is written to the audit log first, so that nothing
     is removed without one."""
     parts = []
-    if one.replies:
+    if project_due.replies:
         begin = begin_of(policy.replies).date()
-        parts.append(f"{replies_in_words(one.replies)} from before {begin}")
-    if one.entries:
+        parts.append(f"{replies_in_words(project_due.replies)} from before {begin}")
+    if project_due.entries:
         begin = begin_of(policy.audit).date()
-        parts.append(f"{entries_in_words(one.entries)} from before {begin}")
-    AuditEntry.objects.note_by_site(one.project_id, ACTION, f"removed {' and '.join(parts)}")
-    if one.replies:
-        for ids in _chunks(_old_replies(policy).filter(project=one.project_id)):
+        parts.append(f"{entries_in_words(project_due.entries)} from before {begin}")
+    AuditEntry.objects.note_by_site(
+        project_due.project_id, ACTION, f"removed {' and '.join(parts)}"
+    )
+    if project_due.replies:
+        for ids in _chunks(_old_replies(policy).filter(project=project_due.project_id)):
             old = ModelReply.objects.filter(pk__in=ids)
             # Without a key the reply is never reused.
             old.update(choices=[], request_key="", removed_at=Now())
-    if one.entries:
-        for ids in _chunks(_old_entries(policy).filter(project=one.project_id)):
+    if project_due.entries:
+        for ids in _chunks(_old_entries(policy).filter(project=project_due.project_id)):
             AuditEntry.objects.filter(pk__in=ids).delete()
-    return one
+    return project_due
 
 
 def _old_replies(policy: Policy) -> "QuerySet[ModelReply]":

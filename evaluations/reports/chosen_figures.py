@@ -85,7 +85,7 @@ class ChosenFigures:
 
     @cached_property
     def criterion(self) -> Criterion | None:
-        by_pk = {one.pk: one for one in self.in_view}
+        by_pk = {criterion.pk: criterion for criterion in self.in_view}
         return by_pk.get(self.criterion_pk or 0) or next(iter(self.in_view), None)
 
     @cached_property
@@ -102,7 +102,7 @@ class ChosenFigures:
         if self.numbers is None or self.judge is None:
             return []
         address = self._outputs_behind if self.may_open else None
-        return [self._shown(one) for one in drawings(self.numbers, self.judge, address)]
+        return [self._shown(drawing) for drawing in drawings(self.numbers, self.judge, address)]
 
     @property
     def lacks_pictures(self) -> bool:

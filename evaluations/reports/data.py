@@ -172,7 +172,7 @@ def _group_scores(key: str, scores: str) -> dict[tuple[int, int], list[FloatArra
         ["s.output_id", "s.value"],
         f"FROM {scores}",
     )
-    return {ids_of_key(both): columns for both, columns in groups.items()}
+    return {ids_of_key(key_pair): columns for key_pair, columns in groups.items()}
 
 
 @from_replica

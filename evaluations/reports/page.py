@@ -33,5 +33,7 @@ def report_page(project: Project, numbers: ReportNumbers, *, mark: str) -> Repor
     report, options = numbers.report, numbers.report.options
     # Agreement is computed live over all data; a view of a part does not state it.
     states = not (options.is_filtered or options.judges or is_large(project))
-    running = runs_in_progress(project, [one.pk for one in report.criteria] if states else ())
+    running = runs_in_progress(
+        project, [criterion.pk for criterion in report.criteria] if states else ()
+    )
     return page_of(numbers, mark, running)

@@ -52,31 +52,31 @@ def describe_correlations(run: EvaluationRun, criteria: Container[int]) -> str:
         criteria: ids of the criteria to include.
     """
     sentences = (
-        KnownSoFar.of(one, *in_order(one, _order(run, one)))
-        for one in so_far(run)
-        if one.pk in criteria
+        KnownSoFar.of(criterion, *in_order(criterion, _order(run, criterion)))
+        for criterion in so_far(run)
+        if criterion.pk in criteria
     )
     return ", ".join(map(str, filter(None, sentences)))
 
 
-def goal_progress(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | None:
+def goal_progress(run: EvaluationRun, criterion: CriterionSoFar) -> KnownSoFar | None:
     """Return what is known about a run's goal from the documents that are completely judged on a
     criterion."""
     open_ = (
         run.items.open()
-        .filter(Q(criterion=one.pk) | Q(criterion=None))
+        .filter(Q(criterion=criterion.pk) | Q(criterion=None))
         .order_by()
         .values_list("output__document", flat=True)
     )
-    order = _order(run, one, without=set(open_))
-    if one.ahead is None:
-        return KnownSoFar.of(one, *in_order(one, order))
-    same = one.ahead.at([at for at in order if at < len(one.ahead.counting)])
-    return KnownSoFar.of(one, same.difference, same.weight, ranked=same.ranked)
+    order = _order(run, criterion, without=set(open_))
+    if criterion.ahead is None:
+        return KnownSoFar.of(criterion, *in_order(criterion, order))
+    same = criterion.ahead.at([at for at in order if at < len(criterion.ahead.counting)])
+    return KnownSoFar.of(criterion, same.difference, same.weight, ranked=same.ranked)
 
 
 def _order(
-    run: EvaluationRun, one: CriterionSoFar, *, without: Collection[int] = frozenset()
+    run: EvaluationRun, criterion: CriterionSoFar, *, without: Collection[int] = frozenset()
 ) -> list[int]:
     """Return the positions of documents in the order of their first scores; `without` are ids of
     documents to exclude. A session has one position, that of its first score, and is excluded as a
@@ -85,12 +85,12 @@ def _order(
         ["o.document_id", "min(s.id)"],
         f"""FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id
             WHERE s.run_id = {int(run.pk)}
-                AND (s.criterion_id = {int(one.pk)} OR s.criterion_id IS NULL)
+                AND (s.criterion_id = {int(criterion.pk)} OR s.criterion_id IS NULL)
             GROUP BY o.document_id""",
     )
-    left_out = {one.places[pk] for pk in without if pk in one.places}
+    left_out = {criterion.places[pk] for pk in without if pk in criterion.places}
     ordered = rows[rows[:, 1].argsort(kind="stable"), 0].astype(int).tolist()
-    places = dict.fromkeys(one.places[pk] for pk in ordered if pk in one.places)
+    places = dict.fromkeys(criterion.places[pk] for pk in ordered if pk in criterion.places)
     return [place for place in places if place not in left_out]
 
 

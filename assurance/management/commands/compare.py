@@ -44,9 +44,9 @@ class Command(SiteCommand):
         first, second = (judge.pk for judge in both)
         seen = seen_by_search(project, both)
         for one in pair_tests(data, criteria, first, second, seed=options["seed"]):
-            for name, found in (("soft pairwise", one.soft), ("tie-calibrated", one.calibrated)):
+            for name, numbers in (("soft pairwise", one.soft), ("tie-calibrated", one.calibrated)):
                 self.stdout.write(
-                    f"{one.criterion}, {name} accuracy: {accuracy_in_words(found)}"
+                    f"{one.criterion}, {name} accuracy: {accuracy_in_words(numbers)}"
                     f"{about_searches(seen[one.criterion])}"
                 )
         if {first, second} <= {*judges_with_probabilities(project)}:

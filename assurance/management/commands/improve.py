@@ -233,9 +233,9 @@ class Command(SiteCommand):
                 " Ctrl-C pauses."
             )
 
-    def _use(self, found: list[dict[str, Any]]) -> None:
+    def _use(self, candidates: list[dict[str, Any]]) -> None:
         """Adopt the proven changes, and score every output with them."""
-        ids = [one["candidate"] for search in found for one in search["candidates"]]
+        ids = [one["candidate"] for search in candidates for one in search["candidates"]]
         for candidate in Candidate.objects.filter(
             pk__in=ids, look__outcome=Outcome.PROVEN, adopted_as=None
         ).select_related("search__project", "search__judge", "search__criterion", "proposal"):

@@ -22,15 +22,15 @@ STEPS_SECONDS = 90.0
 @transaction.atomic
 def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
     """Add criteria to a project, skipping those whose names already exist."""
-    there = {name.lower() for name in project.criteria.values_list("name", flat=True)}
+    existing = {name.lower() for name in project.criteria.values_list("name", flat=True)}
     made: list[Criterion] = []
     for preset in chosen:
-        if preset.name in there:
+        if preset.name in existing:
             continue
         criterion = Criterion(
             project=project,
             name=preset.name,
-            position=len(there) + len(made),
+            position=len(existing) + len(made),
             scale_min=preset.scale.lowest,
             scale_max=preset.scale.highest,
         )

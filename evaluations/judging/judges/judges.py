@@ -144,8 +144,10 @@ def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoi
         ValidationError: the address is invalid, or must not be called.
     """
     url = base_url.strip().rstrip("/")
-    there = project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
-    return there or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
+    existing = (
+        project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
+    )
+    return existing or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
 
 
 def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
@@ -224,13 +226,13 @@ def create_judge(
         ValidationError: a setting is wrong, the name is taken by another judge, the mode does not
             fit a criterion or the endpoint, or the endpoint does not answer.
     """
-    there = newest_version(project, draft.name)
-    draft = _with_new_settings(draft, there)
+    existing = newest_version(project, draft.name)
+    draft = _with_new_settings(draft, existing)
     judge = _judge_from_draft(project, draft, _findings_for(project, draft, probe=probe, here=here))
-    if there is None:
+    if existing is None:
         judge.save()
         return judge, True
-    different = [name for name in _SETTINGS if getattr(there, name) != getattr(judge, name)]
+    different = [name for name in _SETTINGS if getattr(existing, name) != getattr(judge, name)]
     if different:
         listed = ", ".join(name.removesuffix("_id") for name in different)
         raise ValidationError(
@@ -241,7 +243,7 @@ def create_judge(
                 )
             }
         )
-    return there, False
+    return existing, False
 
 
 def draft_of(judge: Judge) -> JudgeDraft:
@@ -314,11 +316,11 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
     return judge
 
 
-def _with_new_settings(draft: JudgeDraft, there: Judge | None) -> JudgeDraft:
+def _with_new_settings(draft: JudgeDraft, existing: Judge | None) -> JudgeDraft:
     """Return the draft with its evaluator's settings completed from the existing judge, or from the
     defaults of new judges."""
     kind = evaluators().get(draft.kind)
-    before = there.settings if there and there.kind == draft.kind else None
+    before = existing.settings if existing and existing.kind == draft.kind else None
     return replace(draft, settings=new_settings(kind, draft.settings, before)) if kind else draft
 
 
@@ -327,10 +329,10 @@ def newest_version(project: Project, name: str) -> Judge | None:
     return project.judges.filter(name=name.strip()).order_by("-version").first()
 
 
-def same_but_for_settings(one: Judge, other: Judge) -> bool:
+def same_but_for_settings(judge: Judge, other: Judge) -> bool:
     """Whether two judges differ in nothing but their evaluator's own settings."""
     names = [name for name in _FROZEN if name != "settings"]
-    return all(getattr(one, name) == getattr(other, name) for name in names)
+    return all(getattr(judge, name) == getattr(other, name) for name in names)
 
 
 def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:

@@ -303,8 +303,8 @@ def _claim_run(run_id: int) -> datetime.datetime | None:
 
 def _renew_claim(run_id: int, until: datetime.datetime | None) -> datetime.datetime | None:
     later = timezone.now() + datetime.timedelta(seconds=CLAIM_SECONDS)
-    mine = EvaluationRun.objects.filter(pk=run_id, preparer_until=until)
-    return later if mine.update(preparer_until=later) else until
+    claimed = EvaluationRun.objects.filter(pk=run_id, preparer_until=until)
+    return later if claimed.update(preparer_until=later) else until
 
 
 def _release_claim(run_id: int, until: datetime.datetime | None) -> None:

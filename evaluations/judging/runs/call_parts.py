@@ -130,16 +130,16 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
         )
         _, now = cursor.fetchone()
         callers = _serving_slots(endpoint)
-        mine = next((caller for caller in callers if caller.slot == slot.pk), None)
+        own_caller = next((caller for caller in callers if caller.slot == slot.pk), None)
         # Other slots ignore a slot without a recent heartbeat, so it gets no part.
         granted = 0
-        if mine is not None:
+        if own_caller is not None:
             # Includes slots that are still ending calls for this account while they serve another
             # run.
             others = WorkerSlot.objects.serving().exclude(pk=slot.pk)
             counted = others.filter(account=account).aggregate(calls=Sum("calls"))
             turn = int(now / TURN_SECONDS)
-            part = part_of_limit(mine, callers, granted=counted["calls"] or 0, turn=turn)
+            part = part_of_limit(own_caller, callers, granted=counted["calls"] or 0, turn=turn)
             granted = min(part, parts_of_judges(callers)[slot.pk])
         mine_row = WorkerSlot.objects.as_taken(slot)
         mine_row.update(account=account, calls=max(granted, are_open))

@@ -110,8 +110,8 @@ def request_steps(criterion: Criterion, judge: Judge) -> StepsRequest:
 
 def request_explanation(score: Score) -> Explanation:
     """Have a worker ask the model of a score for its reasons, unless that was requested before."""
-    there = Explanation.objects.filter(score=score, state=ErrandState.DONE).first()
-    return there or _request("explanation", score=score)
+    existing = Explanation.objects.filter(score=score, state=ErrandState.DONE).first()
+    return existing or _request("explanation", score=score)
 
 
 def _request(kind: str, **which: Any) -> Any:
@@ -170,8 +170,8 @@ def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project % 2**31])
         if _in_hand(project) >= MOST_IN_HAND:
             return None
-        mine = model.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
-        if not mine.update(
+        errand_row = model.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
+        if not errand_row.update(
             state=ErrandState.ASKING,
             attempts=F("attempts") + 1,
             taken_until=timezone.now() + timedelta(seconds=KINDS[kind].seconds) + LATE,
@@ -190,10 +190,10 @@ def _in_hand(project: int) -> int:
 
 def _finish(errand: Errand, state: ErrandState, message: str) -> None:
     """End an errand, unless another worker has taken it over or it was removed."""
-    mine = type(errand).objects.filter(
+    held = type(errand).objects.filter(
         pk=errand.pk, state=ErrandState.ASKING, attempts=errand.attempts
     )
-    mine.update(state=state, message=message[:1000], taken_until=None)
+    held.update(state=state, message=message[:1000], taken_until=None)
 
 
 def _wake_waiting(project: int) -> None:

@@ -79,8 +79,8 @@ def check_limits(project: Project) -> None:
 
 def ids_of(run_id: int) -> dict[str, Any]:
     """Return the ids of a run for the log."""
-    found = EvaluationRun.objects.filter(pk=run_id).values_list("project__slug", "judge_id").first()
-    project, judge = found or (None, None)
+    row = EvaluationRun.objects.filter(pk=run_id).values_list("project__slug", "judge_id").first()
+    project, judge = row or (None, None)
     return {"run": run_id, "project": project, "judge": judge}
 
 

@@ -54,10 +54,10 @@ def stored_replies(
     project_id: int, keys: Sequence[str], *, since: Any = None
 ) -> dict[str, ModelReply]:
     """Return the newest stored reply for each key; `since` excludes older ones."""
-    found = ModelReply.objects.filter(project_id=project_id, request_key__in=keys).order_by("pk")
+    replies = ModelReply.objects.filter(project_id=project_id, request_key__in=keys).order_by("pk")
     if since is not None:
-        found = found.filter(created_at__gte=since)
-    return {reply.request_key: reply for reply in found}
+        replies = replies.filter(created_at__gte=since)
+    return {reply.request_key: reply for reply in replies}
 
 
 def answer_from(stored: ModelReply) -> Answer:

@@ -108,10 +108,10 @@ def choose_run(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-    mine = WorkerSlot.objects.as_taken(slot)
-    current = mine.values_list("run_id", flat=True).first()
+    slot_row = WorkerSlot.objects.as_taken(slot)
+    current = slot_row.values_list("run_id", flat=True).first()
     chosen = _choose(slot.pk, current, avoided)
-    if not mine.update(run_id=chosen, seen_at=Now()):
+    if not slot_row.update(run_id=chosen, seen_at=Now()):
         return None
     if chosen != current:
         _note_service([pk for pk in (chosen, current) if pk is not None])
@@ -137,10 +137,10 @@ def _note_service(runs: Sequence[int]) -> None:
 
 def leave(slot: WorkerSlot) -> None:
     """Record that a slot no longer serves a run."""
-    mine = WorkerSlot.objects.as_taken(slot)
-    left = mine.values_list("run_id", flat=True).first()
+    slot_row = WorkerSlot.objects.as_taken(slot)
+    left = slot_row.values_list("run_id", flat=True).first()
     if left is not None:
-        mine.update(run_id=None)
+        slot_row.update(run_id=None)
         _note_service([left])
 
 

@@ -127,8 +127,8 @@ class RunShare:
             self.stop(gives_way=True)
 
     def _read_state(self) -> tuple[bool, bool, bool]:
-        there = EvaluationRun.objects.filter(pk=self.run.pk, state=self.during)
-        return self.shift.told_to_stop(), there.exists(), self.shift.is_over
+        run = EvaluationRun.objects.filter(pk=self.run.pk, state=self.during)
+        return self.shift.told_to_stop(), run.exists(), self.shift.is_over
 
     async def watch(self, *, every: float) -> None:
         """Renew leases and check for reasons to stop, until halted."""

@@ -47,8 +47,8 @@ def unreadable(run: EvaluationRun) -> Unreadable | None:
     counts = run.items.counts()
     failed = counts[ItemState.FAILED]
     reason = failures[0]["reason"]
-    known = Reason(reason) if reason in set(Reason) else Reason.UNFORESEEN
-    advice = advise(known, run.frozen.request_settings, _modes(run))
+    known_reason = Reason(reason) if reason in set(Reason) else Reason.UNFORESEEN
+    advice = advise(known_reason, run.frozen.request_settings, _modes(run))
     return Unreadable(counts[ItemState.DONE] + failed, failed, failures[0]["count"], advice)
 
 

@@ -44,12 +44,12 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
-        there = project.endpoints.filter(name=options["name"]).first()
-        if there is None and not options["base_url"]:
+        existing = project.endpoints.filter(name=options["name"]).first()
+        if existing is None and not options["base_url"]:
             raise CommandError(
                 f"There is no endpoint {options['name']!r} yet; give its --base-url to create it."
             )
-        now = there or Endpoint(project=project)
+        now = existing or Endpoint(project=project)
         kept = (
             "base_url",
             "api_version",
@@ -70,7 +70,7 @@ class Command(SiteCommand):
             confirms_key_env=options["key_env"] is not None,
             **values,
         )
-        endpoint = save_endpoint(project, draft, endpoint=there)
-        self.stdout.write(f"Endpoint {endpoint} was {'changed' if there else 'created'}.")
+        endpoint = save_endpoint(project, draft, endpoint=existing)
+        self.stdout.write(f"Endpoint {endpoint} was {'changed' if existing else 'created'}.")
         if warning := warn_of_key(endpoint):
             self.stderr.write(warning)

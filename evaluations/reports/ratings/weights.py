@@ -121,8 +121,8 @@ def _with_criteria(project_id: int) -> list[tuple[int, str, list[int]]]:
         project_id=project_id, kind=CampaignKind.RATING, sample_size__isnull=False
     ).exclude(selection=Selection.ALL)
     return [
-        (one.pk, one.selection, [criterion.pk for criterion in one.criteria.all()])
-        for one in campaigns.prefetch_related("criteria")
+        (campaign.pk, campaign.selection, [criterion.pk for criterion in campaign.criteria.all()])
+        for campaign in campaigns.prefetch_related("criteria")
     ]
 
 
