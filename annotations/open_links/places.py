@@ -24,6 +24,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.open_links.arrival import Arrival, joined, participant_by
+from annotations.planning.places import count_places
 from evaluations.models.row_by_row import for_each
 from geval.texts.short_questions import question_of
 
@@ -207,15 +208,14 @@ def _give_back(seat: Seat) -> None:
             whose,
         )
         cursor.execute(
-            """WITH gone AS (
-                   UPDATE annotations_assignment a SET state = 'expired'
-                   WHERE a.campaign_id = %(campaign)s AND a.annotator_id = %(annotator)s
-                       AND a.state = 'reserved'
-                   RETURNING item_id)
-               UPDATE annotations_campaignitem i SET places = places + 1 FROM gone
-               WHERE i.id = gone.item_id AND i.kind = 'ordinary'""",
+            """UPDATE annotations_assignment SET state = 'expired'
+               WHERE campaign_id = %(campaign)s AND annotator_id = %(annotator)s
+                   AND state = 'reserved'
+               RETURNING item_id""",
             whose,
         )
+        items = [item for (item,) in cursor.fetchall()]
+    count_places(items)
 
 
 def end_overdue(link: OpenLink) -> int:

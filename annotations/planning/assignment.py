@@ -25,6 +25,7 @@ from annotations.models import (
     ItemOrder,
     Seat,
 )
+from annotations.planning.places import count_places
 from geval.statistics.item_plan import checks_due, shown_order, shows_scores
 from geval_site.joined_query import JoinedQuery
 
@@ -352,7 +353,7 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
 
 @transaction.atomic
 def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
-    """Release the places of expired leases; return how many. Locked rows are skipped.
+    """End expired leases and release their places; return how many. Locked rows are skipped.
 
     Args:
         leaving: annotators whose leases end now, even if not expired.
@@ -360,21 +361,20 @@ def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             """WITH gone AS (
-                   SELECT a.id, i.id AS item, i.kind FROM annotations_assignment a
+                   SELECT a.id FROM annotations_assignment a
                    JOIN annotations_campaignitem i ON i.id = a.item_id
                    WHERE a.campaign_id = %s AND a.state = 'reserved'
                      AND (a.lease_until < now() OR a.annotator_id = ANY(%s))
                    FOR UPDATE OF a, i SKIP LOCKED
-               ), expired AS (
-                   UPDATE annotations_assignment a SET state = 'expired' FROM gone
-                       WHERE a.id = gone.id
-               ), back AS (SELECT item, count(*) AS n FROM gone WHERE kind = 'ordinary'
-                   GROUP BY item)
-               UPDATE annotations_campaignitem i SET places = places + back.n FROM back
-                   WHERE i.id = back.item""",
+               )
+               UPDATE annotations_assignment a SET state = 'expired' FROM gone
+               WHERE a.id = gone.id RETURNING a.item_id""",
             [campaign_id, list(leaving)],
         )
-        return int(cursor.rowcount)
+        items = [item for (item,) in cursor.fetchall()]
+    if items:
+        count_places(items)
+    return len(items)
 
 
 def reserve_again(assignment: Assignment) -> None:
@@ -419,14 +419,9 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
         raise AnnotationError(
             _("This item was already submitted; change your answer instead of skipping it.")
         )
-    if assignment.state == AssignmentState.RESERVED and assignment.item.kind == ItemKind.ORDINARY:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE annotations_campaignitem SET places = places + 1 WHERE id = %s",
-                [assignment.item_id],
-            )
     assignment.state, assignment.skip_reason = AssignmentState.SKIPPED, reason.strip()[:2000]
     assignment.save(update_fields=["state", "skip_reason"])
+    count_places([assignment.item_id])
 
 
 def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from annotations.errors import AnnotationError
@@ -28,6 +27,7 @@ from annotations.models import (
     Selection,
 )
 from annotations.planning.assignment import release_expired
+from annotations.planning.places import count_places
 from annotations.planning.selection import disagreement, likely_errors, pair_values, project_outputs
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
 from evaluations.models.row_by_row import for_each
@@ -190,10 +190,9 @@ def raise_overlap(campaign: Campaign, overlap: int) -> None:
             f"Each item would need {overlap} annotators, but the campaign has {seats}. Edit the"
             " campaign to choose more first."
         )
-    ordinary = campaign.items.filter(kind=ItemKind.ORDINARY)
-    ordinary.update(places=F("places") + overlap - campaign.overlap)
     campaign.overlap = overlap
     campaign.save(update_fields=["overlap"])
+    count_places(campaign.items.values_list("pk", flat=True))
 
 
 @transaction.atomic

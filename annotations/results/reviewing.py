@@ -7,7 +7,7 @@ stored as a `Review`, with the answer at that time.
 from collections.abc import Iterable
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -25,6 +25,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.planning.assignment import release_expired
+from annotations.planning.places import count_places
 from evaluations.models.improving import withheld_documents
 
 REASON_LIMIT = 2000
@@ -176,16 +177,16 @@ def _of_person(annotator: Annotator, state: AssignmentState) -> list[Assignment]
 
 def _reject(assignments: list[Assignment], *, user: Any, reason: str) -> None:
     _note(assignments, ReviewAction.REJECTED, user=user, reason=reason)
-    _set_state(assignments, AssignmentState.REJECTED, places=1)
+    _set_state(assignments, AssignmentState.REJECTED)
 
 
 def _restore(assignments: list[Assignment], *, user: Any) -> None:
     _note(assignments, ReviewAction.COUNTED, user=user)
-    # Somebody else may have answered in this place; then the item has one answer more than planned.
-    _set_state(assignments, AssignmentState.SUBMITTED, places=-1)
+    # Somebody else may have answered in its place; then the item has one answer more than planned.
+    _set_state(assignments, AssignmentState.SUBMITTED)
 
 
-def _set_state(assignments: list[Assignment], state: AssignmentState, *, places: int) -> None:
+def _set_state(assignments: list[Assignment], state: AssignmentState) -> None:
     if not assignments:
         return
     ids = [assignment.pk for assignment in assignments]
@@ -193,12 +194,7 @@ def _set_state(assignments: list[Assignment], state: AssignmentState, *, places:
     for assignment in assignments:
         assignment.state = state
     ordinary = [row for row in assignments if row.item.kind == ItemKind.ORDINARY]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """UPDATE annotations_campaignitem SET places = greatest(places + %s, 0)
-               WHERE id = ANY(%s)""",
-            [places, [row.item_id for row in ordinary]],
-        )
+    count_places([row.item_id for row in ordinary])
     for annotator in dict.fromkeys(row.annotator_id for row in ordinary):
         of_person = [row for row in ordinary if row.annotator_id == annotator]
         count_again(
