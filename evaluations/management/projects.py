@@ -1,6 +1,5 @@
 """Find projects, judges and criteria by name for commands, with errors that list existing ones."""
 
-import difflib
 from collections.abc import Sequence
 
 from django.contrib.auth import get_user_model
@@ -11,6 +10,7 @@ from django.db import transaction
 
 from evaluations.judging.judges.judges import newest_version
 from evaluations.models import Criterion, Endpoint, Judge, Membership, Project, Role
+from geval.texts.near_names import did_you_mean
 from geval.texts.program import command
 
 
@@ -23,14 +23,9 @@ def find_project(slug: str) -> Project:
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         slugs = list(Project.objects.values_list("slug", flat=True))
-        close = difflib.get_close_matches(slug, slugs, n=1)
-        advice = (
-            f"Did you mean {close[0]}?"
-            if close
-            else f"`{command(f'load {slug} FILE…')}` creates one."
-        )
+        advice = did_you_mean(slug, slugs) or f" `{command(f'load {slug} FILE…')}` creates one."
         listed = ", ".join(slugs[:20]) or "none yet"
-        raise CommandError(f"There is no project {slug!r} (projects: {listed}). {advice}")
+        raise CommandError(f"There is no project {slug!r} (projects: {listed}).{advice}")
     return project
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import resources
 
 from geval.statistics.scales import Scale
+from geval.texts.near_names import did_you_mean
 
 WORDINGS = {"news": "worded for news", "any": "for any text"}
 
@@ -76,7 +77,10 @@ def presets_by_key(keys: Sequence[str]) -> list[Preset]:
         parts = key.strip().lower().replace(" ", "-").strip("/").split("/")
         matching = [preset for preset in presets() if preset.word.split("/")[: len(parts)] == parts]
         if not matching:
-            raise PresetError(f"There is no preset {key!r}.")
+            words = [preset.word for preset in presets()]
+            tasks = ", ".join(sorted({word.partition("/")[0] for word in words}))
+            meant = did_you_mean("/".join(parts), words) or f" Presets begin with: {tasks}."
+            raise PresetError(f"There is no preset {key!r}.{meant}")
         for preset in matching:
             other = chosen.setdefault(preset.name, preset)
             if other.key != preset.key:

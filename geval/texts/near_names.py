@@ -1,4 +1,4 @@
-"""A field that nobody reads, in a sentence that says what was probably meant."""
+"""What was probably meant by a name that nothing has."""
 
 import difflib
 from collections.abc import Sequence
@@ -8,6 +8,15 @@ def unknown_field(name: str, allowed: Sequence[str]) -> str:
     """The name, the nearest of those that are allowed, and all of them."""
     if not allowed:
         return f"{name[:80]!r} is not a field here; there are none."
-    near = difflib.get_close_matches(name[:80], allowed, n=1, cutoff=0.5)
-    meant = f" Did you mean {near[0]}?" if near else ""
+    meant = did_you_mean(name, allowed, least=0.5)
     return f"{name[:80]!r} is not a field here.{meant} Fields: {', '.join(allowed)}."
+
+
+def did_you_mean(name: str, names: Sequence[str], *, least: float = 0.6) -> str:
+    """A question, after a blank, that names the nearest of some names; empty if none is near.
+
+    Args:
+        least: the similarity from 0 to 1 that it needs, as difflib counts it.
+    """
+    near = difflib.get_close_matches(name[:80], names, n=1, cutoff=least)
+    return f" Did you mean {near[0]}?" if near else ""

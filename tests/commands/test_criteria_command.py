@@ -71,7 +71,11 @@ def test_a_criterion_that_exists_stays_as_it_is_and_is_reported(project: Project
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("mine", "--preset", "poetry"), "There is no preset 'poetry'"),
+        (("mine", "--preset", "poetry"), "There is no preset 'poetry'. Presets begin with: "),
+        (
+            ("mine", "--preset", "summarisation/any/coherenc"),
+            "Did you mean summarisation/any/coherence",
+        ),
         (("mine", "--preset", "summarisation"), "are both criteria named 'coherence': choose one"),
         (("--preset", "summarisation/any"), "Name the project"),
         (("other",), "There is no project 'other'"),
