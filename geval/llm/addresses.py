@@ -1,9 +1,9 @@
-"""Which addresses this site may call: nobody may make it reach what only its own servers can reach.
+"""Decide which addresses this site may call, so that no user can make it reach internal servers.
 
 An address is checked twice. `check_address` looks at a URL when it is saved and before it is used,
-so that a person reads what is wrong with it. `check_ip` looks at each IP address that a connection
-is about to be made to (see network.py): only that holds against a name server that answers
-differently the second time.
+so that the user sees what is wrong with it. `check_ip` looks at each IP address just before a
+connection is made (see network.py); only that protects against a name server that gives a different
+answer the second time (DNS rebinding).
 """
 
 import ipaddress
@@ -22,7 +22,7 @@ _METADATA = frozenset(
     for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254", "192.0.0.192")
 )
 _BROADCAST = ipaddress.ip_address("255.255.255.255")
-# Not for servers, though this Python takes them for global: 6to4 relays (RFC 7526), segment routing
+# Not for servers, though this Python calls them global: 6to4 relays (RFC 7526), segment routing
 # (RFC 9602).
 _RESERVED = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "5f00::/16")))
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data"})
@@ -44,20 +44,20 @@ LONGEST_HOST = 253
 
 
 class ForbiddenAddressError(ValueError):
-    """An address that must not be called; the message says why and what would help."""
+    """An address must not be called; the message says why and what to do."""
 
 
 def check_address(base_url: str, *, allow_private: bool) -> None:
-    """Refuse a URL that is none, or whose host is, or resolves to, an address that must not be
-    called.
+    """Refuse an invalid URL, or a host that is or resolves to an address that must not be called.
 
     Args:
-        allow_private: whether loopback and private networks are fine, as on a machine of one's own.
-            There a host that does not resolve is fine as well: the call itself will say so.
+        allow_private: whether loopback and private networks are allowed, as on a developer's
+            machine. A host that does not resolve is then allowed as well: the call itself will
+            report it.
 
     Raises:
-        ForbiddenAddressError: not http(s), not a host, a metadata service, link-local, or private
-            where that is not allowed.
+        ForbiddenAddressError: the URL is not http(s) or has no valid host, or the address is a
+            metadata service, link-local, or private where that is not allowed.
     """
     url = _parsed(base_url)
     host = url.raw_host or ""
@@ -74,11 +74,11 @@ def check_address(base_url: str, *, allow_private: bool) -> None:
 
 
 def likely_addresses(base_url: str) -> list[str]:
-    """Base URLs that somebody may have meant by one that does not work: always the same server,
-    with the path that most of them have.
+    """Return base URLs that the user may have meant by one that does not work: on the same server,
+    with the paths that are usual.
 
     Raises:
-        ForbiddenAddressError: it is no URL.
+        ForbiddenAddressError: it is not a URL.
     """
     url = _parsed(base_url)
     path = url.path.rstrip("/")
@@ -90,7 +90,7 @@ def likely_addresses(base_url: str) -> list[str]:
 
 
 def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
-    """Refuse an IP address that must not be connected to; `host` is what the message calls it.
+    """Refuse an IP address that must not be connected to; messages name it as `host`.
 
     Raises:
         ForbiddenAddressError: see `check_address`.
@@ -115,7 +115,7 @@ def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
 
 
 def resolved(host: str) -> list[IPAddress]:
-    """The IP addresses of a host, as the system resolves it; none if it does not resolve."""
+    """Return the IP addresses to which the system resolves a host; none if it does not resolve."""
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -124,14 +124,14 @@ def resolved(host: str) -> list[IPAddress]:
 
 
 def ip_of(text: str) -> IPAddress:
-    """An IP address as a socket has it, without a scope such as %eth0."""
+    """Parse an IP address as a socket reports it, without a scope such as %eth0."""
     return ipaddress.ip_address(text.split("%", maxsplit=1)[0])
 
 
 def proxy_for(url: URL) -> str | None:
-    """The proxy that the operator's environment (HTTPS_PROXY, NO_PROXY) names for a URL, if any.
+    """Return the proxy for a URL in the operator's environment (HTTPS_PROXY, NO_PROXY), if any.
 
-    A proxy resolves names itself, so it has to refuse private addresses itself.
+    A proxy resolves host names itself, so it must also refuse private addresses itself.
     """
     if urllib.request.proxy_bypass_environment(url.raw_host or ""):  # type: ignore[attr-defined]
         return None
@@ -139,10 +139,10 @@ def proxy_for(url: URL) -> str | None:
 
 
 def _parsed(base_url: str) -> URL:
-    """A URL that has a scheme, a host that can be encoded, and a port that is one.
+    """Parse a URL with an http(s) scheme, a host that can be encoded and a valid port.
 
     Raises:
-        ForbiddenAddressError: it has not, or it carries a password or a query.
+        ForbiddenAddressError: one of these is missing, or the URL contains a password or a query.
     """
     refused = ForbiddenAddressError(
         f"{base_url!r} is not an address like https://api.example.com/v1."
@@ -152,7 +152,7 @@ def _parsed(base_url: str) -> URL:
     try:
         url = URL(base_url)
         host = url.raw_host or ""
-        # What the parser leaves alone the client would encode in its own way.
+        # The client would encode in its own way what the parser leaves unchanged.
         is_host = _is_ip(host) or (
             len(host) <= LONGEST_HOST
             and all(map(_LABEL.fullmatch, host.removesuffix(".").split(".")))
@@ -181,7 +181,7 @@ def _is_ip(text: str) -> bool:
 
 
 def _with_carried(address: IPAddress) -> list[IPAddress]:
-    """The address, and what it carries: a gateway would connect to that."""
+    """Return the address and the IPv4 addresses in it, to which a gateway would connect."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
     if address.ipv4_mapped:

@@ -1,4 +1,4 @@
-"""What to do about replies that cannot be read: why it is so, and which settings may change it."""
+"""Advice on replies that cannot be read: the cause, and the settings that may help."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Any
 from geval.llm.parsing import Reason
 from geval.llm.request_settings import RequestSettings
 
-# Lengths of replies to go on to: a rating with a sentence or two, with a long reason, with a
-# thought of a model that thinks first.
+# Limits to suggest for a reply, in tokens: a rating with a sentence or two, with a long reason,
+# with the thought of a reasoning model.
 LONGER_REPLIES = (256, 1_024, 4_096)
 _MODES = {
     "samples": "Change to samples",
     "direct": "Change to one greedy reply",
 }
-# Reasons that lie in how ratings are taken from replies, and may be gone in another mode.
+# Reasons that depend on how ratings are read from replies, and may not occur in another mode.
 _OF_THE_MODE = {
     Reason.NO_RATING: "The model explains itself where a rating is asked for.",
     Reason.LOW_COVERAGE: "The model gives most of its probability to words that are no rating.",
@@ -49,7 +49,8 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a judge's settings; `key` is short and has no blanks, `words` are a button's."""
+    """A change of a judge's settings; `key` is short and without spaces, `words` label its
+    button."""
 
     key: str
     words: str
@@ -58,14 +59,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Advice:
-    """Why replies cannot be read, as a sentence, and the changes that may help, the best first."""
+    """Why replies cannot be read, as a sentence, and the changes that may help, best first."""
 
     cause: str
     changes: tuple[Change, ...] = ()
 
     @property
     def in_words(self) -> str:
-        """The cause, and what to try."""
+        """Return the cause and what to try, as sentences."""
         if not self.changes:
             return self.cause
         first, *others = (change.words for change in self.changes)
@@ -73,10 +74,10 @@ class Advice:
 
 
 def advise(reason: Reason, settings: RequestSettings, modes: Sequence[str]) -> Advice:
-    """Advice on items that failed for one reason.
+    """Return advice on items that failed for the same reason.
 
     Args:
-        settings: what was asked with.
+        settings: the settings of the requests.
         modes: the scoring modes that the endpoint and the criteria allow.
     """
     if reason in _OF_THE_LENGTH:
@@ -92,7 +93,7 @@ def _lower(words: str) -> str:
 
 
 def _longer(tokens: int) -> tuple[Change, ...]:
-    """The two next lengths of a reply."""
+    """Return the next two limits for the length of a reply."""
     lengths = [length for length in LONGER_REPLIES if length >= 2 * tokens][:2]
     return tuple(
         Change(f"tokens-{length}", f"Allow {length:,} tokens", {"max_tokens": length})
@@ -101,8 +102,8 @@ def _longer(tokens: int) -> tuple[Change, ...]:
 
 
 def _other_modes(mode: str, modes: Sequence[str]) -> tuple[Change, ...]:
-    """The modes that take ratings from replies in another way. Token probabilities are never among
-    them: they ask more of a reply than the others do."""
+    """Return the modes that read ratings from replies in another way. Token probabilities are never
+    suggested: they require more of a reply than the other modes."""
     return tuple(
         Change(other, words, {"mode": other})
         for other, words in _MODES.items()

@@ -1,5 +1,4 @@
-"""One question to an endpoint until it is answered: repeats passing errors by name, with backoff
-and a budget."""
+"""Ask an endpoint until it answers: retry transient errors by kind, with backoff and a budget."""
 
 import asyncio
 import random
@@ -13,12 +12,11 @@ from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.requests import ChatRequest, Request
 from geval.llm.server_fit import LearnedFit, changed_field
 
-# The least that is waited where the server names a time, as a share of what would be waited
-# without.
+# The least wait where the server names a time, as a share of the wait without one.
 NAMED_SHARE = 0.1
 Ask = Callable[[Any], Awaitable[Reply]]
 Sleep = Callable[[float], Awaitable[None]]
-# Told before each wait: how many seconds, and after which error.
+# Called before each wait with its seconds and the error.
 OnWait = Callable[[float, EndpointError], None]
 
 
@@ -27,10 +25,10 @@ def _tell_nobody(_seconds: float, _error: EndpointError) -> None: ...
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and how long a call is tried again. Times in seconds.
+    """How often and for how long a call is retried; times are in seconds.
 
-    A rate limit passes for certain, so it does not count as an attempt until `rate_limit_patience`
-    is used up by waiting; then the run is paused rather than the item failed.
+    A rate limit is sure to pass, so it does not count as an attempt until waiting has used up
+    `rate_limit_patience`; then the run is paused instead of the item failing.
     """
 
     attempts: int = 8
@@ -39,15 +37,15 @@ class RetryPolicy:
     rate_limit_patience: float = 0.0
 
     def wait(self, attempt: int, retry_after: float | None, *, jitter: float) -> float:
-        """The pause after failed attempt number `attempt` (from 1): what the server asked for, else
-        doubling.
+        """Return the pause after failed attempt number `attempt` (from 1): what the server asked
+        for, otherwise doubling each time.
 
-        `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back
-        together.
+        `jitter` from 0 to 1 spreads callers over half the pause, so that they do not all return at
+        once.
         """
         grown = min(self.longest_wait, self.first_wait * 2 ** (min(attempt, 60) - 1))
         if retry_after is not None:
-            # A server that names moments, again and again, is not asked again without a pause.
+            # A server that repeatedly names very short waits still gets a pause.
             named = max(min(retry_after, LONGEST_WAIT_SECONDS), NAMED_SHARE * grown)
             return float(named * (1 + 0.1 * jitter))
         return float(grown * (0.5 + 0.5 * jitter))
@@ -55,7 +53,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True)
 class Answer:
-    """All the choices that were asked for, and what they took."""
+    """All choices that were requested, and what they cost."""
 
     choices: tuple[ReplyChoice, ...]
     model: str
@@ -67,7 +65,7 @@ class Answer:
 
 
 class _RateLimits:
-    """The rate limits that one question met, and how long it has waited for them."""
+    """The rate limits that a question has met, and how long it has waited for them."""
 
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy = policy
@@ -78,10 +76,10 @@ class _RateLimits:
         return error.kind == ErrorKind.RATE_LIMIT and self._policy.rate_limit_patience > 0
 
     def pause(self, error: EndpointError) -> float:
-        """How long to wait for this one.
+        """Return how long to wait after this rate limit.
 
         Raises:
-            EndpointError: a long wait, which pauses a run: patience is used up.
+            EndpointError: the patience is used up; of the kind that pauses a run for a long wait.
         """
         if self._waited >= self._policy.rate_limit_patience:
             raise EndpointError(
@@ -104,12 +102,12 @@ async def ask_until_answered(
     on_wait: OnWait = _tell_nobody,
     learned: LearnedFit | None = None,
 ) -> Answer:
-    """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what
-    came is counted. A call that is refused is made again as the server may take it; what it took is
-    `learned` for later questions.
+    """Ask for `request.n` choices in as few calls as the endpoint allows; choices are counted, as
+    some endpoints ignore `n`. A refused call is repeated in a form that the server may accept; what
+    it accepts is `learned` for later questions.
 
     Raises:
-        EndpointError: an error that does not pass, or a passing one that outlived the policy.
+        EndpointError: an error that is not transient, or a transient one that outlasted the policy.
     """
     began = time.monotonic()
     replies: list[Reply] = []

@@ -1,8 +1,8 @@
-"""What processes that score or read files get of the environment: what finding, loading and
-computing need. Pure.
+"""The environment variables that processes for scoring or reading files get: those needed for
+finding, loading and computing. Pure.
 
-Neither a package that scores nor a file that takes over its reader has any business with the site's
-keys and passwords.
+Neither a scoring package nor a file that compromises its reader may see the site's keys and
+passwords.
 """
 
 from collections.abc import Mapping
@@ -34,8 +34,8 @@ _NO_SECRETS = frozenset({"HF_TOKEN_PATH", "TOKENIZERS_PARALLELISM"})
 
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
-    """The part of an environment that such a process gets: nothing secret, nothing of the site's
-    own."""
+    """Return the part of an environment that such a process gets: no secrets, none of the site's
+    settings."""
     return {
         name: value
         for name, value in environment.items()

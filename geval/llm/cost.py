@@ -1,8 +1,7 @@
-"""What calls cost, and how many tokens a text will be. Pure.
+"""The cost of calls, and estimates of a text's tokens. Pure.
 
-Prices are in money for a million tokens, in whatever currency the endpoint bills. Tokens are
-estimated from characters: without a model's own tokeniser nothing better is known before the first
-call.
+Prices are per million tokens, in the currency that the endpoint bills. Tokens are estimated from
+characters: without the model's tokeniser nothing better is available before the first call.
 """
 
 import math
@@ -10,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 CHARACTERS_A_TOKEN = 4.0
-# For budgets, where being wrong costs money: no common tokeniser needs more tokens than this for
-# running text.
+# For budgets, where an underestimate costs money: no common tokeniser needs more tokens than this
+# for running text.
 FEWEST_BYTES_A_TOKEN = 2.0
 BATCH_DISCOUNT = Decimal("0.5")
 _MILLION = Decimal(1_000_000)
@@ -19,8 +18,8 @@ _MILLION = Decimal(1_000_000)
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a million tokens in and out, and of those in that were cached (None: as others),
-    with the share that is left of them (0.5 in batches)."""
+    """Prices per million input tokens, output tokens and cached input tokens (None: like other
+    input), and the factor by which they are multiplied (0.5 in batches)."""
 
     tokens_in: Decimal
     tokens_out: Decimal
@@ -31,11 +30,11 @@ class Prices:
 def cost(
     prompt_tokens: int, completion_tokens: int, prices: Prices | None, *, cached_tokens: int = 0
 ) -> Decimal | None:
-    """Money for tokens; None without prices.
+    """Return what tokens cost; None without prices.
 
     Args:
-        cached_tokens: how many of the prompt's were; all are at the full price where nothing is
-            known of them, as before a call.
+        cached_tokens: how many of the prompt's tokens were cached; 0 means that all are at the full
+            price, as before a call.
     """
     if prices is None:
         return None
@@ -46,10 +45,10 @@ def cost(
 
 
 def estimated_tokens(characters: int) -> int:
-    """About how many tokens a text of so many characters is."""
+    """Estimate the tokens of a text from its number of characters."""
     return math.ceil(characters / CHARACTERS_A_TOKEN)
 
 
 def most_tokens(utf8_bytes: int) -> int:
-    """An upper bound of the tokens of running text, for reservations."""
+    """Return an upper bound on the tokens of running text, for reserving budget."""
     return math.ceil(utf8_bytes / FEWEST_BYTES_A_TOKEN)

@@ -1,20 +1,19 @@
 """Decision models: typed questions about an input, and the probability of each answer. Pure.
 
-Three protocols speak of the same:
+Three protocols do the same:
 
 - OpenAI's Decisions API (`POST …/decisions`; the package's `client.decisions`): questions in a
   list, of type `score` with `levels`, `choice` with `choices`, or `predicate`; answers in their
   order, or `refusal`. The input is a text, or a list of messages and calls of tools.
 - System One (`POST …/systemone`; TypeSafe, vLLM, Ollama, llama.cpp and others): questions by name,
   of type `score` with `criteria` from low to high, `choice` with `criteria` by name, or `noul`, the
-  probability of yes; answers by name, without those that the model could not answer. vLLM adds
-  `label_mass`, the probability of all labels together before they were made to add up to 1: what
-  G-Eval calls coverage.
+  probability of yes; answers by name, without questions that the model could not answer. vLLM adds
+  `label_mass`, the total probability of all labels before normalising: what G-Eval calls coverage.
 - Gemini's Decisions API (`POST …/v1beta/decisions`; the package `google-genai`, `_gaos/decisions`):
-  questions and answers as System One has them, with `input` in place of `state`. An input that its
-  filters stop gets `prompt_feedback` and no answers. The key has a header of its own.
+  questions and answers as in System One, with `input` in place of `state`. An input that its
+  filters stop gets `prompt_feedback` and no answers. The key is sent in a separate header.
 
-A reply is kept as a text of our own (`reply_text`), so that stored replies are read again.
+Replies are stored as text in our own form (`reply_text`), from which they can be scored again.
 """
 
 import json
@@ -28,20 +27,20 @@ from geval.llm.scoring import Scored
 from geval.statistics.scales import Scale, short
 
 Protocol = Literal["decisions", "systemone", "gemini"]
-# The route of each, behind the base URL.
+# The route of each protocol, after the base URL.
 ROUTES: Mapping[Protocol, str] = {
     "decisions": "/decisions",
     "systemone": "/systemone",
     "gemini": "/decisions",
 }
-# Gemini's takes a key as a token of Google's accounts otherwise, and refuses it.
+# Gemini would take a key in the usual header for a Google account's token, and refuse it.
 KEY_HEADERS: Mapping[Protocol, str] = {"gemini": "x-goog-api-key"}
-# System One has two to ten levels (TypeSafe, llama.cpp); more are refused by OpenAI's too.
+# System One allows two to ten levels (TypeSafe, llama.cpp); OpenAI refuses more as well.
 MOST_LEVELS = 10
-# Probabilities are rounded by servers; beyond this they are not those of one question.
+# Servers round probabilities; with a larger deviation from 1 they do not belong to one question.
 ROUNDING = 0.02
 NAME = "rating"
-# OpenAI's, to which every protocol is held; Gemini's takes 1,000.
+# OpenAI's limit, which we apply to every protocol; Gemini allows 1,000.
 MOST_QUESTIONS = 400
 
 
@@ -49,8 +48,8 @@ MOST_QUESTIONS = 400
 class TypedQuestion:
     """A question and its answers as the model reads them.
 
-    `levels` are the points of a scale from low to high, `choices` what stands behind each name of
-    an answer; neither for a statement that is true or not.
+    `levels` are the points of a scale from low to high, `choices` the meaning of each answer's
+    name; a statement that is true or false has neither.
     """
 
     instructions: str
@@ -58,7 +57,7 @@ class TypedQuestion:
     choices: tuple[tuple[str, str], ...] = ()
 
     def body(self, protocol: Protocol) -> dict[str, Any]:
-        """The question as its protocol has it, without a name."""
+        """Return the question in the form of a protocol, without a name."""
         asked: dict[str, Any] = {"instructions": self.instructions}
         if protocol == "decisions":
             if self.levels:
@@ -81,8 +80,8 @@ class TypedQuestion:
 class DecisionRequest:
     """Questions about one input: everything that changes their answers.
 
-    `messages` is the input where it is not a text but a conversation, in the form of OpenAI's
-    protocol; `text` is then what people read of it.
+    Where the input is a conversation, `messages` holds it in the form of OpenAI's protocol, and
+    `text` is how people read it.
     """
 
     model: str
@@ -93,7 +92,7 @@ class DecisionRequest:
     n: int = 1
 
     def body(self) -> dict[str, Any]:
-        """The request as its protocol has it."""
+        """Return the request in the form of its protocol."""
         named = zip(names_of(len(self.questions)), self.questions, strict=True)
         if self.protocol == "decisions":
             listed = [{"name": name, **each.body("decisions")} for name, each in named]
@@ -108,24 +107,24 @@ class DecisionRequest:
 
     @property
     def shown(self) -> str:
-        """What the model reads."""
+        """Return what the model reads."""
         asked = "\n\n".join(each.instructions for each in self.questions)
         return f"{asked}\n\n{self.text}"
 
     @property
     def most_reply_tokens(self) -> int:
-        """No text is written."""
+        """Return 0: a decision model writes no text."""
         return 1
 
 
 def names_of(count: int) -> tuple[str, ...]:
-    """The names of so many questions. They say nothing, as a model may read them."""
+    """Return names for `count` questions. They are meaningless, as a model may read them."""
     return (NAME,) if count == 1 else tuple(f"{NAME}_{at}" for at in range(1, count + 1))
 
 
 def levels_of(scale: Scale) -> tuple[str, ...]:
-    """The points of a scale as levels, from low to high: with their words, where they have some;
-    none for a scale of 0 and 1, which is asked as a statement."""
+    """Return the points of a scale as levels, from low to high, with their labels where they have
+    some; none for a scale of 0 and 1, which is asked as a statement."""
     if scale.points == (0, 1):
         return ()
     words = {point: word for word, point in scale.words.items()}
@@ -136,7 +135,7 @@ def levels_of(scale: Scale) -> tuple[str, ...]:
 
 
 def why_not_decided(scale: Scale) -> str:
-    """Why no decision model can rate on a scale; empty if one can."""
+    """Return why a decision model cannot rate on a scale; empty if it can."""
     if len(scale.points) <= MOST_LEVELS:
         return ""
     return (
@@ -146,12 +145,12 @@ def why_not_decided(scale: Scale) -> str:
 
 
 def reply_text(answers: Any, questions: Sequence[TypedQuestion], protocol: Protocol) -> str:
-    """The answers to some questions in the form in which they are kept: JSON. Of one question that
-    is `_answer`; of several `answers`, by the names of the questions, where an answer that cannot
-    be read has what is wrong with it as `odd`.
+    """Return the answers to questions as JSON, the form in which they are stored. For one question
+    that is the result of `_answer`; for several an object `answers` by the names of the questions,
+    where an unreadable answer is replaced by its error as `odd`.
 
     Raises:
-        ValueError: none of them can be read; the message says what is wrong.
+        ValueError: no answer can be read; the message says what is wrong.
     """
     names = names_of(len(questions))
     given = _by_name(answers, names, protocol)
@@ -169,7 +168,7 @@ def reply_text(answers: Any, questions: Sequence[TypedQuestion], protocol: Proto
 
 
 def answers_of(reply: Mapping[str, Any], questions: Sequence[TypedQuestion]) -> Any:
-    """The answers of a reply; where a filter stopped the input, each is a refusal."""
+    """Return the answers in a reply; where a filter stopped the input, each is a refusal."""
     feedback = reply.get("prompt_feedback")
     if not reply.get("answers") and isinstance(feedback, Mapping) and feedback.get("block_reason"):
         return {name: {"type": "refusal"} for name in names_of(len(questions))}
@@ -177,11 +176,11 @@ def answers_of(reply: Mapping[str, Any], questions: Sequence[TypedQuestion]) -> 
 
 
 def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str, Any]:
-    """What was answered to each question, None for nothing. A list is read in its order, unless it
-    names every answer; names of some have to agree with it.
+    """Return the answer to each question, or None. A list is read in order, unless every answer has
+    a name; where only some have names, these must match the order.
 
     Raises:
-        ValueError: which answer is whose cannot be said, or there is none.
+        ValueError: answers cannot be matched with questions, or there are none.
     """
     if protocol != "decisions":
         if not isinstance(answers, Mapping) or not any(name in answers for name in names):
@@ -198,7 +197,7 @@ def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str
         return {name: by_name.get(name) for name in names}
     if len(answers) != len(names):
         raise ValueError(f"it has {len(answers)} answers without names to {len(names)} questions")
-    # A refusal may have no name; the others then have to be where they belong.
+    # A refusal may have no name; the other answers must then be in the right places.
     if len(names) > 1 and any(
         is_named and label != name
         for is_named, label, name in zip(are_named, labels, names, strict=True)
@@ -208,11 +207,11 @@ def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str
 
 
 def _answer(answer: Any, question: TypedQuestion, protocol: Protocol) -> dict[str, Any]:
-    """An answer as it is kept: `probabilities` from low to high or in the order of the choices, and
-    `mass` where the server says it, or `refused`.
+    """Return an answer as it is stored: `probabilities` from low to high or in the order of the
+    choices, and `mass` where the server states it; or `refused`.
 
     Raises:
-        ValueError: it is none; the message says what is wrong.
+        ValueError: it is not an answer; the message says what is wrong.
     """
     if not isinstance(answer, Mapping):
         raise ValueError("it has no answer to this question")
@@ -232,7 +231,8 @@ def _answer(answer: Any, question: TypedQuestion, protocol: Protocol) -> dict[st
 
 
 def _shares(given: Any, levels: int) -> list[float]:
-    """Probabilities from low to high: a list of objects with `value` or in order, or by index."""
+    """Read probabilities from low to high: a list of objects with `value` or in order, or an object
+    by index."""
     if isinstance(given, Mapping):
         entries = [(_index(key), value) for key, value in given.items()]
     elif isinstance(given, Sequence) and not isinstance(given, str):
@@ -250,7 +250,8 @@ def _shares(given: Any, levels: int) -> list[float]:
 
 
 def _shares_of_choices(given: Any, names: Sequence[str]) -> list[float]:
-    """Probabilities in the order of names: a list of objects with `value`, or by name."""
+    """Read probabilities in the order of names: a list of objects with `value`, or an object by
+    name."""
     if isinstance(given, Mapping):
         entries = list(given.items())
     elif isinstance(given, list) and all(isinstance(each, Mapping) for each in given):
@@ -264,7 +265,7 @@ def _shares_of_choices(given: Any, names: Sequence[str]) -> list[float]:
 
 
 def _summed(shares: list[float]) -> list[float]:
-    """Shares that add up to 1."""
+    """Normalise shares, so that they add up to 1."""
     if abs(sum(shares) - 1) > ROUNDING:
         raise ValueError(f"its probabilities add up to {sum(shares):.3f}")
     return shares
@@ -285,7 +286,7 @@ def _share(value: Any) -> float:
 
 
 def is_any_answered(text: str) -> bool:
-    """Whether a kept reply has a distribution for one of its questions."""
+    """Return whether a stored reply has a distribution for at least one question."""
     reply = json.loads(text)
     return any("probabilities" in each for each in reply.get("answers", {NAME: reply}).values())
 
@@ -293,12 +294,12 @@ def is_any_answered(text: str) -> bool:
 def score_decision(
     text: str, points: Sequence[float], *, min_coverage: float, name: str = NAME
 ) -> Scored | Failure:
-    """The score of a kept answer: the mean of its points, weighted by their probabilities.
+    """Score a stored answer: the mean of the points, weighted by their probabilities.
 
     Args:
-        points: those of the scale from low to high, or what each of the choices counts.
-        min_coverage: the least mass of all labels together, where the server states it.
-        name: of the question, in a reply to several.
+        points: the points of the scale from low to high, or the value of each choice.
+        min_coverage: the least total probability of all labels, where the server states it.
+        name: the question's name, in a reply to several questions.
     """
     reply = json.loads(text)
     answer = reply.get("answers", {name: reply})[name]

@@ -1,7 +1,7 @@
 """Calls to OpenAI-compatible endpoints.
 
-A call is tried once here; when to try again is decided in calls.py, in one place. Errors come out
-as EndpointError with a named kind, whatever the server or the network did.
+A call is made once here; calls.py alone decides about retries. Whatever the server or the network
+does, errors are raised as EndpointError with a kind.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from geval.llm.time_limit import TimeLimit
 
 Read = TypeVar("Read")
 
-# Whole files of a batch may take longer than a call.
+# The files of a batch may take longer than a call.
 FILE_SECONDS = 600.0
 REPLY_LIMIT_BYTES = 8 * 2**20
 FILE_LIMIT_BYTES = 64 * 2**20
-# Servers count tokens in their own ways; one that sends so many more than asked for ignores the
-# limit.
+# Servers count tokens in different ways; one that sends this many times the limit ignores it.
 TOKENS_TOO_MANY = 4
 BATCH_MARK = "geval_batch"
 
 
 @dataclass(frozen=True)
 class RemoteBatch:
-    """A batch as the endpoint sees it. `files` are the ids of its result files, in any order."""
+    """A batch as the endpoint describes it. `files` are the ids of its result files, in any
+    order."""
 
     id: str
     state: str
@@ -62,13 +62,12 @@ class RemoteBatch:
 
 
 class Client:
-    """An endpoint that can be asked, for the time of an `async with`.
+    """An open connection to an endpoint, for use in `async with`.
 
-    Models are asked by chat completions, or by the Responses API where the base URL ends in
+    Models are called with chat completions, or with the Responses API where the base URL ends in
     /responses. `timeout` is in seconds, or follows the server's speed (time_limit.py); it limits a
-    call as a whole, however slowly its answer trickles in.
-    `allow_private` says whether its address may lie in a private network; limits are in bytes, for
-    replies and for files of batches.
+    call as a whole, however slowly its answer arrives. `allow_private` allows addresses in private
+    networks; limits for replies and batch files are in bytes.
 
     Raises:
         EndpointError: the base URL cannot be called at all.
@@ -111,7 +110,7 @@ class Client:
                 )
             else:
                 self._openai = openai.AsyncOpenAI(base_url=base_url, **options)
-        except Exception as error:  # addresses that the package cannot take apart
+        except Exception as error:  # addresses that the package cannot parse
             raise as_endpoint_error(error, base_url, "") from error
 
     async def __aenter__(self) -> Self:
@@ -126,13 +125,14 @@ class Client:
         await self._openai.close()
 
     async def chat(self, request: ChatRequest) -> Reply:
-        """Ask once. A prompt that the endpoint's content filter stops gets a refusal as its reply.
+        """Make one chat request. A prompt that the endpoint's content filter blocks gets a refusal
+        as its reply.
 
         Raises:
             EndpointError: whatever went wrong, with its kind.
         """
-        # The typed objects of the package cost more time than the call, and its method knows no
-        # fields but OpenAI's; the raw answer is all we read.
+        # The package's typed objects take more time than the call, and its method knows only
+        # OpenAI's fields; so only the raw answer is read.
         body = body_by(self._route, request)
         call = self._openai.post(self._route, body=body, cast_to=httpx2.Response)
         try:
@@ -156,7 +156,7 @@ class Client:
         return _counted(reply, request, _limits(response.headers))
 
     async def echo(self, request: EchoRequest) -> Reply:
-        """Have a text sent back with its tokens' log-probabilities.
+        """Get a text back with the log-probabilities of its tokens.
 
         Raises:
             EndpointError: the endpoint cannot do that (BAD_REQUEST or MALFORMED), or anything else
@@ -172,13 +172,13 @@ class Client:
         )
 
     async def decide(self, request: DecisionRequest) -> Reply:
-        """Have a decision model answer.
+        """Ask a decision model.
 
         Raises:
             EndpointError: the endpoint has no such route (MODEL_NOT_FOUND), or anything else went
                 wrong.
         """
-        # As in `chat`: the package's own method checks and copies what we have made ourselves.
+        # As in `chat`: the package's method would check and copy what we have built ourselves.
         call = self._openai.post(
             ROUTES[request.protocol],
             body=request.body(),
@@ -199,22 +199,22 @@ class Client:
         return _counted(reply, request, _limits(response.headers))
 
     def _key_in(self, header: str | None) -> openai.RequestOptions:
-        """The key in a header of its own, None for the usual one."""
+        """Return the key in this header, or None for the usual header."""
         if header is None:
             return {}
         return {"headers": {"Authorization": openai.Omit(), header: self._openai.api_key}}
 
     async def list_models(self) -> list[str]:
-        """The names of the models that the endpoint lists.
+        """Return the names of the models that the endpoint lists.
 
         Raises:
-            EndpointError: it has no such list, or anything else went wrong.
+            EndpointError: the endpoint has no such list, or anything else went wrong.
         """
         content = (await self._call(self._openai.models.with_raw_response.list(), model="")).content
         return self._read(lambda: wire.read_model_list(content), content, "a list of models")
 
     async def ask(self, request: Request) -> Reply:
-        """Ask once, in whichever way the request is made."""
+        """Make one call, by the request's type."""
         if isinstance(request, DecisionRequest):
             return await self.decide(request)
         return await (
@@ -222,7 +222,8 @@ class Client:
         )
 
     async def send_batch(self, lines: bytes, *, token: str) -> RemoteBatch:
-        """Send chat requests as a batch; `token` is kept in its metadata, to find it again.
+        """Send chat requests as a batch; `token` is stored in its metadata, so that it can be found
+        again.
 
         Raises:
             EndpointError: whatever went wrong, with its kind.
@@ -243,12 +244,13 @@ class Client:
         return self._remote_batch((await self._call(call, model="")).content)
 
     async def get_batch(self, batch_id: str) -> RemoteBatch:
-        """How a batch is doing."""
+        """Get a batch's current state."""
         call = self._openai.batches.with_raw_response.retrieve(batch_id)
         return self._remote_batch((await self._call(call, model="")).content)
 
     async def find_batch(self, token: str) -> RemoteBatch | None:
-        """The batch that was sent with a token, among the last hundred."""
+        """Find the batch that was sent with a token, among the last hundred; None if there is
+        none."""
         content = (
             await self._call(self._openai.batches.with_raw_response.list(limit=100), model="")
         ).content
@@ -256,7 +258,7 @@ class Client:
         return next((_as_remote_batch(batch) for batch in listed if _mark_of(batch) == token), None)
 
     async def get_file(self, file_id: str) -> bytes:
-        """The content of a batch's result file."""
+        """Get the content of a batch's result file."""
         call = self._openai.files.with_raw_response.content(file_id)
         with self._transport.larger(self._file_limit):
             response = await self._call(call, model="", timeout=FILE_SECONDS)
@@ -281,12 +283,12 @@ class Client:
             ) from None
         finally:
             if len(content) > USUAL_BYTES:
-                # The package's response and its request refer to each other, which would keep
-                # this body, and those of the calls to come, until Python looks for such circles.
+                # The package's response and its request refer to each other, which would keep this
+                # body, and those of later calls, in memory until the cyclic garbage collector runs.
                 gc.collect()
 
     async def _ask(self, call: Awaitable[Any], request: Request) -> Any:
-        """A call that the model answers, from which the time limit learns."""
+        """Make a call that the model answers, and let the time limit learn from it."""
         limit, began = self.time_limit.seconds(request.most_reply_tokens), time.monotonic()
         try:
             answer = await self._call(call, model=request.model, timeout=limit)
@@ -310,13 +312,13 @@ class Client:
 
 
 def _limits(headers: Mapping[str, str]) -> RateHeaders | None:
-    """What a reply says about rate limits; most say nothing, and finding that out is cheap."""
+    """Read a reply's rate limits; most replies have none, and checking that is cheap."""
     return read_rate_headers(headers) if any(name in headers for name in NAMES_LIMITS) else None
 
 
 def _counted(reply: Reply, request: Request, limits: RateHeaders | None) -> Reply:
-    """A reply with what was said about limits, and with numbers of tokens; where the server gives
-    none they are estimated, so that budgets hold."""
+    """Return a reply with its rate limits and token counts; counts that the server does not give
+    are estimated, so that budgets hold."""
     if reply.prompt_tokens is not None and reply.completion_tokens is not None:
         return replace(reply, limits=limits) if limits else reply
     written = sum(len(choice.text) for choice in reply.choices)

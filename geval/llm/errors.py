@@ -1,4 +1,4 @@
-"""What can go wrong with a call, by kind: read from what a library raised or a server answered."""
+"""Errors of calls by kind, derived from what a library raised or a server answered."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from geval.llm.rate_headers import RateHeaders, read_rate_headers, retry_seconds
 from geval.llm.server_fit import parameters_named
 from geval.texts.plain import storable
 
-# A longer wait than this is a person's to decide on: the run pauses.
+# For a longer wait the run pauses, and a person decides.
 LONGEST_WAIT_SECONDS = 300.0
-# Nobody means a longer one.
+# A longer wait is not plausible.
 BELIEVED_SECONDS = 31 * 86_400.0
 _REFUSES = re.compile(r"not allowed|only one", re.I)
 
 
 class ErrorKind(StrEnum):
-    """What went wrong with a call. Passing errors are tried again; the others stop the item or the
+    """What went wrong with a call. Transient errors are retried; others stop the item or the
     run."""
 
     RATE_LIMIT = "rate_limit"
@@ -57,27 +57,27 @@ class ErrorKind(StrEnum):
 
     @property
     def is_passing(self) -> bool:
-        """Whether the same call may succeed a little later."""
+        """Whether the error is transient: the same call may succeed a little later."""
         return self in _PASSING
 
     @property
     def stops_run(self) -> bool:
-        """Whether every other item of the run would meet the same error."""
+        """Whether every other item of the run would fail with the same error."""
         return self in _STOPS_RUN
 
     @property
     def may_be_billed(self) -> bool:
-        """Whether the endpoint may have done its work, and charge for it, though no reply can be
-        used."""
+        """Whether the endpoint may charge for the call, though there is no usable reply."""
         return self in _MAY_BE_BILLED
 
     @property
     def attempts(self) -> int:
-        """How often it is worth asking again at most; an odd reply seldom turns into a good one."""
+        """The most attempts that are worth making; an invalid reply is seldom followed by a valid
+        one."""
         return _ATTEMPTS.get(self, 100)
 
 
-# Nothing in the reply is the endpoint's own: a proxy, an operating system or nobody answered.
+# The endpoint itself did not reply: a proxy, the operating system or nobody did.
 LOST = frozenset(
     {
         ErrorKind.CONNECTION,
@@ -87,7 +87,7 @@ LOST = frozenset(
         ErrorKind.BROKEN,
     }
 )
-# An endpoint that refuses for now, whatever it is asked, says nothing of a question.
+# The endpoint refuses everything for now, so the error says nothing about the question.
 REFUSING_FOR_NOW = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA})
 _PASSING = {
     ErrorKind.RATE_LIMIT,
@@ -99,7 +99,7 @@ _PASSING = {
     ErrorKind.TOO_LARGE,
     ErrorKind.BROKEN,
 }
-# 529 is Anthropic's for an overload.
+# 529 is Anthropic's status for overload.
 _PASSING_STATUS = {
     408: ErrorKind.TIMEOUT,
     503: ErrorKind.OVERLOADED,
@@ -113,7 +113,7 @@ _MAY_BE_BILLED = {
     ErrorKind.UNFORESEEN,
 }
 _ATTEMPTS = {
-    # Waiting minutes for a server that is not there would hide a mistyped address.
+    # Waiting minutes for a server that does not exist would hide a mistyped address.
     ErrorKind.CONNECTION: 3,
     ErrorKind.MALFORMED: 3,
     ErrorKind.BROKEN: 3,
@@ -133,9 +133,9 @@ _STOPS_RUN = {
 
 
 class EndpointError(Exception):
-    """A call that failed. `retry_after` is in seconds, where the server named a time that can be
-    believed; `limits` are what it said about rate limits; `named` are the parameters of the request
-    that a refusal is about (server_fit.py)."""
+    """A call failed. `retry_after` is in seconds, where the server named a plausible time; `limits`
+    are the rate limits that it stated; `named` are the request's parameters that a refusal is about
+    (server_fit.py)."""
 
     def __init__(
         self,
@@ -155,8 +155,7 @@ class EndpointError(Exception):
 
 
 def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointError:
-    """The error of ours for whatever a client raised: none is left without a kind and a
-    sentence."""
+    """Convert any exception of a client, so that every error has a kind and a message."""
     if isinstance(error, openai.APIStatusError):
         return status_error(
             error.status_code,
@@ -190,7 +189,7 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
     known = _unreachable(causes, base_url)
     if known:
         return EndpointError(ErrorKind.CONNECTION, known)
-    # The innermost one says best what happened.
+    # The innermost error describes best what happened.
     innermost = storable(str(causes[-1]))[:300] or type(causes[-1]).__name__
     if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
         return EndpointError(
@@ -207,12 +206,13 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
     )
 
 
-# What OpenSSL says, until 3.4 and from 3.5 on, of a server that answers a handshake without TLS.
+# OpenSSL's messages (up to 3.4, and from 3.5) about a server that answers a handshake without TLS.
 _NO_HTTPS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
 
 
 def _unreachable(causes: Sequence[BaseException], base_url: str) -> str:
-    """Why nothing can be reached there, in plain words; empty for what has none."""
+    """Explain in plain words why a server cannot be reached; empty where there is no
+    explanation."""
     host = _part(base_url, "hostname") or base_url
     for cause in causes:
         if isinstance(cause, ConnectionRefusedError):
@@ -231,7 +231,7 @@ def _unreachable(causes: Sequence[BaseException], base_url: str) -> str:
 
 
 def _part(base_url: str, name: str) -> str:
-    """A part of an address; empty where it is none that can be taken apart."""
+    """Return a part of an address; empty where the address cannot be parsed."""
     try:
         return getattr(urlsplit(base_url), name) or ""
     except ValueError:
@@ -239,7 +239,8 @@ def _part(base_url: str, name: str) -> str:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """An error, what caused it, and so on; of a connection error the operating system's, too."""
+    """Yield an error and its causes, with the operating system's error behind a connection
+    error."""
     causes = [error]
     while len(causes) < 20:
         inner = causes[-1].__cause__ or getattr(causes[-1], "os_error", None)
@@ -249,7 +250,7 @@ def _causes(error: BaseException) -> list[BaseException]:
     return causes
 
 
-# By the end of a path, what a server has there.
+# What a server offers at a path, by the path's ending.
 _SERVED = {
     "/responses": "Responses API",
     "/decisions": "Decisions API",
@@ -273,8 +274,8 @@ def status_error(
     parameter: str = "",
     route: str = "",
 ) -> EndpointError:
-    """The error that an HTTP status, the server's words, its own codes and the parameter that it
-    names stand for; `route` is the path that was asked."""
+    """Classify an HTTP status with the server's message, its codes and the parameter that it names;
+    `route` is the path that was requested."""
     if status == 402 or "insufficient_quota" in (*codes, said):
         return EndpointError(
             ErrorKind.QUOTA,
@@ -285,7 +286,7 @@ def status_error(
         return EndpointError(ErrorKind.CONTENT_FILTER, f"Its content filter: {said}")
     named = parameters_named(parameter, said)
     if status in (401, 403, 500) and named & {"logprobs", "n"} and _REFUSES.search(said):
-        status = 400  # a refusal all the same: OpenAI's of logprobs, llama.cpp's of n
+        status = 400  # still a refusal: OpenAI's of logprobs, llama.cpp's of n
     if status == 429 or status == 408 or status == 409 or status >= 500:
         return _passing_error(status, said, base_url, headers or {})
     if 300 <= status < 400:
@@ -319,7 +320,7 @@ def status_error(
 def _passing_error(
     status: int, said: str, base_url: str, headers: Mapping[str, str]
 ) -> EndpointError:
-    """An error that goes away by itself, unless the server wants to be left alone for long."""
+    """Return a transient error, unless the server asks for a long wait."""
     wait = _named_wait(status, headers)
     if wait is not None and wait > LONGEST_WAIT_SECONDS:
         return EndpointError(
@@ -339,8 +340,8 @@ def _passing_error(
 
 
 def _named_wait(status: int, headers: Mapping[str, str]) -> float | None:
-    """The seconds that a server asks to wait; without them, those until a limit that is used up for
-    long, such as a day's, is there again."""
+    """Return the seconds that a server asks to wait; without them, the seconds until a limit that
+    is exhausted for long, such as a daily one, is restored."""
     wait = retry_seconds(headers)
     if wait is not None or status != 429:
         return wait
@@ -365,8 +366,8 @@ def _spelled(seconds: float) -> str:
 
 
 def _details_of(error: openai.APIStatusError) -> dict[str, Any]:
-    """What an error's body says: OpenAI's object under `error`, its own fields (vLLM, SGLang), or
-    the first of a list (Gemini)."""
+    """Return the details in an error's body: OpenAI's object under `error`, the body's own fields
+    (vLLM, SGLang), or the first object of a list (Gemini)."""
     body = error.body
     if isinstance(body, list) and body:
         body = body[0]

@@ -7,7 +7,7 @@ from geval.llm.probe import Findings
 
 @dataclass(frozen=True)
 class FindingsRow:
-    """One capability: its name, whether or how far it is supported, and the probe's note."""
+    """A capability: its name, whether or how far it is supported, and the probe's note."""
 
     what: str
     found: str
@@ -15,7 +15,7 @@ class FindingsRow:
 
 
 def findings_rows(findings: Findings) -> list[FindingsRow]:
-    """The findings as a table, the capabilities that decide the scoring mode first."""
+    """Return the findings as table rows, the capabilities that decide the scoring mode first."""
     notes = findings.notes
 
     def row(what: str, value: object, name: str, note: str = "") -> FindingsRow:

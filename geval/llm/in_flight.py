@@ -1,15 +1,15 @@
-"""How many calls of one worker are open at once: its part of what the judge and the endpoint may,
-fewer where the server is too slow for them or refuses some.
+"""Limit one worker's concurrent calls: to its share of the limits of judge and endpoint, and to
+fewer where the server is too slow or refuses some.
 
-A server of one's own answers calls that are open at once more slowly each. If all of them together
-take longer than the time limit, all are given up, sent again and given up again, and nothing is
-ever answered. So where calls are given up and hardly any others were answered meanwhile, half as
-many are open from then on; with every answer a little more may be again (additive increase and
-multiplicative decrease: Chiu and Jain, 1989). A call that hangs while others are answered changes
-nothing. A server that leaves even a single call without an answer is not slow for their number:
-as many as before are open again, so that a server that is down costs no more time than it must.
+A self-hosted server answers each call more slowly the more are open. If together they take longer
+than the time limit, all time out, are sent again and time out again, and nothing is ever answered.
+So when calls time out and hardly any others were answered in the meantime, the number is halved;
+every answer raises it a little (additive increase and multiplicative decrease: Chiu and Jain,
+1989). A call that hangs while others are answered changes nothing. If even a single call gets no
+answer, concurrency is not the cause: the old limit is restored, so that a server that is down costs
+no more time than necessary.
 
-A server that refuses calls beyond some number gets so many (llm/overload.py).
+A server that refuses calls beyond some number gets only that many (llm/overload.py).
 """
 
 import asyncio
@@ -21,15 +21,16 @@ from contextlib import asynccontextmanager
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.overload import Capacity
 
-# What a server does with calls for which it has no room.
+# How a server that is full refuses calls.
 REFUSED = frozenset({ErrorKind.OVERLOADED, ErrorKind.CONNECTION, ErrorKind.BROKEN})
 
 
 class Flight:
-    """A call that may be open.
+    """A call that was let in.
 
-    `number` is its place among all that left, None before it has; `at_once` is how many calls were
-    open then, with it, and `beside` those of the others that the server has not refused.
+    `number` is its position among all calls sent, None until it is sent; `at_once` is how many
+    calls were open at that time, including it, and `beside` how many of the others the server has
+    not refused.
     """
 
     def __init__(self, flights: "InFlight") -> None:
@@ -39,21 +40,21 @@ class Flight:
         self.at_once = self.beside = 0
 
     async def leave(self) -> None:
-        """Note that the call goes to the server now; wait if fewer may be open by now than when it
-        was let in."""
+        """Record that the call is sent now; first wait if the limit has fallen since it was let
+        in."""
         await self._flights.note_left(self)
 
 
 class InFlight:
-    """Lets so many calls be open at once.
+    """Limits the number of concurrent calls.
 
     Args:
-        most: how many at most.
+        most: the limit.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        # As the server is too slow for more.
+        # The limit of a slow server.
         self._bearable = math.inf
         self._capacity = Capacity()
         self._open = 0
@@ -62,35 +63,34 @@ class InFlight:
         self._why_closed: Callable[[], Exception] | None = None
         self._may_leave = asyncio.Event()
         self._answered = 0
-        # Calls that left before a change say nothing about the number that holds now.
+        # Calls sent before a change say nothing about the current limit.
         self.changes = 0
-        # Fewer calls are tried until it shows that a single one gets no answer either.
+        # False once even a single call got no answer.
         self._fewer_may_help = True
 
     @property
     def is_reduced(self) -> bool:
-        """Whether fewer calls are open than may be, as the server cannot take more."""
+        """Whether the server's capacity has lowered the limit."""
         return self.allowed < self._most
 
     @property
     def allowed(self) -> int:
-        """How many calls may be open now."""
+        """The number of calls that may be open now."""
         capacity = math.inf if self._capacity.most is None else self._capacity.most
         return int(min(self._most, self._bearable, capacity))
 
     @property
     def open(self) -> int:
-        """How many calls are open."""
+        """The number of open calls."""
         return self._open
 
     @property
     def limited_to(self) -> int:
-        """How many at most, as `limit` said."""
+        """The limit set by `limit`, whatever the server can take."""
         return self._most
 
     def close(self, error: Callable[[], Exception]) -> None:
-        """Let no further call be open: those that wait for it end with an error, those that are
-        open go on."""
+        """Let no further call in: waiting calls end with an error, open calls continue."""
         self._why_closed = error
         while self._waiting:
             waiter = self._waiting.popleft()
@@ -99,13 +99,13 @@ class InFlight:
         self._may_leave.set()
 
     def limit(self, most: int) -> None:
-        """Let at most so many be open from now on; those that are open end."""
+        """Set the limit from now on; open calls finish."""
         self._most = most
         self._let_in()
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[Flight]:
-        """Wait until a call may be open, and learn from how it ends."""
+        """Wait until a call is let in, and adapt the limit to its outcome."""
         await self._enter()
         answered, flight = self._answered, Flight(self)
         try:
@@ -130,7 +130,7 @@ class InFlight:
             self._leave()
 
     async def note_left(self, flight: Flight) -> None:
-        """What `Flight.leave` does."""
+        """Implement `Flight.leave`."""
         while len(self._left) >= self.allowed and self._left:
             if self._why_closed:
                 raise self._why_closed()
@@ -167,7 +167,7 @@ class InFlight:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                self._leave()  # it was let in at the moment in which it was given up
+                self._leave()  # it was let in just as it was cancelled
             raise
 
     def _leave(self) -> None:
@@ -175,7 +175,7 @@ class InFlight:
         self._let_in()
 
     def _let_in(self) -> None:
-        """Let calls in, in the order in which they came, as many as are allowed now."""
+        """Let in waiting calls in order of arrival, as many as are allowed now."""
         self._may_leave.set()
         while self._waiting and self._open < self.allowed:
             waiter = self._waiting.popleft()

@@ -1,4 +1,4 @@
-"""The texts of a judged item, as prompts show them. Pure, and light to import: models use it."""
+"""The texts of a judged item, as prompts show them. Pure and cheap to import, as models use it."""
 
 from dataclasses import dataclass, replace
 
@@ -7,12 +7,13 @@ from geval.texts.turns import ASSISTANT, Turn
 
 @dataclass(frozen=True)
 class Texts:
-    """What a judged item puts into the placeholders; `rival` is the other output where two are
-    compared.
+    """What a judged item puts into a prompt's placeholders; `rival` is the other output of a
+    comparison.
 
-    In a conversation, `history` are the turns before what is judged, and `turns` those of the
-    output, where it is more than a text; `rival_turns` are those of the other output. An output
-    that is `as_read` has its posing lines quoted already (geval/texts/turns.py).
+    In a conversation, `history` are the turns before the judged output, and `turns` those of the
+    output where it is more than a text; `rival_turns` are those of the other output. Where
+    `as_read` is set, lines of the output that pose as turns are already quoted
+    (geval/texts/turns.py).
     """
 
     source: str
@@ -31,7 +32,7 @@ class Texts:
 
     @property
     def exchanged(self) -> "Texts":
-        """The same with the two outputs in the other order."""
+        """Return the same texts with the two outputs swapped."""
         return replace(
             self,
             output=self.rival,
@@ -42,17 +43,18 @@ class Texts:
 
     @property
     def is_session(self) -> bool:
-        """Whether a whole session is judged, not a turn of it."""
+        """Whether a whole session is judged rather than one turn."""
         return len(self.turns) > 1 and not self.history
 
     @property
     def said(self) -> tuple[Turn, ...]:
-        """What is judged, as turns."""
+        """The judged output as turns."""
         return self.turns or (Turn(ASSISTANT, self.output),)
 
     @property
     def conversation(self) -> tuple[Turn, ...]:
-        """The turns that `{{Conversation}}` shows: all of a session, or those before the turn."""
+        """The turns that `{{Conversation}}` shows: the whole session, or those before the judged
+        turn."""
         return self.turns if self.is_session else self.history
 
     @property

@@ -1,8 +1,7 @@
-"""The settings of every judge that asks an LLM: names, types, defaults, limits and help, declared
-once.
+"""The settings of every LLM judge: names, types, defaults, limits and help, declared once.
 
 The database's fields, forms, the API's schema, command options and the settings that a run freezes
-are all made from `JudgeSettings`; `docs/commands.md` and `docs/api.md` are held to it by a test.
+are all derived from `JudgeSettings`; a test compares `docs/commands.md` and `docs/api.md` with it.
 """
 
 from decimal import Decimal
@@ -17,7 +16,7 @@ Mode = Literal["logprobs", "samples", "direct"]
 
 
 def _price(title: str, description: str) -> Any:
-    """A price that may be left out."""
+    """Declare an optional price."""
     return Field(None, ge=0, max_digits=12, decimal_places=4, title=title, description=description)
 
 
@@ -107,41 +106,41 @@ class JudgeSettings(BaseModel):
     )
 
 
-# Those that mean something only where a chat model replies.
+# Settings that apply only to the replies of chat models.
 CHATTING = frozenset(
     {"mode", "samples", "temperature", "max_tokens", "min_coverage", "request_options"}
 )
 
 
 def usual_temperature(mode: str) -> float:
-    """The temperature of a judge that states none: samples have to differ, other replies not."""
+    """Return the default temperature: samples must differ, other replies need not."""
     return 1.0 if mode == "samples" else 0.0
 
 
 def declared(name: str) -> FieldInfo:
-    """The declaration of a setting."""
+    """Return a setting's declaration."""
     return JudgeSettings.model_fields[name]
 
 
 def default_of(name: str) -> Any:
-    """A setting's default."""
+    """Return a setting's default."""
     return declared(name).default
 
 
 def limit_of(info: FieldInfo, which: Literal["ge", "le"]) -> Any:
-    """A setting's lowest (`ge`) or highest (`le`) value; None where it has none."""
+    """Return a setting's lowest (`ge`) or highest (`le`) value; None if it has no such limit."""
     limits = (getattr(part, which, None) for part in info.metadata)
     return next((limit for limit in limits if limit is not None), None)
 
 
 def range_of(name: str) -> tuple[Any, Any]:
-    """The lowest and the highest value of a setting."""
+    """Return a setting's lowest and highest value."""
     info = declared(name)
     return limit_of(info, "ge"), limit_of(info, "le")
 
 
 def option_of(name: str) -> str:
-    """What the command line calls a setting, without the dashes."""
+    """Return a setting's option on the command line, without dashes."""
     extra = declared(name).json_schema_extra
     named = extra.get("option") if isinstance(extra, dict) else None
     return str(named or name.replace("_", "-"))

@@ -1,7 +1,8 @@
 """Judge one item: ask, parse, score, and ask again if a reply cannot be read. No database.
 
-A reply without a rating is asked again once or twice and then is a failure with its reason; it
-never becomes a number. The first reply that can be read counts, and a later one is noted.
+A question whose reply has no rating is asked again once or twice, then becomes a failure with its
+reason, never a number. The first readable reply counts, and a note says so where it was not the
+first reply.
 """
 
 import itertools
@@ -25,7 +26,7 @@ from geval.statistics.scales import Scale
 READ_ATTEMPTS = 3
 # At temperature 0 most servers repeat themselves: a second reply seldom differs, a third less.
 READ_ATTEMPTS_GREEDY = 2
-# Another reply would fail alike; at temperature 0 so would one that is cut at the same length.
+# Another reply would fail in the same way; at temperature 0 so would one cut at the same length.
 _NOT_ASKED_AGAIN = (Reason.NO_LOGPROBS, Reason.LOW_COVERAGE)
 _NOT_ASKED_AGAIN_GREEDY = (*_NOT_ASKED_AGAIN, Reason.CUT)
 
@@ -34,10 +35,10 @@ AskFully = Callable[[Any], Awaitable[Answer]]
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """One prompt about one output, and what a rating on it looks like.
+    """A prompt about an output, and how to read its reply.
 
-    `onto` is the scale that a score is brought to, None for the one that is asked for; `others` are
-    the criteria that the same reply rates, `form` is what a reply is to look like.
+    `onto` is the scale to which a score is converted, None for the scale that is asked for;
+    `others` are the other criteria that the same reply rates; `form` is the form of a reply.
     """
 
     prompt: str
@@ -48,7 +49,7 @@ class JudgeQuestion:
     form: ReplyForm = "text"
 
     def request(self, settings: RequestSettings) -> ChatRequest:
-        """The request that opens it."""
+        """Return the question's first request."""
         return first_request(
             settings,
             self.prompt,
@@ -60,7 +61,8 @@ class JudgeQuestion:
 def question_on(
     template: str, texts: Texts, criterion: str, scale: Scale
 ) -> JudgeQuestion | Failure:
-    """The question that a criterion's template asks about texts, or why there is none."""
+    """Return the question that a criterion's template asks about texts, or why it cannot be
+    asked."""
     try:
         return JudgeQuestion(render(template, texts), criterion, scale)
     except PromptError as error:
@@ -70,7 +72,7 @@ def question_on(
 @dataclass(frozen=True)
 class Judgement:
     """The outcome of a question: a score or a failure, and all answers. `serves_others` says that
-    these hold the scores of other items as well."""
+    the answers also hold the scores of other items."""
 
     outcome: Scored | Failure
     answers: tuple[Answer, ...]
@@ -78,7 +80,7 @@ class Judgement:
 
     @property
     def is_kept(self) -> bool:
-        """Whether its answers are used again, rather than asked for again."""
+        """Whether its answers are reused instead of asking again."""
         return self.serves_others or isinstance(self.outcome, Scored)
 
 
@@ -89,12 +91,11 @@ def first_request(
     ratings: int = 1,
     schema: Mapping[str, Any] | None = None,
 ) -> ChatRequest:
-    """The request that opens a question; its content decides whether a stored answer may be
-    used.
+    """Return a question's first request; its content decides whether a stored answer may be used.
 
     Args:
-        ratings: how many a reply holds; its length is allowed for each.
-        schema: of replies in JSON.
+        ratings: how many ratings a reply holds; the length limit is multiplied by it.
+        schema: the schema of replies in JSON.
     """
     request = ChatRequest(
         model=settings.model,
@@ -113,12 +114,12 @@ def first_request(
 
 
 def read_attempts(settings: RequestSettings) -> int:
-    """How often a question is asked at most until a reply can be read."""
+    """Return how often a question is asked at most until a reply can be read."""
     return READ_ATTEMPTS_GREEDY if settings.is_greedy else READ_ATTEMPTS
 
 
 def is_worth_asking_again(outcome: Scored | Failure, settings: RequestSettings) -> bool:
-    """Whether another reply to the same question may be readable where this one was not."""
+    """Return whether another reply to the same question may be readable."""
     if isinstance(outcome, Scored):
         return False
     hopeless = _NOT_ASKED_AGAIN_GREEDY if settings.is_greedy else _NOT_ASKED_AGAIN
@@ -126,7 +127,7 @@ def is_worth_asking_again(outcome: Scored | Failure, settings: RequestSettings) 
 
 
 async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFully) -> Judgement:
-    """Ask until there is a score, or until unreadable replies have been asked again often enough.
+    """Ask until there is a score, or until the attempts are used up.
 
     Raises:
         EndpointError: the endpoint did not answer.
@@ -147,13 +148,12 @@ async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFull
 def score_choices(
     answers: list[Answer], question: JudgeQuestion, settings: RequestSettings
 ) -> Scored | Failure:
-    """The score that answers give, by the mode of the judge; also how stored answers are scored
-    again."""
+    """Score answers in the judge's mode; stored answers are rescored here as well."""
     return _brought(_scored(answers, question, settings), question)
 
 
 def _brought(outcome: Scored | Failure, question: JudgeQuestion) -> Scored | Failure:
-    """A score on the scale that it is kept on."""
+    """Convert a score to the scale on which it is stored."""
     if question.onto is None or isinstance(outcome, Failure):
         return outcome
     return outcome.brought(question.scale, question.onto)
@@ -178,7 +178,7 @@ def _scored(
 def _scored_choice(
     choice: ReplyChoice, question: JudgeQuestion, settings: RequestSettings
 ) -> Scored | Failure:
-    """The score of one reply."""
+    """Score one reply."""
     if settings.mode == "direct":
         return score_directly(
             choice,
@@ -209,8 +209,8 @@ def _all_choices(answers: Sequence[Answer]) -> Iterator[ReplyChoice]:
 def readable_choices(
     answers: list[Answer], question: JudgeQuestion, settings: RequestSettings
 ) -> tuple[ReplyChoice, ...]:
-    """The choices behind a score: as many readable samples as requested, or the one reply that
-    counts."""
+    """Return the choices behind a score: as many readable samples as requested, or the one reply
+    that counts."""
 
     def is_readable(choice: ReplyChoice) -> bool:
         if settings.mode == "samples":

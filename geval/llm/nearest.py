@@ -1,5 +1,5 @@
-"""Which texts are most like another, by their words: BM25 (Robertson and Zaragoza, 2009, The
-Probabilistic Relevance Framework), with weights of words that never fall below 0. Pure."""
+"""Find the texts most similar to another by their words: BM25 (Robertson and Zaragoza, 2009, The
+Probabilistic Relevance Framework), with word weights that are never negative. Pure."""
 
 import math
 import re
@@ -7,19 +7,21 @@ from collections import Counter
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
-# Pools that are kept ready; a run has one for each criterion.
+# Indexes that are cached; a run has one for each criterion.
 POOLS = 16
-# How soon more of a word says nothing new, and how far a text's length counts: the usual values.
+# How soon a repeated word adds nothing (k1), and how much a text's length counts (b): the usual
+# values.
 K, B = 1.5, 0.75
-# Sums of the same numbers in another order differ in their last digits; they are equal.
+# Sums of the same numbers in another order differ in their last digits; treat them as equal.
 DIGITS = 9
 
 
 def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
-    """Places of the texts of a pool, the most like `text` first; of equals the earlier first."""
+    """Return the indexes of a pool's texts, the most similar to `text` first; ties in the pool's
+    order."""
     index = _index(pool)
     scores = [0.0] * len(pool)
-    # A word counts once, however often the text says it.
+    # A word of the text counts once, however often it occurs.
     for word in set(_words(text)) & index.keys():
         for place, score in index[word]:
             scores[place] += score
@@ -28,7 +30,8 @@ def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
 
 @lru_cache(maxsize=POOLS)
 def _index(pool: tuple[str, ...]) -> dict[str, list[tuple[int, float]]]:
-    """By word, the texts that have it, each with what the word adds to its score."""
+    """Return for each word the indexes of the texts that contain it, each with what it adds to the
+    score."""
     texts = [Counter(_words(text)) for text in pool]
     lengths = [text.total() for text in texts]
     having = Counter(word for text in texts for word in text)

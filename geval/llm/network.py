@@ -1,7 +1,7 @@
-"""How this site speaks HTTP to servers that its users name: checked connections and bounded bodies.
+"""HTTP to servers that users name: checked connections and bounded bodies.
 
 All outgoing calls use `checked_session` (plain aiohttp) or `BoundedTransport` (for the openai
-package). Neither follows redirects: the answer of a redirect is an error like any other.
+package). Neither follows redirects: a redirect is an error like any other.
 """
 
 import asyncio
@@ -21,26 +21,26 @@ from geval.llm.addresses import check_ip, ip_of, proxy_for
 
 CONNECTIONS = 512
 CHUNK_BYTES = 2**16
-# Larger replies are read one after the other, so that many at once do not add up.
+# Larger replies are read one after the other, to limit the memory that they take together.
 USUAL_BYTES = 2**18
 MASK = b"[key hidden]"
-# A shorter key is no secret, and its characters may well be part of an answer.
+# A shorter key is not a secret, and its characters may well occur in an answer.
 SHORTEST_MASKED = 8
 
 
 class BodyTooLargeError(Exception):
-    """A body that is longer than was allowed, after unpacking."""
+    """A body is longer than allowed, after decompression."""
 
 
 class BrokenReplyError(Exception):
-    """A reply that ended early, cannot be unpacked, or is no HTTP."""
+    """A reply ended early, cannot be decompressed, or is not HTTP."""
 
 
 def checked_session(
     *, allow_private: bool, timeout: aiohttp.ClientTimeout
 ) -> aiohttp.ClientSession:
-    """A session that connects only to addresses that may be called: each is checked where a socket
-    is made for it.
+    """Create a session that connects only to addresses that may be called: each is checked when its
+    socket is created.
 
     Raises (from its requests):
         ForbiddenAddressError: the address must not be called.
@@ -64,12 +64,13 @@ def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
 
 
 def spellings(secret: str) -> re.Pattern[bytes]:
-    r"""A key as JSON may spell it, or JSON within texts of JSON, as proxies write it: each
-    character as it is, behind backslashes, or as \u and its number; and as an address or HTML does.
+    r"""Return a pattern for a key as it may be escaped in JSON, or in JSON within strings of JSON,
+    as proxies write it: each character unchanged, after backslashes, or as \u and its number; and
+    as in a URL or in HTML.
 
-    Backslashes are counted to a bound, and what follows them is none, so that there is one way to
-    read them: a reply full of them takes time in proportion to its length. Those that a key begins
-    with need not match.
+    The number of backslashes is bounded and no backslash may follow, so that there is only one way
+    to match them: a reply full of them takes linear time. Backslashes at a key's start need not
+    match.
     """
     each, has_backslashes = [], False
     for part in re.findall(r"\\+|[^\\]", secret.lstrip("\\"), re.DOTALL):
@@ -77,7 +78,7 @@ def spellings(secret: str) -> re.Pattern[bytes]:
             most = min(_MOST_BACKSLASHES * len(part), 4 * _MOST_BACKSLASHES)
             each.append(rf"\\{{1,{most}}}(?:u(?i:005c)\\{{0,{most}}}){{0,{2 * len(part)}}}")
         else:
-            # Those in front were read with the key's own.
+            # The backslashes before it were matched together with the key's own.
             escapes = "" if has_backslashes else rf"\\{{0,{_MOST_BACKSLASHES}}}"
             each.append(f"{escapes}(?:{re.escape(part)}|{_as_numbers(part)})")
         has_backslashes = part.startswith("\\")
@@ -86,16 +87,16 @@ def spellings(secret: str) -> re.Pattern[bytes]:
     return re.compile("|".join(spelled).encode())
 
 
-# Of a character in a text that is JSON within JSON, four deep.
+# The backslashes of a character in JSON that is nested four deep.
 _MOST_BACKSLASHES = 16
 
 
-# An address in an address writes % as %25 again.
+# A URL within a URL escapes % as %25 again.
 _MOST_TIMES_ENCODED = 4
 
 
 def _in_an_address(character: str) -> str:
-    """A character as an address may have it: each byte as it is, or as % and its number."""
+    """Return a pattern for a character in a URL: unchanged, or each byte as % and its number."""
     plain = re.escape(character)
     if quote(character, safe="") == character:
         return plain
@@ -112,13 +113,12 @@ def _as_numbers(character: str) -> str:
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """HTTP over aiohttp, with connections checked and replies read up to a limit.
 
-    Bodies are unpacked here, piece by piece, so that a small reply cannot become a huge one. A key
-    that comes back in a reply, as in "Incorrect API key provided: sk-…", is masked before anybody
-    reads it.
+    Bodies are decompressed here in chunks, so that a small reply cannot become a huge one. A key
+    that is repeated in a reply, as in "Incorrect API key provided: sk-…", is masked.
 
     Args:
-        limit: bytes of a reply's body, unpacked.
-        secret: the key that is sent.
+        limit: bytes of a reply's body, decompressed.
+        secret: the key that is sent with requests.
     """
 
     def __init__(self, *, allow_private: bool, limit: int, secret: str = "") -> None:
@@ -132,8 +132,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     @contextlib.contextmanager
     def larger(self, limit: int) -> Iterator[None]:
-        """Read bodies of up to `limit` bytes for a while: files, where only replies were
-        expected."""
+        """Allow bodies of up to `limit` bytes within the context: for files instead of replies."""
         usual, self.limit = self.limit, limit
         try:
             yield
@@ -141,20 +140,20 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             self.limit = usual
 
     def _session_for(self, proxy: str | None) -> aiohttp.ClientSession:
-        no_limit = aiohttp.ClientTimeout(total=None)  # callers limit a call as a whole
+        no_limit = aiohttp.ClientTimeout(total=None)  # callers limit the time of a whole call
         if proxy is None:
             self._session = self._session or checked_session(
                 allow_private=self._allow_private, timeout=no_limit
             )
             return self._session
-        # The proxy is the operator's own, in whatever network.
+        # The proxy is the operator's, so it may be in a private network.
         self._through_proxy = self._through_proxy or checked_session(
             allow_private=True, timeout=no_limit
         )
         return self._through_proxy
 
     def _proxy_for(self, url: URL) -> str | None:
-        """As `addresses.proxy_for`, which reads the whole environment, but once for a server."""
+        """Cache `addresses.proxy_for` per server, as it reads the whole environment."""
         server = url.scheme, url.raw_host
         if server not in self._proxies:
             self._proxies[server] = proxy_for(url)
@@ -168,7 +167,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             for name, value in request.headers.multi_items()
             if name != "transfer-encoding"
         ]
-        # What we can unpack in bounds, whatever packages are installed.
+        # Only what we can decompress within the limit, whatever packages are installed.
         headers = [(n, v) for n, v in headers if n != "accept-encoding"] + [
             ("accept-encoding", "gzip, deflate")
         ]
@@ -216,13 +215,13 @@ _HEADER = ("utf-8", "surrogateescape")
 
 
 async def read_body(reply: aiohttp.ClientResponse, limit: int, large: asyncio.Semaphore) -> bytes:
-    """A reply's body, unpacked.
+    """Read a reply's body and decompress it.
 
     Args:
-        large: held while a body is read on that is larger than replies usually are.
+        large: held while reading the rest of a body that is larger than usual.
 
     Raises:
-        BodyTooLargeError: it is longer than `limit` bytes, or says so.
+        BodyTooLargeError: it is longer than `limit` bytes, or its header says so.
     """
     if (reply.content_length or 0) > limit:
         raise BodyTooLargeError
@@ -234,6 +233,6 @@ async def read_body(reply: aiohttp.ClientResponse, limit: int, large: asyncio.Se
             body += part
             if len(body) > limit:
                 reply.close()
-                body.clear()  # the error's traceback would keep it
+                body.clear()  # the error's traceback would keep it in memory
                 raise BodyTooLargeError
     return bytes(body)

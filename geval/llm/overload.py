@@ -1,15 +1,14 @@
-"""How many calls at once a server answers, learned from those that it refuses. Pure.
+"""Learn from refused calls how many concurrent calls a server answers. Pure.
 
-A server that is overloaded by calls refuses some of them at once: with 503, or by not taking their
-connection. Of the calls that were open beside a refused one, those that were not refused are what
-the server answers at once. So many are open from then on; and where that has gone well for a while
-a few more are tried, ever more rarely as long as they are refused.
+An overloaded server refuses some calls immediately: with 503, or by not accepting the connection.
+The other calls that were open at the time and not refused show how many it can answer at once. That
+number becomes the limit; when it has worked for a while a few more are tried, more and more rarely
+while they are refused.
 
-Servers refuse single calls for other reasons as well. These are no sign: only refusals in so close
-a sequence that chance does not explain them are (Page, 1954). Where fewer calls, time and again, do
-not change the share of refusals, they do not depend on the number of calls, and nothing is done
-about them for some time. A call that is refused while no other is open says nothing about their
-number.
+Servers also refuse single calls for other reasons, which are ignored: only refusals in such close
+succession that chance does not explain them count (Page, 1954). If lowering the limit repeatedly
+does not change the share of refusals, they do not depend on concurrency and are ignored for some
+time. A call that is refused while no other is open says nothing about concurrency.
 """
 
 import statistics
@@ -17,28 +16,29 @@ from collections import deque
 
 from geval.llm.signs import ENOUGH, LIMITED_WEIGHT, PASSED_WEIGHT, REMEMBERED_CALLS
 
-# After so many times as many answers as calls are open one more is tried; twice as many with each
-# one that is refused.
+# After this many rounds (a round is as many answers as the limit) a higher limit is tried; each
+# refusal doubles the rounds.
 PATIENT_ROUNDS, MOST_PATIENT_ROUNDS = 8, 64
-# Where a number is known already, others may use a part of it, or use less: half as much is enough.
+# Once a limit is known, half the evidence is enough to lower it: other clients may be using a part
+# of the capacity.
 ENOUGH_IF_KNOWN = ENOUGH / 2
-# So many cuts in a row are in vain; refusals do not count for so many answers from then on.
+# After this many cuts without effect in a row, refusals are ignored for this many answers.
 VAIN_CUTS, VAIN_ANSWERS = 3, 1000
 
 
 class Capacity:
-    """How many calls may be open at once.
+    """The number of concurrent calls that a server can answer.
 
-    `most` is None while no number is known to be too high. `proven` of them were answered; more are
-    being tried where `most` is higher.
+    `most` is the limit, None while no number is known to be too high. `proven` calls were answered
+    at once; where `most` is higher, more are being tried.
     """
 
     def __init__(self) -> None:
         self.most: int | None = None
         self.proven = 0
-        # The calls that left since the last change, in this order: beside how many others each was
-        # refused, None for those that were not. One that is still out counts as answered: refusals
-        # come at once, replies do not.
+        # The calls sent since the last change, in order: for a refused call how many other open
+        # calls were not refused, None for others. An open call counts as answered, because refusals
+        # arrive immediately and replies do not.
         self._calls: deque[int | None] = deque(maxlen=REMEMBERED_CALLS)
         self._count = self._since = 0
         self._calm = 0
@@ -48,13 +48,13 @@ class Capacity:
         self._deaf_for = 0
 
     def leave(self) -> int:
-        """Note that a call leaves now; its number."""
+        """Record that a call is sent now; return its number."""
         self._calls.append(None)
         self._count += 1
         return self._count - 1
 
     def answered(self, number: int, at_once: int) -> None:
-        """Note an answer to a call that was one of so many when it left."""
+        """Record an answer to a call; `at_once` is how many calls were open when it was sent."""
         self._deaf_for = max(0, self._deaf_for - 1)
         if self.most is None or number < self._since or at_once < self.most:
             return
@@ -68,8 +68,8 @@ class Capacity:
             self._try(self.proven + self._step)
 
     def refused(self, number: int, beside: int) -> bool:
-        """Note that a call was refused beside so many others that were not; whether another number
-        holds from now on."""
+        """Record a refused call; `beside` is how many other open calls were not refused. Return
+        whether the limit has changed."""
         if self._deaf_for or not beside or number < self._since:
             return False
         if self.most is not None and self.most > self.proven and beside >= self.proven:
@@ -87,8 +87,8 @@ class Capacity:
         return answered is not None
 
     def _answered_beside(self) -> int | None:
-        """How many calls are answered at once, by refusals that chance does not explain; None if
-        there are none."""
+        """Return how many calls are answered at once, judged by refusals that chance does not
+        explain; None if there are none."""
         enough = ENOUGH if self.most is None else ENOUGH_IF_KNOWN
         evidence, besides = 0.0, list[int]()
         for beside in self._calls:

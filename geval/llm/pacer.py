@@ -1,4 +1,4 @@
-"""Lets one worker's calls out at the pace that all workers of an endpoint share."""
+"""Release one worker's calls at the pace that all workers of an endpoint share."""
 
 import asyncio
 import time
@@ -10,28 +10,29 @@ from geval.llm.pacing import Pace, Seen, Sign, Turn
 from geval.llm.rate_headers import RateHeaders
 from geval.llm.signs import RecentCalls
 
-# Calls leave at this rate at first, and twice as fast every tenth of a second, until nothing holds
-# them back: so a limit is found before dozens of calls have met it.
+# Calls are sent at this rate at first, doubling every tenth of a second, then without a pace: so a
+# limit is noticed before dozens of calls have met it.
 OPENING_RATE, OPENING_DOUBLES_SECONDS, OPENING_SECONDS = 100.0, 0.1, 0.4
 LOOK_SECONDS = 1.0
 
 Exchange = Callable[[Seen, int], Awaitable[Turn]]
-# Errors that say nothing about whether an endpoint that was closed is open again.
+# Errors after which a closed endpoint stays closed.
 _STILL_CLOSED = LOST | REFUSING_FOR_NOW
 
 
 class Pacer:
-    """One worker's part in the pace of an endpoint.
+    """One worker's share in the pace of an endpoint.
 
-    Calls are free, and cost nothing here, until there is a sign of a limit; then each waits for its
-    moment, in the order in which they came.
+    Calls are not delayed until there is a sign of a limit; then each waits for its slot, in order
+    of arrival.
 
     Args:
-        exchange: tells the shared pace what was seen, and gets moments for so many calls.
+        exchange: reports what was observed to the shared pace, and gets slots for the given number
+            of calls.
         look: reads the shared pace.
-        tokens_each: about how many tokens a call takes.
-        opens: whether calls leave slowly at first. They need not where as many went free a moment
-            ago.
+        tokens_each: estimated tokens per call.
+        opens: whether calls start slowly. They need not where as many were sent without a limit a
+            moment ago.
     """
 
     def __init__(
@@ -67,19 +68,19 @@ class Pacer:
 
     @property
     def is_held_back(self) -> bool:
-        """Whether calls wait for the pace that the endpoint allows."""
+        """Whether calls are slowed to the pace that the endpoint allows."""
         return not self._is_free
 
     async def look_up(self) -> None:
-        """Notice that another worker met a limit; only while free, and at most once a second, but
-        where calls begin or one has met a limit."""
+        """Check whether another worker met a limit: only while calls are not paced, and at most
+        once a second, except when calls begin or a call has met a limit."""
         if self._is_free and self._clock() - self._looked_at >= LOOK_SECONDS:
             self._looked_at = self._clock()
             if not (await self._look()).is_free:
                 self._leave_freedom()
 
     async def turn(self) -> int:
-        """Wait until a call may leave; its number, which `ended` wants back."""
+        """Wait until a call may be sent; return its number, which `ended` takes."""
         if not self._is_free or self._is_opening():
             await self._gate.acquire()
             keeps_gate = False
@@ -97,7 +98,7 @@ class Pacer:
     def ended(
         self, number: int, error: BaseException | None = None, limits: RateHeaders | None = None
     ) -> None:
-        """Note how a call ended: with a reply and its headers, or with an error."""
+        """Record how a call ended: with a reply's rate limits, or with an error."""
         kind = error.kind if isinstance(error, EndpointError) else None
         if isinstance(error, EndpointError) and kind == ErrorKind.RATE_LIMIT:
             if number >= self._epoch_began:
@@ -105,11 +106,11 @@ class Pacer:
                 self._lag = max(self._lag, self._calls.age(number))
             sign = self._calls.sign_of_limit(number, error.limits, error.retry_after)
             self._note(sign)
-            self._looked_at = float("-inf")  # others may know more
+            self._looked_at = float("-inf")  # other workers may know more
         elif limits and self._is_free:
             self._note(self._calls.sign_of_reply(limits))
         if number == self._trial:
-            # A call that was cancelled tried nothing.
+            # A cancelled call proves nothing.
             told = error is None or kind is not None
             self._trial_passed = kind not in _STILL_CLOSED if told else None
             self._trial = None
@@ -124,7 +125,7 @@ class Pacer:
     def _leave_freedom(self) -> None:
         if self._is_free:
             self._is_free = False
-            self._epoch = -1  # calls without a pace say nothing about one
+            self._epoch = -1  # unpaced calls say nothing about a pace
 
     def _leave(self) -> int:
         self._sent += 1
@@ -137,7 +138,7 @@ class Pacer:
         return self._clock() - self._opened_at < OPENING_SECONDS
 
     async def _moment(self) -> bool:
-        """Wait for the next moment; True for a call that has to end before another leaves."""
+        """Wait for the next slot; return whether the call must end before another is sent."""
         while True:
             if self._is_free:
                 if not self._is_opening():
@@ -157,7 +158,7 @@ class Pacer:
                 await self._ask()
                 continue
             await self._sleep_until(self._moments[0])
-            if self._moments:  # otherwise a sign came meanwhile
+            if self._moments:  # otherwise a sign arrived in the meantime
                 self._moments.popleft()
                 return self._alone
 

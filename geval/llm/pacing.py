@@ -1,17 +1,17 @@
-"""How fast an endpoint may be asked, learned from what it answers. Pure: moments, in seconds, are
+"""Learn from an endpoint's answers how fast it may be called. Pure: times, in seconds, are
 arguments.
 
-A `Pace` is shared by all workers. It hands out moments at which calls may leave, and learns how
-many left and how many met a rate limit. While nothing is known calls are free. From the first sign
-of a limit (`signs.py`) they are paced:
+A `Pace` is shared by all workers. It assigns slots in which calls may be sent, and learns how many
+were sent and how many met a rate limit. Calls are not limited until the first sign of a limit
+(`signs.py`); then they are paced:
 
-- A rate limit begins a measurement. The server's allowance is used up then, so the share of calls
-  that pass from there on is the share of the pace that the limit allows; the pace becomes that.
-- Without rate limits the pace rises, slowly at first, so that a limit that was raised is found.
-- Where lowering the pace, time and again, does not change the share, rate limits do not depend on
-  it: the pace goes back, and that share is expected for a while.
-- If hardly anything passes the endpoint is closed: single calls try, ever more rarely, and the
-  first that passes opens it.
+- A rate limit starts a measurement. The server's allowance is then used up, so the share of calls
+  that pass from then on is the share of the pace that the limit allows; the pace is set to it.
+- Without rate limits the pace rises, slowly at first, so that a raised limit is noticed.
+- If lowering the pace repeatedly does not change the share of rate limits, they do not depend on
+  the pace: it is restored, and that share is taken as normal for a while.
+- If hardly any call passes the endpoint is closed: single trial calls are made, more and more
+  rarely, and the first that passes opens it.
 
 This is additive increase and multiplicative decrease (Chiu and Jain, 1989) of a rate, with a
 decrease that is measured rather than fixed.
@@ -22,34 +22,36 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-# Calls handed out at once are those of so many seconds.
+# Slots are assigned for this many seconds at once.
 BLOCK_SECONDS = 0.1
-# Moments that nobody used are lost when they are older than this; it bounds bursts.
+# Unused slots expire when they are older than this; it bounds bursts.
 SLACK_SECONDS = 0.25
-# A little less than was measured: an allowance that is used to the last call has no room for calls
-# that arrive a moment early.
+# The pace is set slightly below the measured one: a fully used allowance has no room for calls that
+# arrive a moment early.
 MARGIN = 0.985
 SLOWEST, FASTEST = 1 / 60, 10_000.0
-# A measurement takes so long and so many calls, unless so many rate limits say enough before.
+# A measurement takes at least this long and this many calls, unless this many rate limits end it
+# earlier.
 MEASURE_SECONDS, MEASURE_CALLS, MEASURE_LIMITED = 2.0, 30, 5
-# And many times as long as a rate limit takes to come back.
+# It also takes this many times as long as the reply with a rate limit takes.
 LAGS = 4
 CLOSED_SHARE = 0.9
 FIRST_CLOSED_SECONDS, LONGEST_CLOSED_SECONDS = 1.0, 30.0
-# What the pace gains in a second, as a share; after so long, and so many calls, without a cut that
+# The share by which the pace rises per second; after this long and this many calls without a cut it
 # doubles every few seconds.
 RISE, UNSURE_RISE = 0.005, 0.3
 PATIENT_SECONDS, PATIENT_CALLS, DOUBLING_SECONDS = 30.0, 300, 10.0
-# Cuts that follow each other within this time answer to one change.
+# Cuts within this time of each other have the same cause.
 SAME_TROUBLE_SECONDS = 15.0
-# So many cuts in a row that leave so much of the share are in vain; the share is expected for some
-# time from then on.
+# After this many cuts in a row that leave this much of the share of rate limits, cutting has no
+# effect; that share is taken as normal for some time.
 VAIN_CUTS, VAIN_SHARE, VAIN_LEAST, USUAL_SECONDS = 3, 0.6, 0.05, 60.0
-# Calls that leave so much of the pace unused for so long do not need one.
+# Calls that do not use up the pace for this long need none.
 UNUSED_SECONDS = 30.0
-# A time without calls is no time without rate limits; after a long one the pace is learned anew.
+# A time without calls does not count as a time without rate limits; after a long one the pace is
+# learned again.
 IDLE_SECONDS, STALE_SECONDS = 2.0, 1800.0
-# The pace does not rise by more than that of so many seconds at once.
+# The pace rises at once by no more than in this many seconds.
 LONGEST_STEP = 5.0
 
 
@@ -57,8 +59,8 @@ LONGEST_STEP = 5.0
 class Sign:
     """A sign that an endpoint limits rates.
 
-    `rate` is what it seems to allow, in calls per second, `is_sure` whether the server said so;
-    for `closed_for` seconds nothing will pass.
+    `rate` is the rate that it seems to allow, in calls per second; `is_sure` says whether the
+    server stated it; for `closed_for` seconds no call will pass.
     """
 
     rate: float
@@ -68,9 +70,9 @@ class Sign:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a worker saw since it last told: calls that left in an epoch of the pace, those of them
-    that met a rate limit, and how many seconds that took to come back; a sign of a limit; and
-    whether a single call that tried a closed endpoint passed (None: none tried)."""
+    """What a worker observed since its last report: calls sent in an epoch of the pace, how many of
+    them met a rate limit, and within how many seconds; a sign of a limit; and whether a trial call
+    to a closed endpoint passed (None: none was made)."""
 
     sent: int = 0
     limited: int = 0
@@ -82,8 +84,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class Slots:
-    """Moments for calls: `count` of them from `at` on, every `every` seconds. A call that is alone
-    has to end before the next one is asked for."""
+    """Slots for calls: `count` of them, starting at `at`, every `every` seconds. If `alone`, the
+    call must end before the next slot is requested."""
 
     at: float
     every: float
@@ -93,10 +95,10 @@ class Slots:
 
 @dataclass(frozen=True)
 class Pace:
-    """The calls per second that an endpoint allows, as far as is known (None: nothing is).
+    """The rate that an endpoint allows, in calls per second (None: no limit is known).
 
-    An epoch is a time in which the pace is one and the same measurement; what happens to calls that
-    left in an earlier one says nothing about this one.
+    An epoch is a period in which the pace comes from the same measurement; the outcomes of calls
+    sent in an earlier epoch say nothing about the current one.
     """
 
     rate: float | None = None
@@ -121,11 +123,11 @@ class Pace:
 
     @property
     def is_free(self) -> bool:
-        """Whether calls may leave whenever they like."""
+        """Whether calls are not limited."""
         return self.rate is None and not self.closed_for
 
     def learned(self, seen: Seen, now: float) -> Pace:
-        """The pace after what a worker saw."""
+        """Return the pace updated with a worker's observations."""
         pace = self._fresh(now)
         passed = replace(pace, seen_at=now)
         if seen.trial_passed is not None and pace.closed_for:
@@ -139,7 +141,7 @@ class Pace:
         return passed
 
     def reserved(self, wanted: int, now: float) -> tuple[Pace, Slots]:
-        """The pace with moments for up to `wanted` calls taken, and those moments."""
+        """Reserve slots for up to `wanted` calls; return the updated pace and the slots."""
         if self.closed_for:
             at = max(now, self.next_at)
             return replace(self, next_at=at + self.closed_for), Slots(at, 0.0, 1, alone=True)
@@ -157,7 +159,7 @@ class Pace:
         return taken, Slots(at, 1 / self.rate, count)
 
     def closed(self, now: float, *, seconds: float = 0.0) -> Pace:
-        """Nothing will pass for so long; then single calls try."""
+        """Close the endpoint for `seconds`; after that single trial calls are made."""
         return replace(
             self,
             closed_for=max(self.closed_for, FIRST_CLOSED_SECONDS),
@@ -166,7 +168,7 @@ class Pace:
         )
 
     def _fresh(self, now: float) -> Pace:
-        """Without what is too old, and without moments of a clock that has been set back."""
+        """Drop measurements that are too old, and slots of a clock that has been set back."""
         idle, usual_idle = now - self.seen_at, IDLE_SECONDS + 3 / (self.rate or FASTEST)
         if idle > STALE_SECONDS:
             return Pace(closed_for=self.closed_for, epoch=self.epoch + 1)
@@ -198,7 +200,7 @@ class Pace:
         if self.measured_since is None:
             if not (seen.limited and is_of_now):
                 return self._risen(min(max(0.0, now - since), LONGEST_STEP), now)
-            # What was seen until now is how the allowance was used up, not how it refills.
+            # Earlier calls show how the allowance was used up, not how it refills.
             return replace(
                 self, measured_since=now, measured_calls=0, measured_limited=0, measured_lag=0.0,
                 epoch=self.epoch + 1,
@@ -215,19 +217,19 @@ class Pace:
         enough = MEASURE_LIMITED + measured._by_chance
         has_lasted = took >= MEASURE_SECONDS and measured.measured_calls >= MEASURE_CALLS
         if took < LAGS * measured.measured_lag:
-            return measured  # many of its rate limits have not come back yet
+            return measured  # many of its rate limits have not arrived yet
         if has_lasted or measured.measured_limited >= enough:
             return measured._judged(took, now)
         return measured
 
     @property
     def _by_chance(self) -> float:
-        """The most rate limits in a measurement that would be no surprise without a limit."""
+        """The most rate limits in a measurement that chance explains."""
         usual = self.usual_share * self.measured_calls
         return usual + 2 * math.sqrt(usual)
 
     def _judged(self, took: float, now: float) -> Pace:
-        """What a measurement says, that took so long."""
+        """Return the pace after a measurement that took `took` seconds."""
         assert self.rate is not None
         share = min(1.0, self.measured_limited / max(1, self.measured_calls))
         is_known = now - self.usual_since <= USUAL_SECONDS
@@ -236,7 +238,7 @@ class Pace:
         if share >= CLOSED_SHARE:
             slower = max(SLOWEST, self.rate / 4)
             return replace(measured, rate=slower).closed(now, seconds=FIRST_CLOSED_SECONDS)
-        # One more may be a call that came a moment early.
+        # One more may be due to a call that arrived a moment early.
         if self.measured_limited <= measured._by_chance + 1:
             return measured._risen(took, now)
         same_trouble = now - self.cut_at <= SAME_TROUBLE_SECONDS
@@ -253,8 +255,8 @@ class Pace:
         passing = (1 - share) / (1 - usual_share) if share > usual_share else 1.0
         cut_to = max(SLOWEST, self.rate * passing * MARGIN)
         if not same_trouble:
-            # A pace that went well until it rose a little is not far too fast: an endpoint that
-            # saves up no allowance refuses every second call of one that is hardly too fast.
+            # A pace that worked until it rose a little is not much too fast: an endpoint without a
+            # burst allowance refuses every second call even at a pace that is barely too fast.
             cut_to = max(cut_to, min(self.rate, self.cut_to) * MARGIN)
         return replace(
             measured, rate=cut_to, cut_to=cut_to, is_sure=True,
@@ -273,7 +275,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Turn:
-    """What a worker gets: the pace, and moments for calls on a clock that says `now`."""
+    """What a worker gets: the pace, and slots on a clock whose time is `now`."""
 
     pace: Pace
     slots: Slots

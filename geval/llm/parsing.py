@@ -1,20 +1,20 @@
 """Find the rating in a reply, or name the reason why there is none. Pure.
 
-Every number of a reply is looked at where it stands. It is a rating
+Each number in a reply is judged by its position. It is a rating
 
     after a name          "Coherence: 4"  "**Score**: 4/5"  "连贯性：4分"  "| Coherence | 4 |"
     alone at a line start "4"  "4."  "- 4"  "4 (good)"  "4 because it reads well"  "Four"
 
-and so is a word that names a point there ("Yes"). If all that stand there agree, the first counts;
-if they differ, none does. Only a reply without any is read as prose, and only where it ended by
-itself: "I would give it a 4", "a pleasure to read (4).", "4 out of 5".
+and so is a word in such a position that names a point ("Yes"). If all ratings in such positions
+agree, the first counts; if they differ, none does. Only a reply without any is read as prose, and
+only if it is complete: "I would give it a 4", "a pleasure to read (4).", "4 out of 5".
 
-A number anywhere else is not a rating, because replies quote the texts they judge ("The man, 5,
-was found"), count ("2 sentences are wrong"), list ("1. The text …"), repeat the scale ("1-5") and
-refuse ("I cannot give 5 out of 5"). A number that is not alone is an error, never half of what was
-written: "4/10" on a scale from 1 to 5, "3-4", "3 or 4", "4 5". And a number at the end of a reply
-that was cut may go on ("1" of "1-5"), so it is no rating either: cutting a reply never changes its
-rating.
+A number anywhere else is not a rating, because replies quote the texts they judge ("The man, 5, was
+found"), count ("2 sentences are wrong"), list ("1. The text …"), repeat the scale ("1-5") and
+refuse ("I cannot give 5 out of 5"). A number that is part of a longer expression is an error, never
+read in part: "4/10" on a scale from 1 to 5, "3-4", "3 or 4", "4 5". A number at the end of a
+truncated reply may continue ("1" of "1-5"), so it is not a rating either: truncation never changes
+a rating.
 """
 
 import heapq
@@ -33,8 +33,7 @@ from geval.statistics.scales import Scale, short
 
 
 class Reason(StrEnum):
-    """Why a reply or an item has no score. The value is stored; `explanation` is what people
-    read."""
+    """Why a reply or an item has no score. The value is stored; pages show `explanation`."""
 
     EMPTY = "empty"
     REFUSAL = "refusal"
@@ -111,7 +110,7 @@ _EXPLANATIONS = {
 
 @dataclass(frozen=True)
 class Rating:
-    """A rating found in a text: its value and where its first character stands."""
+    """A rating in a text: its value and the position of its first character."""
 
     value: float
     position: int
@@ -126,22 +125,22 @@ class Failure:
     detail: str
 
 
-# Replies come from servers that nobody vouches for, so reading takes a time that grows with the
-# text, not with its square: numbers are searched by a pattern that asks nothing of what follows,
-# and what stands around each is matched within a window.
+# Replies come from untrusted servers, so parsing must take linear, not quadratic, time: numbers are
+# searched with a pattern without lookahead, and the surroundings of each are matched within a
+# window.
 _NUMBER = re.compile(r"(?<![A-Za-z\d])(?<!\d[.,])(?:(?<![\w)])[-−])?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _BEFORE, _LEAD = 140, 40
-# The number of a list's item with nothing behind it, where a text ends.
+# The number of a list item at the end of a text, with nothing after it.
 _ITEM_BEFORE = re.compile(r"(?:^|\n)[^\S\n]{0,9}(?P<item>\d{1,3})[.)][^\S\n]{1,9}\Z")
 _MOST_NUMBERS = 1000
-# No pattern looks further than this behind a number; the explanations of points are looked for in
-# less, as they follow what is written with it.
+# No pattern looks further than this after a number; explanations of points are searched in a
+# shorter range, as they directly follow it.
 _AFTER, _EXPLANATION = 80, 60
 _QUOTED_CHARACTERS = 120
 _SHORT_REPLY = 40
-# A reply is cut to what a model may say; a rating beyond it is not looked for.
+# Longer replies are cut; no rating is searched beyond this length.
 LONGEST_REPLY = 200_000
-# A number with more digits is no rating, and reading it costs time.
+# A number with more digits is not a rating, and converting it takes time.
 _MOST_DIGITS = 20
 _DIGIT = re.compile(r"\d")
 # The highest points of scales on which a percentage is a rating.
@@ -149,17 +148,17 @@ _PERCENT_SCALES = (1, 100)
 
 
 def _any_of(patterns: Collection[str]) -> str:
-    """Alternatives, the longest first: of two that fit, the first one counts."""
+    """Join alternatives, longest first, as the first that matches counts."""
     return "|".join(sorted(patterns, key=len, reverse=True))
 
 
 _GAP = r"[^\S\n]{0,9}"
-# What a form says of a scale between a name and its rating: "Coherence (1-5):".
+# A scale that a form repeats between a name and its rating: "Coherence (1-5):".
 _IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
 _DIGITS = r"\d{1,21}(?:[.,]\d{1,21})?"
 _LETTER = "A-Za-zÀ-ɏ"
-# A bullet, or the number of a form with one line; "A: " of question and answer, or an article; then
-# an opening bracket or a quotation mark.
+# A bullet, or the number of a form with a single line; "A: " as in question and answer, or an
+# article; then an opening bracket or quotation mark.
 _LINE_LEAD = re.compile(
     rf"{_GAP}(?:[-•+–][^\S\n]{{1,9}}|•)?(?:1[.)][^\S\n]{{1,9}})?"
     rf"(?:(?:[A-F]:|[Aa]n?)[^\S\n])?[(\['|]?{_GAP}"
@@ -176,7 +175,8 @@ _SECOND = re.compile(
     rf"(?:an?[^\S\n])?(?P<second>{_DIGITS})|{_GAP}[,;&]?{_GAP}(?P<next>{_DIGITS})",
     re.I,
 )
-# A rating ends here: the end, a mark that no digit follows, or words that begin its reason.
+# What may follow a rating: the end, punctuation without a digit after it, or words that begin a
+# reason.
 _MARKS = r"$|[\n;!?)\]}'’”(（）。，；！？、|]|[.,:/](?!\d)"
 _ENDS = re.compile(
     rf"{_GAP}(?:{_MARKS}|[-–—]|(?:{_any_of(words.REASON_WORDS)})(?![{_LETTER}]))", re.I
@@ -186,7 +186,7 @@ _WORD_ENDS = re.compile(
 )
 _LETTER_WINS = re.compile(r" (?:is|was) (?:[a-z]{1,15} )?(?:better|preferred|superior|stronger)\b")
 _SENTENCE = re.compile(rf"[^\S\n]{{1,9}}(?:{_any_of(words.SENTENCE_WORDS)})\b")
-# "1. The text", "2) Grammar", "4: good": a number that counts lines, or explains a point.
+# "1. The text", "2) Grammar", "4: good": a number that counts lines or explains a point.
 _COUNTS_LINES = re.compile(rf"[.):]{_GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{_GAP}(?:\n|$)")
 _EXPLAINS_POINT = re.compile(rf"(?<![\w.,])\d{{1,3}}{_GAP}[-–—:=]")
 _VERB = re.compile(
@@ -194,7 +194,7 @@ _VERB = re.compile(
 )
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
-# What comes after these cannot belong to a number before them.
+# Text after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
     rf"{_GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
     rf"(?!(?:{_JOINS})\b)[^\W\d]{{2,20}}[^\S\n])",
@@ -207,15 +207,15 @@ _NUMBER_WORD = re.compile(
 _REFUSAL = re.compile(
     "|".join(rf"\b(?:{word})" if word.isascii() else word for word in words.REFUSALS), re.I
 )
-# Also what tokenizers mark the beginning of a word with.
+# Includes the marks of tokenizers for the beginning of a word.
 _MARKUP = re.compile(r"[*_`#>\"{}<$“”▁Ġ]")
 _OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer)[^\S\n])?"
 
 
 @dataclass(frozen=True)
 class _Number:
-    """A number of a reply with what is written with it: a percent sign, a unit, the highest point
-    ("/5"), a second number ("or 4"). `end` is behind all of that."""
+    """A number in a reply with its attachments: a percent sign, a unit, the highest point ("/5"), a
+    second number ("or 4"). `end` is after all of them."""
 
     start: int
     end: int
@@ -233,8 +233,8 @@ class _Number:
 
 @dataclass(frozen=True)
 class _Names:
-    """Where a rating's name stands: right before its number in a form ("Coherence (1-5): "), or
-    earlier in its sentence ("the coherence of this text is "). Both end where the number begins."""
+    """Patterns of a rating's name: right before the number in a form ("Coherence (1-5): "), or
+    earlier in a sentence ("the coherence of this text is "). Both end where the number begins."""
 
     form: re.Pattern[str]
     sentence: re.Pattern[str]
@@ -248,9 +248,10 @@ def parse_rating(
     Args:
         choice: the reply; where it has tokens, positions refer to their joined text.
         scale: ratings outside it are failures; a value between two points is a rating (20-sample
-            replies hold such).
-        criterion: its name, which the form asks the model to repeat.
-        others: the criteria that the same form asks for; only what follows this one's name counts.
+            replies contain such values).
+        criterion: the criterion's name, which the form asks the model to repeat.
+        others: other criteria that the same form asks for; only the part after this criterion's
+            name counts.
     """
     text = reply_text(choice)
     failure = no_text(choice, text)
@@ -280,11 +281,11 @@ def parse_rating(
 
 
 def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
-    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever stands
-    around it.
+    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever surrounds
+    it.
 
-    It reads "2.5" as 2 and "1. Coherence: 3" as 1, and knows no scale; it is there to reproduce
-    figures that were made with it.
+    It reads "2.5" as 2 and "1. Coherence: 3" as 1, and ignores the scale; it exists to reproduce
+    published figures.
     """
     text = reply_text(choice)
     digit = re.search(r"\d", text)
@@ -294,32 +295,32 @@ def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
 
 
 def spelled_number(text: str) -> str:
-    """A bare number in ASCII digits, where a text spells one in words or another script's digits;
-    any other text as it is."""
+    """Return a number in ASCII digits, where a text is only a number in words or in another
+    script's digits; return any other text unchanged."""
     plain = plain_characters(text)
     number = words.NUMBER_WORDS.get(plain.casefold())
     return plain if number is None else str(number)
 
 
 def reply_text(choice: ReplyChoice) -> str:
-    """The text that positions refer to: the joined tokens where there are any; at most
+    """Return the text to which positions refer: the joined tokens where there are any; at most
     LONGEST_REPLY characters."""
     text = "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
     return text[:LONGEST_REPLY]
 
 
 def quote(text: str) -> str:
-    """The beginning of a reply, for a message."""
+    """Shorten a reply for a message."""
     line = " ".join(text[: 10 * _QUOTED_CHARACTERS].split())
     return f"“{line[:_QUOTED_CHARACTERS]}…”" if len(line) > _QUOTED_CHARACTERS else f"“{line}”"
 
 
 def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> list[Rating | Failure]:
-    """What a reply states as its rating, the first statement first; a Failure where a number is
-    not a rating by itself ("4/10" on a scale from 1 to 5, "3 or 4").
+    """Return the ratings that a reply states, in order; a Failure where a number is not a rating on
+    its own ("4/10" on a scale from 1 to 5, "3 or 4").
 
-    Forms count, and prose before them: whoever reads a reply that is cut between the two sees the
-    prose alone, and must not come to another number than who reads it whole.
+    Forms count, and so does prose before them: a reply that is cut between the two shows the prose
+    alone, which must not give a different number than the whole reply.
     """
     plain = _mask_scale_range(_plain(text), scale)
     criterion, plain = _without_digits_in(criterion, plain)
@@ -333,7 +334,7 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
     for number in numbers:
         if is_cut and not _is_closed(plain, number.end):
             if form and names.form.search(_before(plain, number.start)):
-                return []  # it may differ from what stands before, or become it
+                return []  # it may contradict the earlier rating, or be the rating itself
             continue
         if _is_share(number, scale) or _is_section(plain, number):
             continue
@@ -359,8 +360,8 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
 
 
 def _numbers(plain: str) -> Iterator[_Number]:
-    """The numbers of a reply, in digits or words, in order; one that is written with another is
-    part of it."""
+    """Yield the numbers of a reply, in digits or words, in order; a number that is attached to
+    another is part of it."""
     matches = heapq.merge(
         _NUMBER.finditer(plain), _NUMBER_WORD.finditer(plain), key=re.Match[str].start
     )
@@ -373,7 +374,7 @@ def _numbers(plain: str) -> Iterator[_Number]:
 
 
 def _with_company(plain: str, match: re.Match[str]) -> _Number:
-    """A number with what is written with it."""
+    """Return a number with its attachments."""
     percent = _PERCENT.match(plain, match.end())
     unit = None if percent else _UNIT.match(plain, match.end())
     end = (percent or unit or match).end()
@@ -395,13 +396,13 @@ def _with_company(plain: str, match: re.Match[str]) -> _Number:
 
 
 def _stands_in_form(plain: str, number: _Number, names: _Names) -> bool:
-    """Whether a number stands where a form has its rating: after a name, or alone at the start of a
-    line."""
+    """Return whether a number is where a form has its rating: after a name, or alone at the start
+    of a line."""
     begins_line = _begins_line(plain, number.start)
     if (
         begins_line
         and _COUNTS_LINES.match(plain, number.start + len(number.text))
-        and not plain.endswith(("A ", "a "), 0, number.start)  # "A 4. The …" lists nothing
+        and not plain.endswith(("A ", "a "), 0, number.start)  # "A 4. The …" is not a list
     ):
         return False
     ends = bool((_WORD_ENDS if number.is_word else _ENDS).match(plain, number.end))
@@ -411,8 +412,8 @@ def _stands_in_form(plain: str, number: _Number, names: _Names) -> bool:
 
 
 def _is_stated(plain: str, number: _Number, names: _Names, scale: Scale) -> bool:
-    """Whether prose states a number as its rating: "I would give it a 4", "the coherence of this
-    text is 4", "4 out of 5"."""
+    """Return whether prose states a number as its rating: "I would give it a 4", "the coherence of
+    this text is 4", "4 out of 5"."""
     if number.is_word or not _ENDS.match(plain, number.end):
         return False
     before = _before(plain, number.start)
@@ -430,8 +431,8 @@ def _is_stated(plain: str, number: _Number, names: _Names, scale: Scale) -> bool
 def _lone_rating(
     plain: str, numbers: Sequence[_Number], scale: Scale, text: str
 ) -> list[Rating | Failure]:
-    """The only number of a reply, where it stands in brackets at its end, or with a unit or after a
-    colon in a few words."""
+    """Return the only number of a reply if it is in brackets at the end, or has a unit or follows a
+    colon in a short reply."""
     match numbers:
         case [number] if not (number.is_word or _is_share(number, scale)):
             before, after = plain[: number.start].rstrip(), plain[number.end :].strip()
@@ -446,12 +447,14 @@ def _lone_rating(
 
 
 def _is_share(number: _Number, scale: Scale) -> bool:
-    """Whether a percentage is a share of something else, not a rating on a scale of shares."""
+    """Return whether a percentage is a share of something else, not a rating on a scale of
+    shares."""
     return number.is_percent and scale.highest not in _PERCENT_SCALES
 
 
 def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating | Failure:
-    """A number that stands for a rating, unless it says something else as well."""
+    """Return a number in a rating's position as a rating, or the failure that its attachments
+    imply."""
     written = plain[number.start : number.end].strip()
     if number.top is not None and number.top != scale.highest:
         return Failure(Reason.OUT_OF_SCALE, f"{written} is not on the scale {scale}: {quote(text)}")
@@ -467,8 +470,8 @@ def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating |
 
 
 def _is_closed(plain: str, end: int) -> bool:
-    """Whether what follows in a cut reply decides what stands before: no pattern looks further than
-    to the end of the line or of a window, and none past the beginning of another sentence."""
+    """Return whether enough of a truncated reply follows to decide about the text before `end`: no
+    pattern looks beyond the end of the line, of a window, or the beginning of the next sentence."""
     return (
         len(plain) - end >= _AFTER
         or "\n" in plain[end:]
@@ -477,7 +480,7 @@ def _is_closed(plain: str, end: int) -> bool:
 
 
 def _is_section(plain: str, number: _Number) -> bool:
-    """Whether a number is a section's in a list: the 1.1 of a line "1. 1.1"."""
+    """Return whether a number is a section number in a list, such as 1.1 in the line "1. 1.1"."""
     item = _ITEM_BEFORE.search(_before(plain, number.start))
     return item is not None and number.text.startswith(f"{item['item']}.")
 
@@ -487,20 +490,21 @@ def _before(plain: str, start: int) -> str:
 
 
 def _begins_line(plain: str, start: int) -> bool:
-    """Whether nothing but a bullet or a bracket stands before a place in its line."""
+    """Return whether only a bullet or a bracket precedes a position in its line."""
     line = _line_start(plain, start)
     return line is not None and bool(_LINE_LEAD.fullmatch(plain, line, start))
 
 
 def _line_start(plain: str, place: int) -> int | None:
-    """Where the line of a place begins; None if that is further away than any bullet is long."""
+    """Return where the line of a position begins; None if that is further away than the longest
+    bullet."""
     begins = plain.rfind("\n", max(0, place - _LEAD), place) + 1
     return None if begins == 0 and place > _LEAD else begins
 
 
 def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
-    """A form's text with everything blanked out but what follows a criterion's name; every
-    character keeps its place."""
+    """Blank out everything in a form but the part after a criterion's name; every character keeps
+    its position."""
     names = _any_of([_flexible(name) for name in (criterion, *others)])
     heading = re.compile(
         rf"(?<![{_LETTER}\d])({names})(?![{_LETTER}\d]){_IN_BRACKETS}[:：=|]", re.I
@@ -510,7 +514,7 @@ def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
     starts = [_heading_start(plain, match.start()) for match in headings]
     own = re.compile(_flexible(criterion), re.I)
     shown = [" "] * len(text)
-    # Without any heading nothing is shown, though the text has an end.
+    # Without any heading the list of ends is longer, and everything stays blank.
     for match, end in zip(headings, [*starts[1:], len(text)], strict=False):
         if own.fullmatch(match[1]):
             shown[match.start() : end] = text[match.start() : end]
@@ -518,13 +522,13 @@ def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
 
 
 def _heading_start(plain: str, name: int) -> int:
-    """Where a heading begins whose name stands at a place: at the bullet or number before it."""
+    """Return where the heading with this name begins: at the bullet or number before it."""
     line = _line_start(plain, name)
     return name if line is None or any(map(str.isalpha, plain[line:name])) else line
 
 
 def no_text(choice: ReplyChoice, text: str) -> Failure | None:
-    """Why a reply has no text of an answer: refused, cut or empty; None if it has one."""
+    """Return why a reply has no answer: refused, cut or empty; None if it has one."""
     if choice.refusal or choice.finish_reason == "content_filter":
         words_of_refusal = choice.refusal or text or "content filter"
         return Failure(Reason.REFUSAL, f"The model refused: {quote(words_of_refusal)}")
@@ -545,13 +549,14 @@ def _no_rating(choice: ReplyChoice, text: str) -> Failure:
 
 
 def _plain(text: str) -> str:
-    """ASCII digits, and blanks for marks of emphasis, quotation and JSON; every character keeps its
-    place."""
+    """Convert digits to ASCII, and marks of emphasis, quotation and JSON to spaces; every character
+    keeps its position."""
     return _MARKUP.sub(" ", plain_characters(text))
 
 
 def plain_characters(text: str) -> str:
-    """Full-width characters and digits of any script as ASCII; every character keeps its place."""
+    """Convert full-width characters and digits of any script to ASCII; every character keeps its
+    position."""
     return text if text.isascii() else "".join(map(_ascii_character, text))
 
 
@@ -565,7 +570,7 @@ def _ascii_character(character: str) -> str:
 
 def _mask_scale_range(text: str, scale: Scale) -> str:
     """Blank out the scale where the reply repeats it ("1-5", "1 (worst) to 5"), so that its ends
-    are not ratings."""
+    are not read as ratings."""
     ends = _range_pattern(short(scale.lowest), short(scale.highest))
     return ends.sub(lambda match: " " * len(match.group()), text)
 
@@ -580,8 +585,8 @@ def _range_pattern(lowest: str, highest: str) -> re.Pattern[str]:
 
 
 def _without_digits_in(criterion: str, plain: str) -> tuple[str, str]:
-    """A criterion's name, and a reply, without the digits of the name where it stands before a
-    rating ("Step 2: 4"): they are no ratings. Every character keeps its place."""
+    """Remove the digits of a criterion's name from it, and from the reply where the name precedes a
+    rating ("Step 2: 4"): they are not ratings. Every character keeps its position."""
     if not any(map(str.isdecimal, criterion)):
         return criterion, plain
     heading = _heading_of(criterion)
@@ -590,7 +595,7 @@ def _without_digits_in(criterion: str, plain: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=512)
 def _heading_of(criterion: str) -> re.Pattern[str]:
-    """The pattern of a criterion's name where a form has it before its rating."""
+    """Return the pattern of a criterion's name where it precedes a rating in a form."""
     return re.compile(
         rf"(?<![{_LETTER}\d])(?:{_flexible(criterion)})(?={_IN_BRACKETS}(?:[:：=|]|\s[-–—]\s))",
         re.I,
@@ -599,7 +604,7 @@ def _heading_of(criterion: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=512)
 def _names_of(criterion: str) -> _Names:
-    """The patterns of what calls a criterion's rating by its name."""
+    """Return the patterns of the names of a criterion's rating."""
     own = [_flexible(criterion)] if _plain(criterion).strip() else []
     name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *own])})"
     copulas = _any_of([word if not word.isascii() else rf"\b{word}\b" for word in words.COPULAS])
@@ -617,8 +622,8 @@ def _names_of(criterion: str) -> _Names:
 
 
 def _flexible(name: str) -> str:
-    """A pattern for a name as replies write it: with blanks for what is blanked in them, however
-    long, and accents as characters of their own or not."""
+    """Return a pattern for a name as replies write it: any run of spaces for what `_plain` blanks
+    out, and accents combined or separate."""
     spellings = {unicodedata.normalize(form, name) for form in ("NFC", "NFD")} | {name}
     return "|".join(
         sorted(r"\s{1,9}".join(map(re.escape, _plain(spelling).split())) for spelling in spellings)
@@ -635,8 +640,8 @@ def _value(written: str) -> float:
 
 
 def _named_points(plain: str, scale: Scale, names: _Names) -> Iterator[Rating]:
-    """Words such as Yes and No that name points, where a form has its rating; within a sentence
-    they are words as any others."""
+    """Yield words that name points, such as Yes and No, where a form has its rating; elsewhere in a
+    sentence they are ordinary words."""
     if not scale.words:
         return
     points = {_bare_label(label): point for label, point in scale.words.items()}
@@ -662,5 +667,5 @@ def _labels_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _bare_label(label: str) -> str:
-    """A label by which those that differ in case, blanks and emphasis are one."""
+    """Normalise a label, so that differences in case, spaces and emphasis do not count."""
     return " ".join(_plain(label).split()).casefold()

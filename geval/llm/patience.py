@@ -13,10 +13,10 @@ Result = TypeVar("Result")
 def ask_within_patience(
     question: Coroutine[Any, Any, Result], base_url: str, *, seconds: float = PATIENCE_SECONDS
 ) -> Result:
-    """The answer to a question.
+    """Await the answer to a question.
 
     Raises:
-        EndpointError: it took too long, or the question's own error.
+        EndpointError: it took too long, or the question failed.
     """
 
     async def ask() -> Result:

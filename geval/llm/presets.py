@@ -13,7 +13,7 @@ WORDINGS = {"news": "worded for news", "any": "for any text"}
 
 
 class PresetError(ValueError):
-    """Presets that were named cannot be added; the message says which, and what to do."""
+    """Presets cannot be added; the message says which, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Preset:
 
     @property
     def key(self) -> str:
-        """Its unique key in forms."""
+        """The preset's unique key in forms."""
         return f"{self.task}/{self.domain}/{self.name}"
 
     @property
     def word(self) -> str:
-        """Its key as commands take it, without blanks."""
+        """The preset's key in commands, without spaces."""
         return self.key.replace(" ", "-")
 
     @property
@@ -46,7 +46,7 @@ class Preset:
 
 @cache
 def presets() -> tuple[Preset, ...]:
-    """All presets, in the order of the file."""
+    """Return all presets, in the order of the file."""
     text = resources.files("geval.llm").joinpath("presets.toml").read_text(encoding="utf-8")
     return tuple(
         Preset(
@@ -64,13 +64,14 @@ def presets() -> tuple[Preset, ...]:
 
 
 def presets_by_key(keys: Sequence[str]) -> list[Preset]:
-    """The presets with some keys; the beginning of a key stands for all that begin with it.
+    """Return the presets with these keys; the beginning of a key selects all that begin with it.
 
     Args:
         keys: such as "summarisation/any/coherence" or "summarisation/any".
 
     Raises:
-        PresetError: there is none, or two of one name, such as worded for news and for any text.
+        PresetError: there is none, or there are two of the same name, such as one for news and one
+            for any text.
     """
     chosen: dict[str, Preset] = {}
     for key in keys:
@@ -94,12 +95,12 @@ def presets_by_key(keys: Sequence[str]) -> list[Preset]:
 def presets_for(
     scales: Mapping[str, Scale], *, among: Collection[str] = (), domain: str = "any"
 ) -> dict[str, Preset]:
-    """Presets for criteria with known names and scales, all of one task if they can be: name ->
-    preset.
+    """Return presets for criteria with known names and scales, by name; all of the same task if
+    possible.
 
     Args:
-        among: the names of all criteria of the project; the task that knows most of them is
-            preferred, as several tasks have a coherence of their own.
+        among: the names of all criteria of the project; the task with most of them is preferred, as
+            several tasks have a criterion coherence.
     """
     names = {name.strip().lower() for name in (*scales, *among)}
     tasks = dict.fromkeys(preset.task for preset in presets())

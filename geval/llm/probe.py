@@ -1,5 +1,5 @@
-"""Find out what a model on an endpoint can do: a few calls of a few tokens each, then a real prompt
-in the scoring mode that they suggest."""
+"""Find out what a model on an endpoint can do: with a few calls of a few tokens each, then a real
+prompt in the scoring mode that they suggest."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -31,11 +31,11 @@ from geval.statistics.scales import Scale
 
 QUESTION = "Answer with one digit only. How many sides does a triangle have?"
 CHOICES = (20, 8, 2)
-# A usual model stops after one token; one that thinks first needs more.
+# Most models stop after one token; a reasoning model needs more.
 TOKENS = 16
 TOKENS_WITH_THOUGHT = 4_096
 TOKENS_OF_REASONS = 512
-# A rating in JSON that a server lays out over several lines.
+# Room for a rating in JSON that a server spreads over several lines.
 JSON_TOKENS = 64
 ONE_TO_FIVE = Scale(1, 5)
 # Enough to see that sampled replies can be read.
@@ -48,23 +48,25 @@ _UNABLE = (
     ErrorKind.OVERLOADED,
 )
 _POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5)
-# About the text that was asked about, not about the mode.
+# Failures because of the text, not of the mode.
 _OF_THE_TEXT = (Reason.REFUSAL, Reason.PROMPT, Reason.CONTEXT)
-# Of every item alike, so that the mode is refused; other failures are the model's words, which may
-# be better about other texts.
+# Failures that every item would have, so that the mode is ruled out; others depend on the model's
+# reply, which may be better for other texts.
 _OF_THE_SERVER = (Reason.NO_LOGPROBS, Reason.ENDPOINT, Reason.EMPTY)
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a probe found. `logprobs` is how many alternatives come for a token, 0 for no
-    log-probabilities at all; `top_logprobs` how many may be asked for, and `most_choices` how many
-    replies in a call. `instructions` is the role that may give instructions; `thinks` says whether
-    the model thinks before it answers; `schema` whether replies follow a JSON schema.
+    """What a probe has learned about a model. `logprobs` is how many alternatives are returned per
+    token, 0 for no log-probabilities at all; `top_logprobs` is how many may be requested, and
+    `most_choices` how many replies per call. `instructions` is the role that may give instructions;
+    `thinks` says whether the model thinks before it answers; `schema` whether replies follow a JSON
+    schema.
 
-    `modes` has a word for each scoring mode that was tried on a real prompt: "" where the reply was
-    read, else why not. `notes` are sentences for what the flags cannot say, by the flag's name.
+    `modes` says for each scoring mode that was tried on a real prompt why the reply could not be
+    read, "" where it could. `notes` are sentences for what the flags cannot express, by the flag's
+    name.
     """
 
     answered_model: str
@@ -85,7 +87,7 @@ class Findings:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Stored findings; what earlier versions did not look at is as if everything were taken."""
+        """Load stored findings; what earlier versions did not test counts as accepted."""
         names = {entry.name for entry in fields(cls)}
         given = {
             name: value for name, value in stored.items() if name in names and value is not None
@@ -104,10 +106,10 @@ class Findings:
 
     @property
     def fit(self) -> ServerFit:
-        """What calls may ask for."""
+        """What the server accepts in a request."""
         return ServerFit(
             most_choices=self.most_choices,
-            # 0 where it has none, so that nothing is known of how many may be asked for.
+            # 0 where it returned none, so that the limit is not known.
             top_logprobs=self.top_logprobs or MOST_ALTERNATIVES,
             length_parameter=self.length_parameter,
             temperature=self.temperature,
@@ -117,7 +119,8 @@ class Findings:
         )
 
     def with_fit(self, fit: ServerFit, refusals: Mapping[str, str]) -> Self:
-        """With what calls have learned since, and the server's words about it."""
+        """Return the findings updated with what calls have learned since, and the server's messages
+        about it."""
         learned = asdict(fit)
         learned["length_parameter"] = fit.length_parameter or self.length_parameter
         learned["top_logprobs"] = min(fit.top_logprobs, self.top_logprobs)
@@ -125,28 +128,28 @@ class Findings:
 
     @property
     def likely_modes(self) -> list[Mode]:
-        """The scoring modes that the server's abilities allow, the best first: probabilities where
-        they come, samples where they can differ."""
+        """The scoring modes that the server allows, best first: probabilities where it returns
+        them, samples where they can differ."""
         samples_first: list[Mode] = ["samples", "direct"]
         rest = samples_first if self.temperature else samples_first[::-1]
         return ["logprobs", *rest] if self.logprobs else rest
 
     @property
     def best_mode(self) -> str:
-        """The scoring mode to suggest: the best one whose reply to a real prompt was read; "" where
-        that was none."""
+        """The scoring mode to suggest: the best one whose reply to a real prompt could be read; ""
+        if there was none."""
         if not self.modes:
             return self.likely_modes[0]
         return next((mode for mode in self.likely_modes if self.modes.get(mode) == ""), "")
 
     def room_for_replies(self, max_tokens: int) -> int:
-        """The length that a judge's replies may have, in tokens: a default has no room for a
-        thought, within which every reply of a model that thinks would be cut."""
+        """Return the length limit for a judge's replies, in tokens: the default leaves no room for
+        a thought, so that every reply of a reasoning model would be cut within it."""
         is_default = max_tokens == default_of("max_tokens")
         return TOKENS_WITH_THOUGHT if self.thinks and is_default else max_tokens
 
     def why_not(self, mode: str) -> str:
-        """Why a scoring mode cannot be used here, as a sentence; empty if it can.
+        """Return why a scoring mode cannot be used, as a sentence; empty if it can.
 
         Without a mode: why none can be suggested.
         """
@@ -173,16 +176,16 @@ async def probe_model(
     min_coverage: float,
     options: Mapping[str, Any] | None = None,
 ) -> Findings:
-    """Make calls until it is known what the endpoint and the model can do.
+    """Find out with calls what the endpoint and the model can do.
 
     Args:
-        question: a real one, which is asked in the suggested mode.
-        max_tokens: of a reply to it, if the model does not think first.
-        min_coverage: by log-probabilities, as a share.
-        options: that each request carries (request_options.py).
+        question: a real question, which is asked in the suggested mode.
+        max_tokens: the limit the limit of a reply to it, if the model does not think first.
+        min_coverage: the least coverage with log-probabilities, as a share.
+        options: sent with each request (request_options.py).
 
     Raises:
-        EndpointError: it does not answer at all: wrong key, unknown model, nobody there.
+        EndpointError: it does not answer at all: wrong key, unknown model, unreachable.
     """
     findings = await _find_abilities(client, model, options or {})
     settings = RequestSettings(
@@ -199,7 +202,7 @@ async def probe_model(
 
 
 async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]) -> Findings:
-    """What the server takes, by questions of a few tokens."""
+    """Find out what the server accepts, with questions of a few tokens."""
     notes: dict[str, str] = {}
     learned = LearnedFit()
     plain, reply, thinks = await _plain_request(client, model, options, learned)
@@ -210,7 +213,7 @@ async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]
         notes["answer"] = "The reply was empty."
     elif "3" not in text:
         notes["answer"] = f"Asked for the sides of a triangle it said “{text[:60]}”."
-    # Servers refuse several replies at temperature 0, where they would be the same.
+    # Some servers refuse several replies at temperature 0, where they would be identical.
     warm = replace(plain, temperature=None if plain.temperature is None else 1.0)
     await _find_rest(client, warm, learned)
     most_choices = await _most_choices(client, warm, notes)
@@ -245,12 +248,13 @@ async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]
 async def _plain_request(
     client: Client, model: str, options: Mapping[str, Any], learned: LearnedFit
 ) -> tuple[ChatRequest, Reply, bool]:
-    """The plainest request the model answers, its answer, and whether it thinks first."""
+    """Return the simplest request that the model answers, its answer, and whether it thinks
+    first."""
     request = ChatRequest(
         model=model, prompt=QUESTION, temperature=0.0, max_tokens=TOKENS, options=options
     )
     renamed = replace(request, length_parameter="max_completion_tokens")
-    # Refusals that name what they refuse are learned from; these are for those that do not.
+    # `learned` handles refusals that name a parameter; these variants are for those that do not.
     variants = [
         request,
         replace(request, max_tokens=TOKENS_WITH_THOUGHT),
@@ -284,8 +288,8 @@ async def _plain_request(
 
 
 async def _find_rest(client: Client, warm: ChatRequest, learned: LearnedFit) -> None:
-    """Whether top_p, a seed and instructions are taken: all at once, and where that is refused
-    without a name, each by itself."""
+    """Find out whether top_p, a seed and instructions are accepted: all at once, then separately if
+    they are refused without a parameter's name."""
     alone = {
         "top_p": replace(warm, extra={"top_p": 1.0}),
         "seed": replace(warm, extra={"seed": 1}),
@@ -302,7 +306,7 @@ async def _find_rest(client: Client, warm: ChatRequest, learned: LearnedFit) -> 
 
 
 async def _passes(client: Client, request: ChatRequest, learned: LearnedFit) -> str | None:
-    """Why a request is refused, after all that can be learned; None if it passes."""
+    """Return why a request is refused even after adapting it; None if it passes."""
     try:
         await _ask(client, request, learned)
     except EndpointError as error:
@@ -317,7 +321,7 @@ async def _ask(client: Client, request: ChatRequest, learned: LearnedFit) -> Ans
 
 
 async def _most_choices(client: Client, warm: ChatRequest, notes: dict[str, str]) -> int:
-    """How many choices come in a call, of those that are tried."""
+    """Find the largest tried number of choices that a call returns."""
     if route_at(client.base_url) == RESPONSES:
         notes["most_choices"] = "The Responses API gives one reply a call; each sample takes one."
         return 1
@@ -338,7 +342,7 @@ async def _most_choices(client: Client, warm: ChatRequest, notes: dict[str, str]
 async def _most_alternatives(
     client: Client, plain: ChatRequest, notes: dict[str, str]
 ) -> tuple[int, int]:
-    """How many alternatives come for a token, and how many may be asked for."""
+    """Find how many alternatives are returned per token, and how many may be requested."""
     for wanted in ALTERNATIVES:
         reply = await _try(
             partial(client.chat, replace(plain, top_logprobs=wanted)), notes, "logprobs"
@@ -357,7 +361,7 @@ async def _most_alternatives(
 
 
 async def _follows_schema(client: Client, plain: ChatRequest, notes: dict[str, str]) -> bool:
-    """Whether a reply follows a JSON schema; some servers take one and do nothing about it."""
+    """Find out whether replies follow a JSON schema; some servers accept a schema and ignore it."""
     asked = replace(
         plain,
         schema=schema_of(ONE_TO_FIVE, "rating"),
@@ -375,7 +379,8 @@ async def _follows_schema(client: Client, plain: ChatRequest, notes: dict[str, s
 async def _try(
     call: Callable[[], Awaitable[Result]], notes: dict[str, str], name: str
 ) -> Result | None:
-    """A call that may be beyond the endpoint: None, with the endpoint's words as a note."""
+    """Make a call that the endpoint may not support; then return None, with the endpoint's message
+    as a note."""
     for _attempt in range(3):
         try:
             return await call()
@@ -391,8 +396,8 @@ async def _try(
 async def _with_tried_modes(
     findings: Findings, client: Client, question: JudgeQuestion, settings: RequestSettings
 ) -> Findings:
-    """With what came of a real prompt in the suggested mode, and in the next ones until a reply is
-    read."""
+    """Add the results of a real prompt in the suggested mode, and in the next ones until a reply
+    can be read."""
     modes: dict[str, str] = {}
     unusable: list[str] = []
     thinks = findings.thinks
@@ -405,7 +410,7 @@ async def _with_tried_modes(
         )
         judgement = await _judged(question, settings, client)
         if _is_cut(judgement) and not thinks:
-            # A thought is long; reasons before a rating are a few sentences.
+            # A thought is long; a reason before a rating is a few sentences.
             room = TOKENS_WITH_THOUGHT if _has_thought(judgement) else TOKENS_OF_REASONS
             judgement = await _judged(question, replace(settings, max_tokens=room), client)
             thinks = isinstance(judgement.outcome, Scored)
@@ -432,7 +437,7 @@ def _has_thought(judgement: Judgement) -> bool:
 
 
 async def _judged(question: JudgeQuestion, settings: RequestSettings, client: Client) -> Judgement:
-    """What comes of a question; a server's refusal is a failure of it."""
+    """Judge a question; a server's refusal becomes a failure."""
     learned = LearnedFit(settings.fit)
     try:
         return await judge(question, settings, lambda request: _ask(client, request, learned))

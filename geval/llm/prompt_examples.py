@@ -1,7 +1,7 @@
-"""Examples within a prompt, as people rated them: written, read, and left out where they are the
-judged document's. Pure.
+"""Examples with people's ratings in a prompt: written, read, and left out for the document that
+they come from. Pure.
 
-Blocks are looked for from mark to mark, so reading takes a time that grows with the text only.
+Blocks are searched from mark to mark, so that reading takes linear time.
 """
 
 import re
@@ -13,19 +13,19 @@ from geval.llm.item_texts import Texts
 from geval.llm.nearest import by_likeness
 
 EXAMPLES_HEADING = "Examples, rated by people:"
-# Of an example's texts; the rest is cut.
+# Characters of each text of an example; the rest is cut.
 LONGEST_EXAMPLE = 3_000
 _OPENING, _BETWEEN = "<example>\n<source>\n", "\n</source>\n<text>\n"
 _RATING = re.compile(r"\n</text>\nRating: [^\n]*\n</example>")
 _POOL_OPENING = re.compile(r'<nearest count="(?P<count>\d{1,6})">\n')
 _POOL_END = "\n</nearest>"
-# What would end an example, or open another, inside its texts.
+# Tags that would end an example, or open another, inside its texts.
 EXAMPLE_TAGS = frozenset({"example", "source", "text", "nearest"})
 
 
 @dataclass(frozen=True)
 class Example:
-    """A block that stands in a text from `start` to `end`, blank lines behind it included."""
+    """An example in a text, from `start` to `end`, including blank lines after it."""
 
     source: str
     output: str
@@ -34,7 +34,7 @@ class Example:
     end: int
 
     def is_of(self, texts: Texts) -> bool:
-        """Whether it is from the document of some texts."""
+        """Return whether the example is from the same document as these texts."""
         if self.source:
             return self.source == _cut(texts.source)
         return self.output == _cut(texts.output)
@@ -42,7 +42,7 @@ class Example:
 
 @dataclass(frozen=True)
 class _Pool:
-    """Examples of which `count` are shown, from `start` to `end` of a template."""
+    """Examples of which the nearest `count` are shown, from `start` to `end` of a template."""
 
     count: int
     examples: list[Example]
@@ -51,25 +51,25 @@ class _Pool:
 
 
 def has_delimiter(text: str) -> bool:
-    """Whether a text could pass for the end of an example, and so forge a rating."""
+    """Return whether a text could pass for the end of an example, and so forge a rating."""
     return has_tag(text, EXAMPLE_TAGS)
 
 
 def example_block(source: str, output: str, rating: str) -> str:
-    """An example for a prompt, as people rated it."""
+    """Return an example for a prompt, with people's rating."""
     return (
         f"{_OPENING}{_cut(source)}{_BETWEEN}{_cut(output)}\n</text>\nRating: {rating}\n</example>"
     )
 
 
 def pool_block(examples: str, nearest: int) -> str:
-    """Examples as a template holds them: those to choose from are marked."""
+    """Return examples as they are written in a template: a pool to choose from is marked."""
     shown = examples.strip()
     return f'<nearest count="{nearest}">\n{shown}{_POOL_END}' if nearest else shown
 
 
 def read_examples(text: str) -> Iterator[Example]:
-    """The examples of a prompt, or of a part of one, in order."""
+    """Yield the examples of a prompt, or of a part of it, in order."""
     start = text.find(_OPENING)
     while start >= 0:
         source = start + len(_OPENING)
@@ -86,8 +86,8 @@ def read_examples(text: str) -> Iterator[Example]:
 
 
 def longest_filled(template: str) -> int:
-    """How many characters a template has at most before texts are put in: of a pool it counts the
-    longest examples, as many as are shown."""
+    """Return the most characters that a template can have before texts are inserted: for a pool the
+    longest examples count, as many as are shown."""
     pool = _pool_in(template)
     if pool is None:
         return len(template)
@@ -96,8 +96,8 @@ def longest_filled(template: str) -> int:
 
 
 def with_its_examples(template: str, texts: Texts) -> str:
-    """A template without the examples that are from the judged document: nobody shows a judge what
-    people gave to it. Of a pool the nearest are left, the nearest one last."""
+    """Remove the examples that are from the judged document, so that the judge does not see its
+    human ratings. Of a pool only the nearest are kept, the nearest last."""
     if EXAMPLES_HEADING not in template:
         return template
     if pool := _pool_in(template):
@@ -122,7 +122,7 @@ def _nearest(pool: _Pool, texts: Texts) -> str:
 
 def _pool_in(template: str) -> _Pool | None:
     opening = _POOL_OPENING.search(template)
-    # To the last mark, as an example may hold anything.
+    # To the last mark, as an example may contain anything.
     end = template.rfind(_POOL_END, opening.end()) if opening else -1
     if opening is None or end < 0:
         return None

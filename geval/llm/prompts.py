@@ -1,19 +1,19 @@
-"""G-Eval's prompt: composed of a criterion's parts, checked before any call, filled in with the
+"""G-Eval's prompt: composed from a criterion's parts, checked before any call, filled with the
 texts. Pure.
 
 A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al.,
-2023, section 2.1). Placeholders are written `{{Document}}`, in capitals or not. Texts are put in at
-once, so a text that contains a placeholder stays as it is.
+2023, section 2.1). Placeholders are written `{{Document}}`, in any case. All texts are inserted in
+one pass, so a placeholder within a text is not replaced.
 
-Prompts of prompt flow and other tools are templates of Jinja. Those that only put texts in are
-understood (`{{document}}`, `{{ Document | trim }}`); of the rest of Jinja nothing is, and a prompt
-that uses it is refused.
+Prompts of prompt flow and other tools are Jinja templates. Those that only insert texts are
+understood (`{{document}}`, `{{ Document | trim }}`); a prompt that uses other parts of Jinja is
+refused.
 
-Texts stand between tags if that is wanted; a text that stands between tags, whoever wrote them, can
-neither close them nor open another tag around a text of the prompt.
+Texts are optionally put between tags; a text between tags, whoever wrote them, can neither close
+them nor open another tag around a text of the prompt.
 
-Those of conversations may say their window: `{{Conversation last=40 longest=2000}}` shows the last
-40 turns, and 2,000 characters of each text; what is left out is said in the prompt itself.
+Placeholders of conversations may set a window: `{{Conversation last=40 longest=2000}}` shows the
+last 40 turns, and 2,000 characters of each text; the prompt says what is left out.
 """
 
 import re
@@ -44,7 +44,7 @@ from geval.texts.turns import (
     transcript,
 )
 
-# Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the
+# Placeholder -> the field of a judged item that fills it. Summary and Response both name the
 # candidate output.
 PLACEHOLDERS = {
     "Document": "source",
@@ -59,17 +59,18 @@ PLACEHOLDERS = {
     "Turn": "turn",
     "ToolCalls": "calls",
 }
-# Fields that show what is judged: a text, the rated turn, or a whole session.
+# Fields that show the judged text, turn or session.
 _JUDGED = frozenset({"output", "turn", "conversation"})
 _OF_TURNS = frozenset({"conversation", "turn", "calls"})
 # In prompts that compare two outputs.
 PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
-# The tag around the text of a field, where texts stand between tags.
+# The tag around a field's text, where texts are put between tags.
 _TAGS = {shows: shows for shows in PLACEHOLDERS.values()} | {"output": "text"}
 _PAIR_TAGS = {"outputa": "text_a", "outputb": "text_b"}
 _FIELDS = {name.lower(): shows for name, shows in PLACEHOLDERS.items()}
 _PAIR_FIELDS = {name.lower(): shows for name, shows in PAIR_PLACEHOLDERS.items()}
-# Each puts a whole text into the prompt, so a template of a few thousand would fill the memory.
+# Each inserts a whole text into the prompt, so a template with a few thousand would fill the
+# memory.
 MOST_PLACEHOLDERS = 100
 STEPS_HEADING = "Evaluation Steps:"
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
@@ -84,11 +85,11 @@ JOINT_INTRODUCTION = (
     " view while you rate."
 )
 
-# What stands between the braces may end with blanks: a pattern that looks for their beginning too
-# takes a time that grows with the square of their number.
+# The text between braces may end with spaces: a pattern that also looked for where these begin
+# would take quadratic time.
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*)\}\}")
-# Tags, comments, and expressions with signs that take blanks away or of a quoted text: Jinja,
-# which would be sent to the model as it stands. Of bounded length, as texts may hold anything.
+# Jinja tags, comments, and expressions with whitespace control or a quoted text, which would be
+# sent to the model unchanged. Bounded in length, as texts may contain anything.
 _JINJA = re.compile(
     r"\{%.{0,400}?%\}|\{#.{0,400}?#\}"
     r"|\{\{[-+]\s*[A-Za-z_'\"][^{}]*\}\}|\{\{\s*\w[^{}]*[-+]\}\}"
@@ -103,7 +104,7 @@ _WINDOW = re.compile(r"(last|longest)=([1-9]\d{0,6})")
 
 
 class PromptError(ValueError):
-    """A prompt that cannot be sent; the message names the wrong placeholder and the valid ones."""
+    """A prompt cannot be sent; the message names the wrong placeholder and the valid ones."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class PromptParts:
-    """The parts of a criterion's prompt, empty texts for what it does not say.
+    """The parts of a criterion's prompt; empty where it does not state one.
 
     `beside` are the criteria that are rated in the same prompt, in the order of its form; None
     stands for the criterion itself. Criteria with the same list share their prompt.
@@ -136,13 +137,14 @@ class PromptParts:
 
 
 def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: bool = False) -> str:
-    """The template of a criterion, steps included; a whole prompt file is taken as it is.
+    """Compose a criterion's template, including its steps; a whole prompt file is used unchanged.
 
     Args:
-        is_delimited: put each text between tags and call it data; else it is the paper's prompt.
+        is_delimited: put each text between tags and call it data; otherwise it is the paper's
+            prompt.
 
     Raises:
-        PromptError: an unknown placeholder, or none for the candidate output.
+        PromptError: it has an unknown placeholder, or none for the candidate output.
     """
     if parts.prompt_file.strip():
         template = parts.prompt_file
@@ -162,13 +164,13 @@ def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: boo
 
 
 def compose_inputs(parts: PromptParts, *, is_delimited: bool) -> str:
-    """The part of a template that shows the texts."""
+    """Compose the part of a template that shows the texts."""
     inputs = parts.inputs.strip() or DEFAULT_INPUTS
     return f"{NOTE}\n\n{delimited(inputs)}" if is_delimited else inputs
 
 
 def delimited(inputs: str) -> str:
-    """A part of a prompt that shows texts, each between tags; those that are already stay so."""
+    """Put each text in a part of a prompt between tags, unless it already is."""
 
     def tagged(match: re.Match[str]) -> str:
         name = match.group(1).rstrip().lower()
@@ -182,14 +184,15 @@ def delimited(inputs: str) -> str:
 
 
 def steps_prompt(parts: PromptParts) -> str:
-    """What asks the LLM for evaluation steps: the prompt up to and including their heading (auto
-    chain-of-thought)."""
+    """Return the prompt that asks the LLM for evaluation steps: the judge's prompt up to and
+    including their heading (auto chain-of-thought)."""
     alone = replace(parts, beside=())
     return f"{_introduction_and_criteria(alone, _rated_together(alone))}\n\n\n{STEPS_HEADING}"
 
 
 def needs_steps(parts: PromptParts) -> bool:
-    """Whether generated steps have a place in the prompt; a whole prompt file brings its own."""
+    """Return whether the prompt has a place for generated steps; a whole prompt file has its own
+    steps."""
     return not parts.prompt_file.strip()
 
 
@@ -198,7 +201,7 @@ def check_template(template: str) -> None:
     many, or with parts of Jinja that are not understood.
 
     Raises:
-        PromptError: says which placeholder, and which are known; or which part of Jinja.
+        PromptError: names the placeholder and the valid ones, or the part of Jinja.
     """
     check_no_jinja(template)
     contents = [match.group(1).rstrip() for match in _PLACEHOLDER.finditer(template)]
@@ -221,7 +224,7 @@ def check_template(template: str) -> None:
 
 
 def check_no_jinja(template: str) -> None:
-    """Refuse the parts of Jinja that are not understood, which would reach the model as they stand.
+    """Refuse the parts of Jinja that are not understood, which would reach the model unchanged.
 
     Raises:
         PromptError: names the first of them, and says what to do.
@@ -247,14 +250,15 @@ def check_no_jinja(template: str) -> None:
 
 @lru_cache(maxsize=256)
 def fields_used(template: str) -> frozenset[str]:
-    """Which fields of an item the template shows: of source, output, context and reference."""
+    """Return the fields of an item that a template shows, such as source, output, context and
+    reference."""
     return frozenset(place.shows for place in places_in(template))
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A placeholder as it stands in a template, from `start` to `end`: its field, whether blanks
-    around the text are taken off, and for turns its window."""
+    """A placeholder in a template, from `start` to `end`: its field, whether whitespace around the
+    text is stripped, and for turns its window."""
 
     shows: str
     window: Window = field(default_factory=Window)
@@ -264,7 +268,7 @@ class Placed:
 
 
 def places_in(template: str) -> tuple[Placed, ...]:
-    """The known placeholders of a template, in order."""
+    """Return the valid placeholders of a template, in order."""
     return tuple(
         replace(place, start=match.start(), end=match.end())
         for match in _PLACEHOLDER.finditer(template)
@@ -274,7 +278,7 @@ def places_in(template: str) -> tuple[Placed, ...]:
 
 @lru_cache(maxsize=1024)
 def _read(written: str) -> Placed | None:
-    """A placeholder; None if it is not known, or its window or its filters cannot be read."""
+    """Parse a placeholder; None if it is unknown, or its window or filters cannot be read."""
     name, *sizes = written.partition("|")[0].split() or [""]
     shows = _FIELDS.get(name.lower())
     if shows is None or (sizes and shows not in _OF_TURNS):
@@ -292,16 +296,17 @@ def _read(written: str) -> Placed | None:
 
 
 def _filters(written: str) -> list[str]:
-    """The filters of a placeholder, as Jinja writes them."""
+    """Return the filters of a placeholder, in Jinja's notation."""
     return [name.strip() for name in written.split("|")[1:]]
 
 
 def fill(template: str, texts: Mapping[str, str]) -> str:
-    """Put texts into a template with placeholders of its own, such as an evaluator's setting has.
+    """Insert texts into a template with its own placeholders, such as that of an evaluator's
+    setting.
 
     Args:
-        texts: by the names of the placeholders, in small letters. All are put in at once, so that
-            a text that contains a placeholder stays as it is; placeholders of other names, too.
+        texts: texts by the placeholders' names in lower case. All are inserted in one pass, so that
+            placeholders within a text, and those of other names, stay unchanged.
     """
 
     def filled(match: re.Match[str]) -> str:
@@ -315,7 +320,8 @@ def fill(template: str, texts: Mapping[str, str]) -> str:
 
 
 def split_before(template: str, name: str) -> str:
-    """What of a template stands before its last placeholder of a name, in small letters."""
+    """Split off the part of a template before its last placeholder with this name (in lower
+    case)."""
     places = [
         match.start()
         for match in _PLACEHOLDER.finditer(template)
@@ -325,7 +331,8 @@ def split_before(template: str, name: str) -> str:
 
 
 def names_in(template: str) -> list[str]:
-    """The names of all placeholders in a template, known or not, in small letters and in order."""
+    """Return the names of all placeholders in a template, valid or not, in lower case and in
+    order."""
     return [
         match.group(1).partition("|")[0].strip().lower()
         for match in _PLACEHOLDER.finditer(template)
@@ -333,7 +340,7 @@ def names_in(template: str) -> list[str]:
 
 
 def windows(template: str, texts: Texts) -> str:
-    """What of a conversation a judge does not see, in words; empty if it sees everything."""
+    """Describe which parts of a conversation a judge does not see; empty if it sees everything."""
     found = [
         place.window.says(texts.conversation if place.shows == "conversation" else texts.said)
         for place in places_in(template)
@@ -346,7 +353,7 @@ def render(template: str, texts: Texts) -> str:
     """Fill a checked template with an item's texts.
 
     Raises:
-        PromptError: the template shows a field that this item does not have.
+        PromptError: the template shows a field that the item does not have.
     """
     fields = fields_used(template)
     _check_turns(fields, texts)
@@ -366,10 +373,10 @@ def render(template: str, texts: Texts) -> str:
 
 
 def _of_a_pair(match: re.Match[str]) -> Placed:
-    """A placeholder of prompts about two outputs, which are composed and so were not checked.
+    """Parse a placeholder of a prompt about two outputs, which is composed and so was not checked.
 
     Raises:
-        PromptError: it is none, but stands in a text of the criterion.
+        PromptError: it is not a placeholder but part of a text of the criterion.
     """
     shows = _PAIR_FIELDS.get(match.group(1).rstrip().lower())
     if shows is None:
@@ -379,18 +386,18 @@ def _of_a_pair(match: re.Match[str]) -> Placed:
 
 @lru_cache(maxsize=256)
 def _tags_in(template: str) -> frozenset[str]:
-    """The tags that stand around the texts of a template, with those of its examples."""
+    """Return the tags around the texts of a template, with those of its examples."""
     tags = tags_around(template, [match.span() for match in _PLACEHOLDER.finditer(template)])
     return tags | EXAMPLE_TAGS if tags and EXAMPLES_HEADING in template else tags
 
 
 def output_as_read(texts: Texts) -> str:
-    """The output as a prompt shows it, but for tags in it."""
+    """Return the output as a prompt shows it, except for tags in it."""
     return _text_of("output", texts)
 
 
 def _text_of(name: str, texts: Texts) -> str:
-    """A text as judges read it: of a conversation without lines that pass for others."""
+    """Return a text as judges read it: in conversations, lines that pass for turns are quoted."""
     text: str = getattr(texts, name)
     stored = {"source": texts.history, "output": texts.turns, "rival": texts.rival_turns}
     if not texts.is_conversation or name not in stored or text == texts.as_read:
@@ -406,10 +413,10 @@ def _speakers(texts: Texts) -> frozenset[str]:
 
 
 def _check_turns(fields: frozenset[str], texts: Texts) -> None:
-    """Refuse a template about conversations that does not fit what this item is.
+    """Refuse a template for conversations that does not fit the kind of item.
 
     Raises:
-        PromptError: says what it should show instead.
+        PromptError: the message says what it should show instead.
     """
     if not fields & _OF_TURNS:
         return
@@ -430,7 +437,7 @@ def _check_turns(fields: frozenset[str], texts: Texts) -> None:
 
 
 def _turns_shown(place: Placed, texts: Texts) -> str:
-    """Turns as a prompt shows them; nothing is left out without a line that says so."""
+    """Return turns as a prompt shows them; wherever something is left out, a line says so."""
     window = place.window
     if place.shows == "turn":
         return transcript(_said(texts, window))
@@ -443,23 +450,24 @@ def _turns_shown(place: Placed, texts: Texts) -> str:
 
 
 def _said(texts: Texts, window: Window) -> list[Turn]:
-    """The rated turns as judges read them."""
+    """Return the rated turns as judges read them."""
     speakers = _speakers(texts)
     return [quoted(window.of_turn(turn), speakers) for turn in texts.said]
 
 
 def has_placeholder(text: str) -> bool:
-    """Whether a text would be filled in, or refused, where it is part of a template."""
+    """Return whether a text contains a placeholder that would be filled or refused in a
+    template."""
     return bool(_PLACEHOLDER.search(text) or _JINJA.search(text))
 
 
 def heading_of(criterion: str) -> str:
-    """A criterion's name as prompts begin a line with it; its other letters stay as they are."""
+    """Return a criterion's name with a capital first letter, as prompts begin a line with it."""
     return criterion[:1].upper() + criterion[1:]
 
 
 def _rated_together(parts: PromptParts, steps: str = "") -> list[Beside]:
-    """All criteria of a prompt, in the order of its form."""
+    """Return all criteria of a prompt, in the order of its form."""
     own = Beside(parts.criterion, parts.scale, parts.definition, steps)
     return [one or own for one in parts.beside or (None,)]
 

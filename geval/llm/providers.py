@@ -1,6 +1,6 @@
-"""Who serves models, and what is to be entered for each: base URL, key, and hints. Pure.
+"""Providers of models and what to enter for each: base URL, key and hints.
 
-The only table of them; the form of an endpoint offers it, and docs/models.md shows it.
+Pure. This is the only such table; the endpoint form offers it, and docs/models.md shows it.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ CONTAINERS = "In containers, write the server's host name instead of localhost."
 
 @dataclass(frozen=True)
 class Provider:
-    """A provider of models, or a server of one's own.
+    """A provider of models, or a self-hosted server.
 
-    `base_url` is empty where each customer has another one; `is_own` says that the address may
-    differ from the usual one. `key_env` is the usual variable with its key, empty for none.
+    `base_url` is empty where each customer has a different one; `is_own` says that the address may
+    differ from the usual one. `key_env` is the usual environment variable for its key, empty for
+    none.
     """
 
     name: str
@@ -27,7 +28,7 @@ class Provider:
 
     @property
     def asks_for_address(self) -> bool:
-        """Whether somebody has to see its base URL."""
+        """Whether the user has to enter or check its base URL."""
         return self.is_own or not self.base_url
 
 
@@ -97,7 +98,7 @@ BY_NAME = {provider.name: provider for provider in PROVIDERS}
 
 
 def provider_at(base_url: str) -> Provider:
-    """The provider whose usual address this is; the last one for any other."""
+    """Return the provider with this base URL; for any other URL the last provider."""
     address = without_route(base_url)
     at_address = (provider for provider in PROVIDERS if provider.base_url == address)
     return next(at_address, PROVIDERS[-1])

@@ -1,9 +1,9 @@
-"""What a reply's headers say about rate limits: how many calls are left, until when, and how long
-to wait. Pure.
+"""Read rate limits from a reply's headers: how many calls are left, until when, and how long to
+wait. Pure.
 
-Read are `Retry-After` and `retry-after-ms`, OpenAI's `x-ratelimit-*`, Anthropic's
+The headers are `Retry-After` and `retry-after-ms`, OpenAI's `x-ratelimit-*`, Anthropic's
 `anthropic-ratelimit-*`, and the plain `x-ratelimit-*` and `ratelimit-*` of other servers. Values
-that make no sense count as not given.
+that make no sense are ignored.
 """
 
 import datetime
@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Numbers of seconds as large as these are moments, counted from 1970 in seconds or milliseconds.
+# Numbers as large as these are timestamps since 1970, in seconds or milliseconds.
 _EPOCH_SECONDS, _EPOCH_MILLISECONDS = 1e9, 1e12
 _UNITS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)(ms|[dhms])")
@@ -38,13 +38,13 @@ _TOKENS = (
     ),
 )
 
-# A reply with none of these says nothing about limits.
+# A reply with none of these states no limits.
 NAMES_LIMITS = tuple(remaining for _, remaining, _ in (*_REQUESTS, *_TOKENS))
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What is left of a limit, and in how many seconds all of it is there again."""
+    """What is left of a limit, and in how many seconds it is fully restored."""
 
     limit: float
     remaining: float
@@ -52,10 +52,10 @@ class Allowance:
 
     @property
     def per_second(self) -> float | None:
-        """How much flows in a second, for a limit that refills steadily until it is full.
+        """How much is refilled per second, if the limit refills steadily.
 
-        For one that is renewed all at once this is too much at first, and never too little. The
-        limit alone would say nothing: windows are seconds, minutes and days.
+        For a limit that is renewed all at once this is too high at first, never too low. The limit
+        alone would not tell: windows are seconds, minutes or days.
         """
         used = self.limit - self.remaining
         return used / self.resets_in if used > 0 and self.resets_in > 0 else None
@@ -64,23 +64,23 @@ class Allowance:
 @dataclass(frozen=True)
 class RateHeaders:
     """The limits that a reply names. `next_in` is in how many seconds the next call may pass, where
-    the server says it to the millisecond."""
+    the server states it in milliseconds."""
 
     requests: Allowance | None = None
     tokens: Allowance | None = None
     next_in: float | None = None
 
     def exhausted(self) -> list[Allowance]:
-        """The limits of which nothing is left."""
+        """The limits that are used up."""
         named = (self.requests, self.tokens)
         return [allowance for allowance in named if allowance and allowance.remaining < 1]
 
 
 def read_rate_headers(headers: Mapping[str, str], *, now: float | None = None) -> RateHeaders:
-    """The limits that headers name.
+    """Read the limits in headers.
 
     Args:
-        now: seconds since 1970, for headers that name a moment; by default the clock's.
+        now: seconds since 1970, for headers with timestamps; by default the current time.
     """
     moment = time.time() if now is None else now
     return RateHeaders(
@@ -91,7 +91,7 @@ def read_rate_headers(headers: Mapping[str, str], *, now: float | None = None) -
 
 
 def retry_seconds(headers: Mapping[str, str], *, now: float | None = None) -> float | None:
-    """In how many seconds to try again; None if the server names no time that lies ahead."""
+    """Return in how many seconds to retry; None if the server names no time in the future."""
     exactly = _positive(_number(headers.get("retry-after-ms", "")), scale=0.001)
     if exactly is not None:
         return exactly
@@ -109,7 +109,8 @@ def retry_seconds(headers: Mapping[str, str], *, now: float | None = None) -> fl
 
 
 def seconds_until(written: str, *, now: float) -> float | None:
-    """How far away a reset is: "6m0s", "120ms", seconds, a moment since 1970, or RFC 3339."""
+    """Return the seconds until a reset, written as "6m0s", "120ms", seconds, a timestamp since
+    1970, or RFC 3339."""
     text = written.strip().lower()
     number = _number(text)
     if number is not None:
@@ -144,7 +145,7 @@ def _allowance(
 
 
 def _number(written: str) -> float | None:
-    """A finite number, or None; `1_000`, which Python takes, is none."""
+    """Parse a finite number, else None; `1_000`, which Python accepts, is not a number."""
     try:
         number = float(written) if "_" not in written else math.nan
     except ValueError:

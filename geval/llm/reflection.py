@@ -1,4 +1,4 @@
-"""Asking a model to reword a part of a judge's prompt, from texts on which the judge and people
+"""Ask a model to reword a part of a judge's prompt, from texts on which the judge and people
 differ. Pure.
 
 The idea of reflecting on cases is that of GEPA (Agrawal et al., 2025); the words are ours.
@@ -25,23 +25,23 @@ PARTS: Final = {
     "beside": "Rated in the same prompt",
     "prompt": "Whole prompt",
 }
-# What a model can put in other words; the rest comes from ratings and settings.
+# The parts that a model can reword; the others come from ratings and settings.
 REWRITTEN: Final = ("introduction", "definition", "steps", "prompt")
 HEADING = "You improve the instructions of an LLM judge."
 LONGEST_REPLY_TOKENS = 1_500
 LONGEST_TEXT = 4_000
 _REPLY = re.compile(r"<part>([^<]*(?:<(?!/?part>)[^<]*)*)</part>")
-# What delimits things in the request, however a text spells it.
+# The tags that delimit texts in the request, however they are spelled.
 _OWN_TAGS = ("instruction", "guidelines", "source", "text", "comment", "part")
 
 
 class ReflectionError(ValueError):
-    """The model's reply holds no wording that can be used; the message says why."""
+    """The model's reply has no usable wording; the message says why."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A text with what people gave to it and what the judge did; `comments` are annotators'."""
+    """A text with people's rating and the judge's score; `comments` are annotators'."""
 
     source: str
     output: str
@@ -59,13 +59,13 @@ def reflection_prompt(
     *,
     guidelines: str = "",
 ) -> str:
-    """What asks for a new wording of a part.
+    """Return the prompt that asks for a new wording of a part.
 
     Args:
-        scale: its ends, such as "1-5".
-        texts: all parts of the wording as it is, by name; their order changes nothing.
-        cases: those of a source one after another.
-        guidelines: those of the annotators.
+        scale: the scale's ends, such as "1-5".
+        texts: all parts of the current wording, by name; the order does not matter.
+        cases: cases with the same source are adjacent.
+        guidelines: the annotators' guidelines.
     """
     now = "\n\n".join(
         f'<instruction name="{name}">\n{_without_tags(texts[name])}\n</instruction>'
@@ -78,7 +78,7 @@ def reflection_prompt(
         if guidelines.strip()
         else ""
     )
-    # A source is shown once, before all that was written from it.
+    # A source is shown once, before all texts written from it.
     by_source = itertools.groupby(cases, key=lambda case: case.source)
     shown = "\n\n".join(_document(source, list(of_it)) for source, of_it in by_source)
     keep = (
@@ -118,7 +118,7 @@ def _case(case: Case) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text, cut, that can neither end what delimits it nor open another tag."""
+    """Cut and escape a text, so that it can neither close its tag nor open another."""
     shown = html.escape(text[:LONGEST_TEXT].strip(), quote=False)
     if len(text) <= LONGEST_TEXT:
         return shown
@@ -126,13 +126,13 @@ def _escaped(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Instructions as they are, but for our own tags: a model wrote them after it had read texts
-    of others."""
+    """Remove our tags from instructions, as a model may have written them after reading untrusted
+    texts."""
     return without_tags(text.strip(), _OWN_TAGS)
 
 
 def read_reflection(reply: str, part: str, *, most: int) -> str:
-    """The new wording in a reply.
+    """Return the new wording in a reply.
 
     Raises:
         ReflectionError: there is none, it is too long, or a whole prompt lost its placeholders.

@@ -1,4 +1,4 @@
-"""A judge's raw replies from a release: parsed and counted like our own. Pure."""
+"""A judge's raw replies from a published data set, parsed and counted like ours. Pure."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,12 +14,13 @@ Read = Callable[[ReplyChoice], Rating | Failure]
 def score_replies(
     replies: Sequence[str], *, scale: Scale, criterion: str, read: Read | None = None
 ) -> tuple[Scored | Failure, int]:
-    """The score of the readable replies, and how many cannot be read; these are never counted as 0.
+    """Return the score of the readable replies, and how many cannot be read; these never count as
+    0.
 
     The coverage is the share of readable replies.
 
     Args:
-        read: a rule that replaces our parser.
+        read: a rule to use instead of our parser.
     """
     outcomes = [
         (read(choice) if read else parse_rating(choice, scale=scale, criterion=criterion))

@@ -1,16 +1,16 @@
-"""A model's replies with the few fields that a judge needs. Pure data."""
+"""A model's replies with the fields that a judge needs. Pure data."""
 
 from dataclasses import dataclass
 
 from geval.llm.rate_headers import RateHeaders
 
-# As OpenAI and most others call it, Mistral, Anthropic, and Gemini.
+# The names of OpenAI and most others, Mistral, Anthropic, and Gemini.
 _CUT = ("length", "model_length", "max_tokens")
 
 
 @dataclass(frozen=True)
 class Token:
-    """A token of a reply, its log-probability, and the likeliest alternatives at its place as
+    """A token of a reply, its log-probability, and the likeliest alternatives at its position as
     (text, logprob)."""
 
     text: str
@@ -20,7 +20,7 @@ class Token:
 
 @dataclass(frozen=True)
 class EchoedToken:
-    """A token of a text that was sent and came back; the first has no log-probability."""
+    """A token of an echoed text; the first has no log-probability."""
 
     text: str
     logprob: float | None
@@ -28,8 +28,9 @@ class EchoedToken:
 
 @dataclass(frozen=True)
 class ReplyChoice:
-    """One reply. `tokens` is None where the endpoint gave no log-probabilities; `echoed` where no
-    echo was asked. `thought` is what the model thought before its answer (thoughts.py)."""
+    """One reply. `tokens` is None where the endpoint gave no log-probabilities; `echoed` is None
+    where no echo was requested. `thought` is what the model thought before its answer
+    (thoughts.py)."""
 
     text: str
     finish_reason: str = "stop"
@@ -40,15 +41,15 @@ class ReplyChoice:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it reached the limit of its length, so that it may end within a number."""
+        """Whether the reply reached its length limit, so that it may end within a number."""
         return self.finish_reason.lower() in _CUT
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of an endpoint: its choices, the tokens that it says the call took (of those in,
-    how many were `cached`; of those out, how many were a thought), and what it says about rate
-    limits (None: it does not say)."""
+    """An endpoint's answer: its choices, the token counts that it states (of the input tokens how
+    many were cached; of the output tokens how many were reasoning), and its rate limits (None: not
+    stated)."""
 
     choices: tuple[ReplyChoice, ...]
     model: str = ""

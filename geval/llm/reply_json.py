@@ -8,7 +8,7 @@ from geval.llm.thoughts import without_thoughts
 
 
 def choices_to_json(choices: Sequence[ReplyChoice]) -> list[dict[str, Any]]:
-    """The stored form; `choices_from_json` is its inverse."""
+    """Convert choices to the stored form; `choices_from_json` is the inverse."""
     return [
         {
             "text": choice.text,
@@ -36,8 +36,7 @@ def choices_to_json(choices: Sequence[ReplyChoice]) -> list[dict[str, Any]]:
 
 
 def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[ReplyChoice, ...]:
-    """The choices of a stored reply; those that were stored with their thoughts are read without
-    them."""
+    """Read the choices of a stored reply; thoughts that were stored within them are removed."""
     return tuple(_read(choice) for choice in stored)
 
 

@@ -1,7 +1,7 @@
-"""The words that replies are written with, in the languages in which judges answer: names of a
-rating, words for numbers, units, refusals. Pure data; parsing.py says how they are used."""
+"""Words of replies in the languages in which judges answer: names of a rating, words for numbers,
+units, refusals. Pure data; parsing.py says how they are used."""
 
-# What a form or a sentence calls a rating.
+# Names of a rating in a form or a sentence.
 RATING_NAMES = (
     *("score", "rating", "rate", "grade", "mark", "answer", "response", "result", "evaluation"),
     *("verdict", "bewertung", "wertung", "punktzahl", "note", "antwort", "évaluation", "réponse"),
@@ -10,9 +10,9 @@ RATING_NAMES = (
     *("评分", "得分", "分数", "打分", "评价", "评估", "答案", "評分", "評価", "評点", "点数"),
     *("得点", "スコア", "回答", "점수", "평가"),
 )
-# What stands between a name and its rating, besides ":", "=", "|" and a dash.
+# Words between a name and its rating, besides ":", "=", "|" and a dash.
 COPULAS = ("is", "ist", "est", "es", "é", "è", "为", "為", "是", "は")
-# The same further behind the name in a sentence.
+# The same, further after the name in a sentence.
 LINKS = (
     *(
         "is",
@@ -32,13 +32,13 @@ UNITS = (
     *("points?", "pts?", "stars?", "punkte?n?", "sterne?n?", "étoiles?", "puntos?", "estrellas?"),
     *("pontos?", "estrelas?", "点", "點", "分", "星", "점"),
 )
-# "4 of 5": what stands between a rating and the highest point.
+# "4 of 5": between a rating and the highest point.
 OUT_OF = ("/", "out of", "of", "von", "sur", "de", "sobre", "su", "из")
-# What joins the ends of a range, or two ratings.
+# Words that join the ends of a range, or two ratings.
 TO = ("to", "bis", "à", "a", "至", "到")
 AND = ("and", "und", "et", "y", "e", "和", "と")
 OR = ("or", "oder", "ou", "o", "或")
-# Words after a number that is a rating; before any other it counts things ("2 sentences").
+# Words after a number that is a rating; before any other word it counts things ("2 sentences").
 REASON_WORDS = (
     *(
         "because",
@@ -56,9 +56,9 @@ REASON_WORDS = (
     ),
     *("weil", "da", "denn", "car", "porque", "pois", "perché"),
 )
-# A capital word after a rating that begins a line without a full stop ("4 The text …").
+# A capitalised word after a rating at the start of a line, without a full stop ("4 The text …").
 SENTENCE_WORDS = ("The", "This", "It", "I", "My", "Reason", "Reasons", "Explanation", "Because")
-# What is rated, where a sentence says no more than that it is a number ("The text is 4.").
+# The rated object, where a sentence only says that it is a number ("The text is 4.").
 RATED = ("writing", "text", "summary", "response", "output", "answer")
 # Verbs of rating, before a number in the same sentence.
 RATING_VERBS = (
@@ -71,7 +71,7 @@ NEGATIONS = (
     *(r"\bno\b", r"\bnicht\b", r"\bkeine?n?\b", r"\bpas\b", r"\bnão\b", "不", "無法", "无法"),
     *("没", "ない", "ません"),
 )
-# Before a number in its sentence: it says what a rating can be, not what it is.
+# Before a number in its sentence, these say what a rating can be, not what it is.
 POSSIBLE = (
     *(
         "minimum",

@@ -1,5 +1,5 @@
-"""What a judge's requests carry beside what we set: a checked JSON object that a provider
-understands, such as `{"reasoning_effort": "low"}`. Pure."""
+"""Additional fields of a judge's requests: a checked JSON object for the provider, such as
+`{"reasoning_effort": "low"}`. Pure."""
 
 import json
 import math
@@ -12,26 +12,26 @@ from pydantic import AfterValidator, BeforeValidator
 from geval.llm.requests import OWN_PARAMETERS
 from geval.texts.plain import storable
 
-# Longer or deeper ones are a mistake: they go out with each call, and into each digest.
+# Longer or deeper options are a mistake: they are sent with each call, and are part of each digest.
 MOST_CHARACTERS = 4_000
 MOST_DEPTH = 6
-# PostgreSQL takes any integer, the digest of a request only these.
+# PostgreSQL accepts any integer, the digest of a request only these.
 MOST_INTEGER = 2**63 - 1
-# Compared with names without their dashes and underscores; "max_tokens" is no token of this kind.
+# Compared with names without dashes and underscores; "max_tokens" is not a secret token.
 _SECRET = re.compile(
     r"apikey|authori[sz]ation|secret|passw(?:or)?d|credential|cookie|bearer|headers?$"
     r"|^(?:access|auth|id|refresh|session)?token$"
 )
 _SECRET_VALUE = re.compile(r"^(?:Bearer |sk-[\w-]{16})")
-# Gateways send a call to where these say, with their own keys.
+# Gateways would send the call to these addresses, with their own keys.
 _ADDRESSES = frozenset({"apibase", "baseurl"})
 
 
 def read_options(given: Any) -> dict[str, Any]:
-    """Options that may be sent, from JSON or its text; empty for none.
+    """Read and check options, from JSON or its text; empty for none.
 
     Raises:
-        ValueError: they may not; the message says why and what to do.
+        ValueError: they may not be sent; the message says why and what to do.
     """
     if isinstance(given, str):
         try:
@@ -57,23 +57,24 @@ def read_options(given: Any) -> dict[str, Any]:
 
 
 def options_text(options: Mapping[str, Any]) -> str:
-    """Options as JSON, as they are edited and shown; empty for none."""
+    """Return options as JSON for editing and showing; empty for none."""
     return json.dumps(options, ensure_ascii=False) if options else ""
 
 
 RequestOptions = Annotated[dict[str, Any], BeforeValidator(read_options)]
-# As they are stored, where a text would stay one.
+# As they are stored, where text would stay text.
 StoredOptions = Annotated[dict[str, Any], AfterValidator(read_options)]
 
 
 def _parts(options: Mapping[str, Any]) -> Iterator[tuple[str, Any, int]]:
-    """Each value at any depth with its name (of a list's values: the list's) and its depth."""
+    """Yield each value at any depth with its name (for a list's values: the list's) and its
+    depth."""
     waiting: list[tuple[str, Any, int]] = [("", options, 0)]
     while waiting:
         name, value, depth = waiting.pop()
         yield name, value, depth
         if depth > MOST_DEPTH:
-            continue  # whoever reads this raises
+            continue  # the caller raises the error
         if isinstance(value, Mapping):
             waiting += [(inner, each, depth + 1) for inner, each in value.items()]
         elif isinstance(value, list):

@@ -1,4 +1,5 @@
-"""What a judge asks with; apart from how it asks, so that reading a run loads no client."""
+"""The settings of a judge's requests; in a separate module, so that reading a run loads no
+client."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +12,8 @@ Mode = Literal["logprobs", "samples", "direct"]
 
 @dataclass(frozen=True)
 class RequestSettings:
-    """What a judge asks with; `fit` is what its endpoint was found to take of that;
-    `options` are sent as they are (request_options.py)."""
+    """The settings of a judge's requests; `fit` is what its endpoint accepts of them; `options` are
+    sent unchanged (request_options.py)."""
 
     model: str
     mode: Mode
@@ -26,10 +27,11 @@ class RequestSettings:
 
     @property
     def replies_each(self) -> int:
-        """How many replies a question is to get."""
+        """How many replies to request per question."""
         return self.samples if self.mode == "samples" else 1
 
     @property
     def is_greedy(self) -> bool:
-        """Whether the likeliest reply is asked for, so that asking again seldom gets another."""
+        """Whether the likeliest reply is requested, so that asking again seldom gives a different
+        one."""
         return self.temperature == 0

@@ -1,4 +1,4 @@
-"""What an endpoint is asked: chat completions, and texts echoed with log-probabilities. Pure."""
+"""Requests to endpoints: chat completions, and texts echoed with log-probabilities. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import orjson
 
 from geval.llm.decisions import DecisionRequest
 
-# What `ChatRequest.body` and `responses_body` set, and what would change which replies come, or in
-# which form: nobody else sets these.
+# Fields that `ChatRequest.body` and `responses_body` set, and fields that would change the replies
+# or their form: options may not set these.
 OWN_PARAMETERS = frozenset(
     {
         "model", "models", "route", "fallbacks", "messages", "temperature", "top_p", "n",
@@ -26,9 +26,9 @@ OWN_PARAMETERS = frozenset(
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One chat completion: everything that changes its answer. `options` are the judge's
-    (request_options.py), `extra` what a scoring mode or a probe adds, `schema` is that of a
-    reply in JSON."""
+    """A chat completion: everything that changes its answer. `options` are the judge's
+    (request_options.py), `extra` is what a scoring mode or a probe adds, `schema` is the schema of
+    a reply in JSON."""
 
     model: str
     prompt: str
@@ -44,8 +44,8 @@ class ChatRequest:
     schema: Mapping[str, Any] | None = None
 
     def body(self) -> dict[str, Any]:
-        """The request as OpenAI's protocol has it, without what an endpoint would take as its own
-        default."""
+        """Return the request in OpenAI's protocol, without fields that are left to the endpoint's
+        defaults."""
         system = [{"role": self.system_role, "content": self.system}] if self.system else []
         body: dict[str, Any] = {
             **self.options,
@@ -72,15 +72,15 @@ class ChatRequest:
 
     @property
     def most_reply_tokens(self) -> int:
-        """What its choices can take together."""
+        """The most tokens of all its choices together."""
         return self.n * self.max_tokens
 
 
 @dataclass(frozen=True)
 class EchoRequest:
-    """A legacy completion that sends a text back with the log-probability of each of its tokens.
+    """A legacy completion that returns a text with the log-probability of each of its tokens.
 
-    One token is generated and discarded: some servers take 0 for "as many as you like".
+    One token is generated and discarded: some servers take 0 for "unlimited".
     """
 
     model: str
@@ -111,7 +111,8 @@ Request = ChatRequest | EchoRequest | DecisionRequest
 
 
 def request_key(base_url: str, *requests: Request) -> str:
-    """A digest of all that changes an answer; equal keys may share one reply."""
+    """Return a digest of everything that changes the answer; requests with equal keys may share a
+    reply."""
     content = orjson.dumps(
         [base_url, *(request.body() for request in requests)], option=orjson.OPT_SORT_KEYS
     )

@@ -1,8 +1,8 @@
-"""The Responses API (`POST …/responses`) beside chat completions: the same questions in its form,
-and its replies in that of chat completions. Pure.
+"""The Responses API (`POST …/responses`) next to chat completions: converts requests to its form,
+and its replies to that of chat completions. Pure.
 
-An endpoint whose base URL ends in `/responses` is asked so. The forms are those of the package
-`openai` (types/responses); the API has no `n`, so that each sample is a call, and no seed.
+It is used for an endpoint whose base URL ends in `/responses`. The forms are those of the package
+`openai` (types/responses); the API has no `n`, so that each sample is a separate call, and no seed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ from geval.llm.requests import ChatRequest
 
 CHAT, RESPONSES = "/chat/completions", "/responses"
 LOGPROBS = "message.output_text.logprobs"
-# OpenAI refuses less: "Expected a value >= 16".
+# OpenAI refuses lower limits: "Expected a value >= 16".
 LEAST_TOKENS = 16
-# Of failed responses: what was asked or answered is against a policy.
+# Codes of failed responses whose question or answer violates a policy.
 _POLICIES = frozenset(
     {"bio_policy", "misalignment_policy_violation", "image_content_policy_violation"}
 )
@@ -23,8 +23,8 @@ _STATUSES = {"rate_limit_exceeded": 429, "server_error": 500, "authentication": 
 
 
 class FailedError(ValueError):
-    """A response that says that it failed; `status` is the HTTP status that other APIs give for it,
-    `code` the server's own."""
+    """A response reports that it failed; `status` is the HTTP status that other APIs would give,
+    `code` the server's code."""
 
     def __init__(self, code: str, message: str, *, kind: str = "") -> None:
         super().__init__(message)
@@ -33,20 +33,22 @@ class FailedError(ValueError):
 
 
 def without_route(base_url: str) -> str:
-    """The address behind which all of a server's routes are."""
+    """Return the base URL of all of a server's routes."""
     return base_url.rstrip("/").removesuffix(RESPONSES)
 
 
 def route_at(base_url: str) -> str:
-    """The route by which an endpoint's model is asked, behind `without_route`."""
+    """Return the route for questions to an endpoint's model, relative to `without_route`."""
     return RESPONSES if base_url.rstrip("/").endswith(RESPONSES) else CHAT
 
 
 def why_not_at(base_url: str, api_version: str) -> str:
-    """Why this API cannot be asked at an address; empty if it can, or is not.
+    """Return why this API cannot be used at an address; empty if it can, or if the address is not
+    for it.
 
-    Azure's has no deployments in its address. An older one, /openai/responses with an API version,
-    is not asked, as /openai/v1 serves the same (Microsoft's agent-framework asks that one alone).
+    Azure's addresses for it contain no deployments. An older one, /openai/responses with an API
+    version, is not supported, as /openai/v1 serves the same (Microsoft's agent-framework uses only
+    that).
     """
     address = base_url.rstrip("/").lower()
     if not address.endswith(RESPONSES):
@@ -62,14 +64,15 @@ def why_not_at(base_url: str, api_version: str) -> str:
 
 
 def body_by(route: str, request: ChatRequest) -> dict[str, Any]:
-    """A request as a route has it."""
+    """Return a request in the form of a route."""
     return responses_body(request) if route == RESPONSES else request.body()
 
 
 def responses_body(request: ChatRequest) -> dict[str, Any]:
-    """A chat request in the form of the Responses API. Its server keeps no copy of the reply."""
+    """Return a chat request in the form of the Responses API; it asks the server not to store the
+    reply."""
     options = dict(request.options)
-    # They have moved there.
+    # This API has moved them there.
     effort, verbosity = options.pop("reasoning_effort", None), options.pop("verbosity", None)
     asked: Any = request.prompt
     if request.system:
@@ -79,7 +82,7 @@ def responses_body(request: ChatRequest) -> dict[str, Any]:
         ]
     body: dict[str, Any] = {
         "store": False,
-        # transformers serve streams otherwise.
+        # transformers serve would stream by default.
         "stream": False,
         **options,
         "model": request.model,
@@ -102,20 +105,20 @@ def responses_body(request: ChatRequest) -> dict[str, Any]:
 
 
 def is_response(answer: Mapping[str, Any]) -> bool:
-    """Whether a reply is one of this API."""
+    """Return whether a reply is from this API."""
     return answer.get("object") == "response" or ("output" in answer and "choices" not in answer)
 
 
 def as_chat_completion(answer: Mapping[str, Any], *, limit: int = 0) -> dict[str, Any]:
-    """A response as a chat completion with one choice, whose parts are still to be checked.
+    """Convert a response to a chat completion with one choice, whose parts are still to be checked.
 
-    Commentary before the final answer is left out. Several messages are lines of one text.
-    A reply of as many tokens as it was allowed, `limit`, was cut: llama.cpp and Ollama call it
-    completed all the same.
+    Commentary before the final answer is left out. Several messages become lines of one text. A
+    reply with as many tokens as allowed (`limit`) was cut, although llama.cpp and Ollama call it
+    completed.
 
     Raises:
-        FailedError: it says that it failed.
-        ValueError: it is no finished response; the message says what is wrong with it.
+        FailedError: the response reports that it failed.
+        ValueError: it is not a finished response; the message says what is wrong with it.
     """
     status, error = answer.get("status") or "completed", answer.get("error")
     if status == "failed" or error:
@@ -147,8 +150,8 @@ def as_chat_completion(answer: Mapping[str, Any], *, limit: int = 0) -> dict[str
 
 
 def usage_as_chat(usage: Any) -> dict[str, Any]:
-    """Counts of tokens, as chat completions name them; Gemini's own names begin with `total_`,
-    and OpenRouter's can be those of chat completions."""
+    """Return token counts by their names in chat completions; Gemini's names begin with `total_`,
+    and OpenRouter may use those of chat completions."""
     counted = _mapping(usage)
     cached = {"cached_tokens": counted.get("total_cached_tokens")}
     return {
@@ -190,7 +193,7 @@ def _is_answer(item: Mapping[str, Any]) -> bool:
 
 
 def _parts(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The texts and refusals of a message."""
+    """Return the texts and refusals of a message."""
     content = message.get("content")
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
         raise ValueError("the content of a message is not a list of parts")
@@ -203,7 +206,7 @@ def _parts(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _tokens(texts: list[list[dict[str, Any]]]) -> list[Any] | None:
-    """The tokens of all parts; None unless each part with words has its own."""
+    """Return the tokens of all parts; None unless each part with text has tokens."""
     listed: list[Any] = []
     for at, parts in enumerate(texts):
         if at:
@@ -219,7 +222,7 @@ def _tokens(texts: list[list[dict[str, Any]]]) -> list[Any] | None:
 
 
 def _thoughts(output: list[Any]) -> Iterator[str]:
-    """What the model thought, or a summary of it."""
+    """Return what the model thought, or a summary of it."""
     for item in output:
         if item.get("type") != "reasoning":
             continue

@@ -1,5 +1,4 @@
-"""What a run was started with, frozen: whatever becomes of its judge, the run can be read and
-repeated."""
+"""The frozen settings of a run: it can be read and repeated even after its judge has changed."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from geval.llm.request_options import StoredOptions
 from geval.llm.request_settings import RequestSettings
 from geval.llm.server_fit import TAKES_ALL, ServerFit
 
-# Of runs that were laid out before sizes were kept with them.
+# For runs laid out by versions that did not store sizes.
 USUAL_CHARACTERS = 4000
 _PRICES = frozenset({"price_in", "price_out", "price_cached"})
 
@@ -23,8 +22,8 @@ _PRICES = frozenset({"price_in", "price_out", "price_cached"})
 class RunParameters:
     """The settings of a run; stored as JSON with the run, and in archives.
 
-    `characters_each` (the mean length of a prompt) and `most_each` (what the dearest item can cost)
-    are known once the run is laid out.
+    `characters_each` (the mean length of a prompt) and `most_each` (the most that an item can cost)
+    are set once the run is laid out.
     """
 
     kind: str = ""
@@ -40,7 +39,7 @@ class RunParameters:
     use_steps: bool = default_of("use_steps")
     concurrency: int = default_of("concurrency")
     timeout_seconds: float | None = default_of("timeout_seconds")
-    min_coverage: float = 0.0  # runs of versions that had no minimum accepted any
+    min_coverage: float = 0.0  # versions without a minimum accepted any coverage
     request_options: StoredOptions = field(default_factory=dict)
     price_in: Decimal | None = None
     price_out: Decimal | None = None
@@ -48,30 +47,31 @@ class RunParameters:
     transport: str = "live"
     fit: ServerFit = TAKES_ALL
     fresh: bool = False
-    outputs: tuple[int, ...] = ()  # the ids of those to judge; none for all
+    outputs: tuple[int, ...] = ()  # the ids of the criteria to judge; none for all
     pilot: int = 0  # how many documents to draw for a pilot; 0 for all
     trial: int = 0  # how many items to draw for a trial; 0 for all
-    rest_of: int = 0  # the id of the pilot or trial whose items are left out
-    perturbed: str = ""  # the probe that changes what is asked (evaluators/perturbing.py)
+    rest_of: int = 0  # the id of the pilot or trial whose items are skipped
+    perturbed: str = ""  # the probe that changes the questions (evaluators/perturbing.py)
     characters_each: int = USUAL_CHARACTERS
     most_each: Decimal | None = None
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RunParameters:
-        """The parameters of a stored run; what older versions did not store has its default."""
+        """Load the parameters of a stored run; what older versions did not store gets its
+        default."""
         names = {entry.name for entry in fields(cls)}
         given = {name: value for name, value in stored.items() if name in names}
         for name in (*_PRICES, "most_each"):
             if given.get(name) is not None:
                 given[name] = Decimal(given[name])
         given["outputs"] = tuple(given.get("outputs", ()))
-        # Runs of earlier versions knew at most that calls bring one reply.
+        # Earlier versions stored at most that calls return one reply.
         one_each = {"most_choices": 1} if stored.get("several_choices") is False else {}
         given["fit"] = ServerFit.from_json(one_each | dict(given.get("fit", {})))
         return cls(**given)
 
     def as_json(self) -> dict[str, Any]:
-        """What is stored when a run is created: all but what its layout adds."""
+        """Return what is stored when a run is created: everything except what its layout adds."""
         stored = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         del stored["characters_each"], stored["most_each"]
         for name in ("outputs", "pilot", "trial", "rest_of", "perturbed", "request_options"):
@@ -96,7 +96,7 @@ class RunParameters:
 
     @property
     def is_part(self) -> bool:
-        """Whether it judges a few items first, and the rest in another run."""
+        """Whether the run judges a few items first, and another run the rest."""
         return bool(self.pilot or self.trial)
 
     @property
@@ -106,7 +106,7 @@ class RunParameters:
 
     @property
     def request_settings(self) -> RequestSettings:
-        """What a request is made with."""
+        """Return the settings of the run's requests."""
         return RequestSettings(
             model=self.model,
             mode=cast(Mode, self.mode),

@@ -1,8 +1,8 @@
 """Compute scores from token probabilities or samples by G-Eval's weighting (Liu et al., 2023).
 Pure.
 
-score = sum over scale points s of p(s) * s, with p normalised over the points; the mass the points
-had before normalising is kept as the coverage.
+score = sum over scale points s of p(s) * s, with p normalised over the points; the mass of the
+points before normalising is kept as the coverage.
 """
 
 import math
@@ -26,7 +26,7 @@ from geval.llm.structured import ReplyForm, read_rating
 from geval.statistics.scales import Scale, short
 from geval.statistics.thresholds import UNRESOLVED
 
-# What may stand around a rating within one token: "4.", " 4", "(4)", "**4".
+# What may surround a rating within a token: "4.", " 4", "(4)", "**4".
 _AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"
 
 
@@ -38,8 +38,8 @@ class Scored:
     """A score: its value, the normalised distribution behind it, and the coverage (1.0 for
     samples).
 
-    Evaluators other than LLMs have no distribution and no coverage. `note` says what a reader of
-    the score must know, such as that a text was cut.
+    Scores of evaluators other than LLMs have no distribution and no coverage. `note` says what a
+    reader must know, such as that a text was cut.
     """
 
     value: float
@@ -49,11 +49,11 @@ class Scored:
 
     @classmethod
     def plain(cls, value: float, note: str = "") -> "Scored":
-        """A bare number."""
+        """Create a score without distribution and coverage."""
         return cls(value, {}, None, note)
 
     def brought(self, scale: Scale, onto: Scale) -> "Scored":
-        """The same on another scale, by the line between their ends; its order stays."""
+        """Return the score converted linearly to another scale; the order of scores stays."""
         width = (onto.highest - onto.lowest) / (scale.highest - scale.lowest)
 
         def at(point: float) -> float:
@@ -63,8 +63,8 @@ class Scored:
         return replace(self, value=at(self.value), distribution=shares)
 
     def in_plain_numbers(self) -> "Scored | Failure":
-        """The same with Python's own floats, as packages of others may compute with NumPy's; a
-        failure where one is not finite."""
+        """Return the score with Python floats, as third-party packages may compute with NumPy's; a
+        failure where a number is not finite."""
         coverage = None if self.coverage is None else float(self.coverage)
         shares = {float(point): float(share) for point, share in self.distribution.items()}
         plain = replace(self, value=float(self.value), coverage=coverage, distribution=shares)
@@ -83,17 +83,18 @@ class Scored:
 
 @dataclass(frozen=True)
 class Preferred(Scored):
-    """Which of two outputs is better: `value` is the probability of the first, a tie counting half.
+    """Which of two outputs is better.
 
-    The distribution is over 1 (the first), 0.5 (a tie) and 0 (the second); `left` is what went to
-    the text shown first, over both orders, None if only one order was asked.
+    `value` is the probability that the first is better, a tie counting half. The distribution is
+    over 1 (the first), 0.5 (a tie) and 0 (the second); `left` is the preference for the text shown
+    first, over both orders, None if only one order was asked.
     """
 
     left: float | None = None
 
 
 def expected_score(distribution: Mapping[float, float]) -> float:
-    """The mean of a normalised distribution over ratings."""
+    """Return the mean of a normalised distribution over ratings."""
     return math.fsum(point * probability for point, probability in sorted(distribution.items()))
 
 
@@ -106,9 +107,9 @@ def score_by_logprobs(
     min_coverage: float = 0.0,
     form: ReplyForm = "text",
 ) -> Scored | Failure:
-    """Weight the scale points by the probabilities at the token that holds the rating.
+    """Weight the scale points by the probabilities at the rating's token.
 
-    Raises nothing: a reply that cannot be scored, or whose points have less than `min_coverage` of
+    Never raises: a reply that cannot be scored, or whose points have less than `min_coverage` of
     the probability, gives a Failure with its reason.
     """
     rating = read_rating(choice, scale=scale, criterion=criterion, others=others, form=form)
@@ -136,7 +137,7 @@ def score_by_logprobs(
 
 
 def score_by_samples(values: Sequence[float]) -> Scored:
-    """Count the ratings of several replies: the distribution is their shares.
+    """Score by the ratings of several replies: the distribution is their shares.
 
     Raises:
         ValueError: there are no values.
@@ -144,7 +145,8 @@ def score_by_samples(values: Sequence[float]) -> Scored:
     if not values:
         raise ValueError("no ratings to count")
     shares = {value: count / len(values) for value, count in sorted(Counter(values).items())}
-    # Of the values, not of their shares: a sum of rounded shares would break ties between outputs.
+    # The mean of the values, not of their shares: a sum of rounded shares would break ties between
+    # outputs.
     return Scored(fmean(values), shares)
 
 
@@ -156,13 +158,15 @@ def score_directly(
     others: tuple[str, ...] = (),
     form: ReplyForm = "text",
 ) -> Scored | Failure:
-    """The rating as the reply states it, without weighting (the paper's "- Probs" ablation)."""
+    """Return the rating as the reply states it, without weighting (the paper's "- Probs"
+    ablation)."""
     rating = read_rating(choice, scale=scale, criterion=criterion, others=others, form=form)
     return rating if isinstance(rating, Failure) else Scored(rating.value, {rating.value: 1.0})
 
 
 def why_not_by_logprobs(scale: Scale) -> str:
-    """Why token probabilities cannot rate on this scale, as a sentence; empty if they can."""
+    """Return why token probabilities cannot rate on this scale, as a sentence; empty if they
+    can."""
     if scale.labels or scale.is_integral:
         return ""
     return (
@@ -172,7 +176,8 @@ def why_not_by_logprobs(scale: Scale) -> str:
 
 
 def _token_at(tokens: Sequence[Token], position: int) -> tuple[int, int]:
-    """The token that holds a character of the joined text, and where in the token it stands."""
+    """Return the index of the token that holds a character of the joined text, and the character's
+    offset in it."""
     begins = 0
     for index, token in enumerate(tokens):
         if begins <= position < begins + len(token.text):
@@ -182,8 +187,8 @@ def _token_at(tokens: Sequence[Token], position: int) -> tuple[int, int]:
 
 
 def _alternatives(token: Token) -> dict[str, float]:
-    """Probability by text at one place. The chosen token counts even where the top list leaves it
-    out."""
+    """Return the probability of each text at a position. The chosen token counts even if the top
+    list omits it."""
     alternatives: dict[str, float] = {}
     for text, logprob in token.alternatives:
         alternatives[text] = alternatives.get(text, 0.0) + _probability(logprob)
@@ -193,13 +198,14 @@ def _alternatives(token: Token) -> dict[str, float]:
 
 
 def _probability(logprob: float) -> float:
-    # Servers send -9999 or -inf for "practically never", and rounding may push a sure token a hair
-    # above 0.
+    # Servers send -9999 or -inf for "practically never", and rounding may push a certain token
+    # slightly above 0.
     return math.exp(min(logprob, 0.0)) if not math.isnan(logprob) else 0.0
 
 
 def _bare(text: str) -> str:
-    """A token's text without what stands around a rating; a dash before a digit is its sign."""
+    """Return a token's text without what may surround a rating; a dash before a digit is its
+    sign."""
     plain = plain_characters(text)
     bare = plain.strip(_AROUND)
     before = plain[: plain.find(bare)] if bare[:1].isdecimal() else ""
@@ -209,7 +215,8 @@ def _bare(text: str) -> str:
 def _point_masses(
     tokens: Sequence[Token], index: int, offset: int, scale: Scale
 ) -> dict[float, float] | Failure:
-    """Probability of each scale point at the rating's token, equal points summed."""
+    """Return the probability of each scale point at the rating's token; equal spellings are
+    summed."""
     spelled = {short(point): point for point in scale.points if point == int(point)}
     labels = {label.casefold(): point for label, point in scale.words.items()}
     whole = {text: p for text, p in _by_bare_text(tokens[index], offset).items() if p > 0}
@@ -230,19 +237,19 @@ def _point_masses(
     for point, probability in labelled.items():
         numbers[point] = numbers.get(point, 0.0) + probability
     if not numbers:
-        # The rating's own word runs over several tokens, so no single place holds its probability.
+        # The rating's word spans several tokens, so no single position holds its probability.
         return Failure(Reason.SPLIT_NUMBER, Reason.SPLIT_NUMBER.explanation)
     return numbers
 
 
 def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
-    """Alternatives by what is left of them without blanks and punctuation.
+    """Return the alternatives by their text without spaces and punctuation.
 
-    Where the chosen token begins with other words ("Score:4"), the same beginning is taken off the
-    alternatives.
+    Where the chosen token begins with other text ("Score:4"), the same beginning is removed from
+    the alternatives.
     """
     beginning = token.text[:offset].rstrip(_AROUND)
-    # Where the reply has digits, "one" among the alternatives begins a sentence.
+    # Where the reply uses digits, "one" among the alternatives begins a sentence.
     spells = not any(map(str.isdecimal, token.text[offset:]))
     by_bare_text: dict[str, float] = {}
     for text, probability in _alternatives(token).items():
@@ -258,13 +265,13 @@ def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
 def _resolve_digits(
     tokens: Sequence[Token], index: int, digits: Mapping[str, float], spelled: Mapping[str, float]
 ) -> dict[float, float] | Failure:
-    """Masses of the points that digits spell, on scales beyond one digit too.
+    """Return the masses of the points that digits spell, also on scales with two digits.
 
-    The mass of a "1" that the reply went on from is divided between 1 and 10 by what may follow it.
-    For another "1" that is not known, unless the model is seen to write "10" as one token.
+    If the reply continues after a "1", its mass is divided between 1 and 10 by what may follow it.
+    For any other "1" the division is unknown, unless the model writes "10" as one token.
     """
     chosen = _bare(tokens[index].text)
-    # A text such as "01" spells no point; equal spellings do ("５" is "5" by now).
+    # A text such as "01" spells no point; equal spellings do ("５" has become "5").
     writes_whole_numbers = any(len(text) > 1 and text in spelled for text in digits)
     masses: dict[float, float] = {}
     unresolved = 0.0
@@ -291,8 +298,8 @@ def _resolve_digits(
 def _continued(
     tokens: Sequence[Token], index: int, prefix: str, spelled: Mapping[str, float]
 ) -> dict[float, float]:
-    """How the mass of a prefix divides between the points it may spell, along the reply's own
-    path."""
+    """Return how the mass of a prefix divides between the points that it may spell, along the
+    reply's tokens."""
     if index >= len(tokens):
         return {spelled[prefix]: 1.0} if prefix in spelled else {}
     shares: dict[float, float] = {}
@@ -321,6 +328,6 @@ def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
         )
     distribution = {point: mass / coverage for point, mass in sorted(masses.items())}
     value = expected_score(distribution)
-    # Rounding may carry a sure rating a hair over the end of the scale.
+    # Rounding may carry a certain rating slightly beyond the end of the scale.
     value = min(max(value, min(distribution)), max(distribution))
     return Scored(value, distribution, min(coverage, 1.0))

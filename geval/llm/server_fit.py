@@ -1,9 +1,9 @@
-"""What a server takes of a chat request, and what its refusals teach about that. Pure; the one
-place where a refusal is read.
+"""What a server accepts in a chat request, learned from its refusals. Pure; the only place where
+refusals are interpreted.
 
-Servers that speak the same protocol take different parts of it. What a probe found is the start;
-a refusal that names a parameter (`param`, or the words of its message) changes the next request,
-and what then passes is kept for all later ones.
+Servers with the same protocol accept different parts of it. A probe's findings are the start; a
+refusal that names a parameter (in `param` or in its message) changes the next request, and what
+then passes is used for all later ones.
 """
 
 import re
@@ -16,12 +16,12 @@ from geval.llm.requests import ChatRequest
 # What OpenAI's protocol allows.
 MOST_CHOICES = 128
 MOST_ALTERNATIVES = 20
-# A server that refuses 20 alternatives for a token takes 5, one, or none at all.
+# A server that refuses 20 alternatives for a token accepts 5, 1 or none at all.
 ALTERNATIVES = (MOST_ALTERNATIVES, 5, 1)
 LENGTH_PARAMETERS = ("max_tokens", "max_completion_tokens")
-# Who says a request's instructions; "user" puts them before the prompt.
+# The role of a request's instructions; "user" puts them before the prompt.
 INSTRUCTING_ROLES = ("system", "developer", "user")
-# As providers name the parameters of a request: by their own names, OpenAI's, or in words.
+# How providers name a request's parameters: by their own names, OpenAI's, or in words.
 _NAMES = {
     "n": r"(?<!\\)\bn\b|candidates?(?:_?count)?\b|completion choices?\b",
     "max_tokens": r"\bmax_tokens\b",
@@ -36,11 +36,11 @@ _PATTERNS = {name: re.compile(pattern, re.I) for name, pattern in _NAMES.items()
 
 
 def parameters_named(parameter: str, message: str) -> frozenset[str]:
-    """The parameters that a refusal is about.
+    """Return the parameters that a refusal is about.
 
     Args:
-        parameter: the one that it names in a field of its own, which counts alone if it is known.
-        message: its words, which count otherwise.
+        parameter: the parameter in a separate field of the refusal; if it is known, only it counts.
+        message: the refusal's message, which counts otherwise.
     """
     for text in (parameter, message):
         named = frozenset(name for name, pattern in _PATTERNS.items() if pattern.search(text))
@@ -51,11 +51,11 @@ def parameters_named(parameter: str, message: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class ServerFit:
-    """What a server takes, as far as is known.
+    """What a server accepts, as far as is known.
 
-    `most_choices` replies and `top_logprobs` alternatives for a token are the most that a call may
-    ask for; `length_parameter` limits a reply ("": as the request has it); `instructions` is the
-    role that says a request's instructions.
+    `most_choices` replies and `top_logprobs` alternatives per token are the most that a call may
+    request; `length_parameter` limits a reply ("": as in the request); `instructions` is the role
+    of a request's instructions.
     """
 
     most_choices: int = MOST_CHOICES
@@ -71,7 +71,7 @@ class ServerFit:
         return cls(**stored)
 
     def as_json(self) -> dict[str, Any]:
-        """What differs from a server that takes everything."""
+        """Return what differs from a server that accepts everything."""
         return {
             entry.name: getattr(self, entry.name)
             for entry in fields(self)
@@ -79,11 +79,11 @@ class ServerFit:
         }
 
     def calls_for(self, replies: int) -> int:
-        """How many calls so many replies to a question take."""
+        """Return how many calls are needed for this many replies to a question."""
         return -(-replies // self.most_choices)
 
     def fitted(self, request: ChatRequest) -> ChatRequest:
-        """A request as the server takes it; how many choices it asks for is left to its caller."""
+        """Adapt a request to the server; the number of choices is left to the caller."""
         left_out = {name for name in ("top_p", "seed") if not getattr(self, name)}
         system, prompt = request.system, request.prompt
         if system and self.instructions == "user":
@@ -101,13 +101,13 @@ class ServerFit:
         )
 
     def after_refusal(self, request: ChatRequest, named: frozenset[str]) -> "ServerFit | None":
-        """What to try next after a request was refused; None where nothing is left to try.
+        """Return what to try next after a refusal; None if nothing is left to try.
 
-        Of temperature and top_p, which some models refuse together, the temperature stays. One that
-        somebody chose (neither 0 nor 1) is never left out.
+        Some models refuse temperature and top_p together; then the temperature stays. A temperature
+        that a user has chosen (neither 0 nor 1) is never dropped.
 
         Args:
-            named: the parameters that the refusal names; without any, fewer choices are tried.
+            named: the parameters that the refusal names; if none, fewer choices are tried.
         """
         if "top_p" in named and "top_p" in request.extra:
             return replace(self, top_p=False)
@@ -129,7 +129,7 @@ class ServerFit:
         return None
 
     def joined(self, other: "ServerFit") -> "ServerFit":
-        """What is taken according to both."""
+        """Return what is accepted according to both."""
         return ServerFit(
             most_choices=min(self.most_choices, other.most_choices),
             top_logprobs=min(self.top_logprobs, other.top_logprobs),
@@ -146,20 +146,20 @@ TAKES_ALL = ServerFit()
 
 @dataclass
 class LearnedFit:
-    """What a server takes as its calls learn it. `refusals` are its words, by the field of the fit
-    that they changed."""
+    """What a server accepts, as calls learn it. `refusals` are its messages, by the field of the
+    fit that they changed."""
 
     fit: ServerFit = TAKES_ALL
     refusals: dict[str, str] = field(default_factory=dict)
 
     def learn(self, passed: ServerFit, refusals: Mapping[str, str]) -> None:
-        """Keep what a request that passed was fitted to."""
+        """Store the fit of a request that passed."""
         self.fit = self.fit.joined(passed)
         self.refusals |= refusals
 
 
 def changed_field(before: ServerFit, after: ServerFit) -> str:
-    """The field in which two fits differ."""
+    """Return the field in which two fits differ."""
     return next(
         entry.name
         for entry in fields(ServerFit)

@@ -30,8 +30,7 @@ class TokenView:
 
 
 def shown_tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:
-    """The tokens of a reply, or the last ones of a text that came back with its
-    log-probabilities."""
+    """Return the tokens of a reply, or the last tokens of an echoed text."""
     if choice.echoed is not None:
         tokens = [token for token in choice.echoed if token.logprob is not None]
         return tuple(
@@ -51,5 +50,5 @@ def _token_view(token: Token) -> TokenView:
 
 
 def _visible(text: str) -> str:
-    """A token with its blanks and line ends made visible."""
+    """Return a token with spaces and line ends made visible."""
     return text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥") or "(empty)"

@@ -1,9 +1,8 @@
-"""Signs of a rate limit in what one worker's calls meet: told apart from rate limits that come at
-random. Pure.
+"""Detect signs of a rate limit in one worker's calls, as opposed to random refusals. Pure.
 
-Endpoints refuse single calls for reasons that have nothing to do with their rate: a busy machine,
-a shared pool. These are no sign. A sign is a reply that says that nothing is left, or rate limits
-in so close a sequence that chance does not explain them.
+Endpoints refuse single calls for reasons unrelated to the rate: a busy machine, a shared pool.
+These are not signs. A sign is a reply that says that nothing is left, or rate limits in such close
+succession that chance does not explain them.
 """
 
 import math
@@ -13,28 +12,28 @@ from collections.abc import Callable
 from geval.llm.pacing import Sign
 from geval.llm.rate_headers import Allowance, RateHeaders
 
-# A cumulative sum of log-likelihoods (Page, 1954): that 35 of 100 calls meet a limit, against ten.
-# With ten it is reached by chance once in more than 20,000 calls.
+# A cumulative sum of log-likelihood ratios (Page, 1954): that 35 of 100 calls meet a limit, against
+# 10. With 10 in 100 it is reached by chance once in more than 20,000 calls.
 LIMITED_WEIGHT, PASSED_WEIGHT, ENOUGH = math.log(0.35 / 0.1), math.log(0.65 / 0.9), 10.0
 REMEMBERED_CALLS = 128
-# An allowance of which less is left is about to be used up.
+# An allowance with a smaller share left is about to be used up.
 SMALL_SHARE = 0.2
-# Other workers may call as well, so that the endpoint sees so many times this worker's calls.
+# Other workers may call as well, so that the endpoint may get this many times as many calls.
 OTHERS = 4
-# Two hints that differ by no more than this say the same.
+# Two hints that differ by no more than this factor agree.
 ALIKE = 1.25
-# A shorter wait is left to the pace.
+# Shorter waits are left to the pace.
 CLOSED_SECONDS = 2.0
 LEAST_SHARE = 0.1
 
 
 class RecentCalls:
-    """The last calls of a worker, in the order in which they left.
+    """The last calls of a worker, in the order in which they were sent.
 
-    One that is still out counts as passed: limits are answered at once, replies are not.
+    An open call counts as passed: rate limits arrive immediately, replies do not.
 
     Args:
-        tokens_each: about how many tokens a call takes, for limits on tokens.
+        tokens_each: estimated tokens per call, for limits on tokens.
     """
 
     def __init__(self, *, clock: Callable[[], float], tokens_each: float = 0.0) -> None:
@@ -45,19 +44,19 @@ class RecentCalls:
         self.count = 0
 
     def age(self, number: int) -> float:
-        """How many seconds ago a call left; 0 for one that is forgotten."""
+        """Return how many seconds ago a call was sent; 0 if it is no longer remembered."""
         index = number - (self.count - len(self._left_at))
         return self._clock() - self._left_at[index] if index >= 0 else 0.0
 
     def leave(self) -> int:
-        """Note that a call leaves now; its number."""
+        """Record that a call is sent now; return its number."""
         self._left_at.append(self._clock())
         self._limited.append(False)
         self.count += 1
         return self.count - 1
 
     def sign_of_reply(self, limits: RateHeaders) -> Sign | None:
-        """What a reply's headers foretell, before any call meets a limit."""
+        """Return the sign in a reply's headers, before any call meets a limit."""
         for allowance in (limits.requests, limits.tokens):
             if allowance and allowance.remaining <= SMALL_SHARE * allowance.limit:
                 rate = self._as_calls(allowance, limits)
@@ -68,7 +67,8 @@ class RecentCalls:
     def sign_of_limit(
         self, number: int, limits: RateHeaders | None, retry_after: float | None
     ) -> Sign | None:
-        """What a rate limit that a call met says, together with those before it."""
+        """Record that a call met a rate limit; return the sign that it gives together with earlier
+        ones."""
         index = number - (self.count - len(self._limited))
         if index >= 0:
             self._limited[index] = True
@@ -84,11 +84,11 @@ class RecentCalls:
         closed_for = retry_after if retry_after and retry_after >= CLOSED_SECONDS else 0.0
         rate, is_sure = self._most_plausible(hints, limits.next_in)
         for each in range(len(self._limited)):
-            self._limited[each] = False  # the next sign needs calls of its own
+            self._limited[each] = False  # the next sign needs new calls
         return Sign(rate, is_sure, closed_for)
 
     def rate(self) -> float:
-        """Calls per second, of late."""
+        """Return the recent rate of calls per second."""
         took = self._clock() - self._left_at[0] if self._left_at else 0.0
         return len(self._left_at) / max(took, 0.01)
 
@@ -103,8 +103,8 @@ class RecentCalls:
         return rate / self._tokens_each if self._tokens_each else None
 
     def _most_plausible(self, hints: list[float], next_in: float | None) -> tuple[float, bool]:
-        """The rate that the server allows, and whether it said so: what it says counts unless calls
-        are refused at a much lower rate than that."""
+        """Return the rate that the server allows, and whether it stated it: a stated rate counts
+        unless calls are refused at a much lower rate."""
         now_rate = self.rate()
         rates = [rate for rate in hints if rate <= OTHERS * now_rate]
         if rates:
@@ -122,7 +122,7 @@ class RecentCalls:
         return False
 
     def _share(self) -> float:
-        """The share of rate limits since the first one that is remembered."""
+        """Return the share of rate limits since the first remembered one."""
         calls = list(self._limited)
         if True not in calls:
             return 0.0

@@ -1,5 +1,5 @@
-"""When a judge stops before all items are paid for: most of the first ones fail alike, or many in a
-row for reasons that are not their own. Pure."""
+"""Decide when a run stops early to save cost: when most of the first items fail for the same
+reason, or many in a row for external reasons. Pure."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ from geval.statistics.thresholds import FIRST_ITEMS, FIRST_ITEMS_FAILED
 
 
 class FirstItems:
-    """Counts what became of the first items."""
+    """Counts the outcomes of the first items."""
 
     def __init__(self, settings: RequestSettings) -> None:
         self._settings = settings
@@ -19,7 +19,7 @@ class FirstItems:
         self._failed: Counter[Reason] = Counter()
 
     def note(self, outcome: Scored | Failure) -> str:
-        """Count an item; why to stop before the others, empty if nothing says so (yet)."""
+        """Count an item; return why to stop before the others, or "" to continue."""
         if not self._left:
             return ""
         self._left -= 1
@@ -36,20 +36,19 @@ class FirstItems:
         )
 
 
-# When so many items in a row come to nothing for reasons that are not their own, a person should
-# look.
+# When this many items in a row fail for external reasons, a person should look.
 FAILURES_IN_A_ROW = 20
 _NOT_THEIR_OWN = (Reason.ENDPOINT, Reason.UNFORESEEN)
 
 
 class FailuresInARow:
-    """Counts items that fail one after the other for reasons outside of them."""
+    """Counts consecutive items that fail for external reasons."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def note(self, outcome: Scored | Failure) -> str:
-        """Count an item; why to stop, empty if nothing says so."""
+        """Count an item; return why to stop, or "" to continue."""
         if not isinstance(outcome, Failure) or outcome.reason not in _NOT_THEIR_OWN:
             self._count = 0
             return ""

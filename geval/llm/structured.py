@@ -1,8 +1,7 @@
-"""Replies in JSON that a schema of the scale holds the model to: the schema, and the rating in such
-a reply. Pure.
+"""Replies in JSON under a schema of the scale: the schema, and the rating in such a reply. Pure.
 
-The reply has a rating that is a point of the scale, after a reason where one is asked for. Nothing
-else is read: a reply that breaks its schema has no rating, whatever it says.
+The reply has a rating that is a point of the scale, after a reason where one is requested. Nothing
+else is read: a reply that violates the schema has no rating, whatever it contains.
 """
 
 import json
@@ -14,15 +13,15 @@ from geval.llm.parsing import Failure, Rating, Reason, no_text, parse_rating, qu
 from geval.llm.replies import ReplyChoice
 from geval.statistics.scales import Scale, short
 
-# As the prompt's form asks, or JSON: with a rating alone, or with a reason before it.
+# The form of the prompt, or JSON: with a rating alone, or with a reason before it.
 ReplyForm = Literal["text", "rating", "reason"]
 RATING, WHY = "rating", "reason"
-# Within a string a quotation mark is escaped, so this is a name.
+# Within a string quotation marks are escaped, so this matches a name.
 _RATING = re.compile(rf'(?<!\\)"{RATING}"\s{{0,99}}:\s{{0,99}}(?P<value>-?\d[\d.eE+-]{{0,30}})')
 
 
 def schema_of(scale: Scale, form: ReplyForm) -> dict[str, Any] | None:
-    """The JSON schema of a reply about a scale; None for one that is text."""
+    """Return the JSON schema of a reply about a scale; None for a reply in plain text."""
     if form == "text":
         return None
     whole = all(point == int(point) for point in scale.points)
@@ -45,7 +44,7 @@ def read_rating(
     others: Collection[str] = (),
     form: ReplyForm = "text",
 ) -> Rating | Failure:
-    """The rating of a reply in the form that was asked for; positions as `parse_rating`'s."""
+    """Return the rating of a reply in the requested form; positions are as in `parse_rating`."""
     if form == "text":
         return parse_rating(choice, scale=scale, criterion=criterion, others=others)
     text = reply_text(choice)

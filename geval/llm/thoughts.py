@@ -1,8 +1,8 @@
-"""Take a model's thoughts off its reply before anything reads it. Pure.
+"""Remove a model's thoughts from its reply before anything reads it. Pure.
 
-A reasoning model thinks before it answers. Some servers send the thought apart; others leave it in
-the reply between tags, or after the opening tag that the chat template wrote into the prompt. A
-number in a thought is not a rating, and a thought is no evaluation step.
+A reasoning model thinks before it answers. Some servers send the thought separately; others leave
+it in the reply between tags, or without the opening tag where the chat template wrote that into the
+prompt. A number in a thought is not a rating, and a thought is not an evaluation step.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from geval.llm.replies import ReplyChoice, Token
 
-# One name for each pair: <think>, [THINK], <|START_THINKING|>, ◁think▷ and their like.
+# One name for each pair: <think>, [THINK], <|START_THINKING|>, ◁think▷ and similar tags.
 _NAMES = r"think(?:ing)?|thoughts?|reasoning|seed:think"
 _TAG = re.compile(
     rf"(?P<open><(?:{_NAMES})>|\[think\]|◁think▷|<\|start_thinking\|>|<\|begin_of_thought\|>"
@@ -23,14 +23,14 @@ _TAG = re.compile(
     r"|<\|(?:end|return|call)\|>)",
     re.I,
 )
-# Where a server removed harmony's special tokens, the names of its channels are left.
+# Where a server removed harmony's special tokens, only the names of its channels are left.
 _BARE_HARMONY = re.compile(r"\s*analysis(?![a-z \n,.:;])")
 _BARE_FINAL = "assistantfinal"
 
 
 def without_thoughts(choice: ReplyChoice) -> ReplyChoice:
-    """A reply as its answer alone; what was thought is kept in `thought`, and `tokens` are those of
-    the answer. A thought that never ended leaves no answer."""
+    """Reduce a reply to its answer; the thought is kept in `thought`, and `tokens` are those of the
+    answer. A thought that never ended leaves no answer."""
     spans = _answer_spans(choice.text)
     is_whole = spans == [(0, len(choice.text))] or not choice.text.strip()
     answer = choice.text if is_whole else "".join(choice.text[start:end] for start, end in spans)
@@ -44,7 +44,7 @@ def without_thoughts(choice: ReplyChoice) -> ReplyChoice:
 
 
 def _answer_spans(text: str) -> list[tuple[int, int]]:
-    """Where the answer stands in a reply, as (start, end) of its parts."""
+    """Return the spans of the answer in a reply, as (start, end) of its parts."""
     if _BARE_HARMONY.match(text):
         final = text.rfind(_BARE_FINAL)
         return [(final + len(_BARE_FINAL), len(text))] if final >= 0 else []
@@ -57,7 +57,7 @@ def _answer_spans(text: str) -> list[tuple[int, int]]:
             thinking = True
             continue
         if tag["close"] and not thinking:
-            spans = []  # the template opened it: all before is thought
+            spans = []  # the template opened it: everything before is thought
         elif tag["frame"] and not thinking:
             spans.append((begins, tag.start()))
         begins, thinking = tag.end(), False
@@ -67,7 +67,7 @@ def _answer_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """What of a reply is not its answer, without tags."""
+    """Return the part of a reply that is not its answer, without tags."""
     parts, begins = [], 0
     for start, end in [*spans, (len(text), len(text))]:
         parts.append(text[begins:start])
@@ -78,20 +78,21 @@ def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def _tokens_of(
     tokens: tuple[Token, ...], answer: str, *, has_thought: bool
 ) -> tuple[Token, ...] | None:
-    """The tokens of the answer; None where those of the thought cannot be separated."""
+    """Return the tokens of the answer; None where those of the thought cannot be separated."""
     joined = "".join(token.text for token in tokens)
     if _TAG.search(joined) or _BARE_HARMONY.match(joined):
         return _cut_tokens(tokens, _answer_spans(joined))
     wanted = answer.strip()
     if not has_thought or joined.strip() == wanted:
         return tokens
-    # The server took the thought off the text, but not off the tokens.
+    # The server removed the thought from the text, but not from the tokens.
     start = joined.rfind(wanted) if wanted else -1
     return _cut_tokens(tokens, [(start, start + len(wanted))]) if start >= 0 else None
 
 
 def _cut_tokens(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> tuple[Token, ...]:
-    """The tokens within spans of their joined text; one across an edge keeps the part inside."""
+    """Return the tokens within spans of their joined text; a token across an edge is cut to the
+    part inside."""
     kept: list[Token] = []
     begins = 0
     for token in tokens:
@@ -105,7 +106,7 @@ def _cut_tokens(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> tu
 
 
 def _part(token: Token, low: int, high: int) -> Token:
-    """A token from one character to another; alternatives that begin differently are left out."""
+    """Cut a token to a range of characters; alternatives that begin differently are left out."""
     if (low, high) == (0, len(token.text)):
         return token
     before = token.text[:low]

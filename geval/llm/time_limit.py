@@ -1,14 +1,14 @@
-"""How long a call to an endpoint may take: as long as somebody has set, or as follows from how fast
-the server answers. Pure; the one place of this rule.
+"""The time limit of a call to an endpoint: a configured one, or one that follows the server's
+speed. Pure; the only place with this rule.
 
-Without a limit of its own a call may take
+Without a configured limit a call may take
 
     60 s + 0.2 s for each token that its reply may have,
     or 10 times the slowest of the last answered calls, if that is more,
-    or twice the limit that calls have missed since the last answer, if that is more,
+    or twice the longest limit exceeded since the last answer, if that is more,
 
-and never more than 15 minutes. So a short reply of a hosted model that hangs is given up after
-about a minute, and a slow server of one's own, whose calls wait for each other, gets the time it
+and never more than 15 minutes. So a hosted model that hangs on a short reply is given up after
+about a minute, and a slow self-hosted server, whose calls wait for each other, gets the time it
 needs after a call or two.
 """
 
@@ -22,7 +22,7 @@ MOST_SECONDS = 900.0
 
 
 class TimeLimit:
-    """The limit of the calls of one client, in seconds.
+    """The time limit of one client's calls, in seconds.
 
     Args:
         stated: a limit for every call; None to follow the server's speed.
@@ -35,11 +35,11 @@ class TimeLimit:
 
     @property
     def most(self) -> float:
-        """The most that any call may ever take."""
+        """The longest time that any call may take."""
         return MOST_SECONDS if self._stated is None else self._stated
 
     def seconds(self, reply_tokens: int = 0) -> float:
-        """What a call may take whose reply has at most so many tokens."""
+        """Return the limit of a call whose reply has at most this many tokens."""
         if self._stated is not None:
             return self._stated
         usual = DEFAULT_SECONDS + SECONDS_A_TOKEN * reply_tokens
@@ -47,12 +47,11 @@ class TimeLimit:
         return min(MOST_SECONDS, max(usual, slowest, 2 * self._missed))
 
     def note_answered(self, seconds: float) -> None:
-        """A call was answered after so long."""
+        """Record that a call was answered after this time."""
         self._answered.append(seconds)
-        # Now it is known how fast the server is: a call that hung says nothing of the next ones.
+        # The server's speed is known again, so earlier calls that hung no longer count.
         self._missed = 0.0
 
     def note_missed(self, limit: float) -> None:
-        """A call was given up after this limit. Calls that were sent with the same one count
-        once."""
+        """Record that a call exceeded this limit. Calls sent with the same limit count once."""
         self._missed = max(self._missed, limit)

@@ -11,29 +11,29 @@ from geval.llm.item_texts import Texts
 from geval.llm.prompts import Placed, places_in
 from geval.texts.turns import ASSISTANT, SYSTEM, USER, Turn, Window
 
-# What a template may show and be asked in messages; others show texts beside the conversation.
+# Fields that can be sent as messages; others show texts next to the conversation.
 _OF_CONVERSATIONS = frozenset({"conversation", "turn", "output", "source", "calls"})
 _ROLES = frozenset({USER, ASSISTANT, SYSTEM})
 _TAG = re.compile(r"</?[a-z_]+>")
-# Of tools, in OpenAI's protocols.
+# The form of tool names in OpenAI's protocols.
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALL = Window(last=1_000_000, longest=1_000_000_000)
 
 
 @dataclass(frozen=True)
 class Messages:
-    """A conversation as messages and calls of tools, and in words what of it is judged."""
+    """A conversation as messages and tool calls, and a description of what is judged."""
 
     listed: tuple[Mapping[str, Any], ...]
     judged: str
 
 
 def messages_of(inputs: str, texts: Texts) -> Messages | None:
-    """What a template shows of a conversation, as messages.
+    """Return what a template shows of a conversation, as messages.
 
-    None where it is not one, or where messages would show something else: another text beside the
-    conversation, words of the template's own that are no headings, a role or a tool's name that the
-    protocol does not have, an output that a study changed.
+    None where it is not a conversation, or messages could not show the same: another text next to
+    the conversation, text in the template other than headings, a role or tool name that the
+    protocol does not allow, an output that a study changed.
 
     Args:
         inputs: the part of a template that shows the texts.
@@ -53,7 +53,7 @@ def messages_of(inputs: str, texts: Texts) -> Messages | None:
 
 
 def _has_only_headings(inputs: str) -> bool:
-    """Whether the words around the texts say nothing but what each is."""
+    """Return whether the template has only headings around the texts."""
     rest = inputs.replace(NOTE, "")
     for place in reversed(places_in(rest)):
         rest = rest[: place.start] + rest[place.end :]
@@ -62,7 +62,7 @@ def _has_only_headings(inputs: str) -> bool:
 
 
 def _before(places: Mapping[str, Placed], texts: Texts) -> list[Turn]:
-    """The turns before what is rated, as far as the template shows them."""
+    """Return the turns before the rated one, as far as the template shows them."""
     if texts.is_session:
         return []
     place = places.get("conversation")
@@ -88,7 +88,7 @@ def _can_be_sent(turn: Turn) -> bool:
 
 
 def _messages(turns: Iterable[Turn]) -> Iterator[dict[str, Any]]:
-    """Turns as OpenAI has them; calls are numbered, as each result names the one it belongs to."""
+    """Convert turns to OpenAI's form; tool calls are numbered, as each result names its call."""
     number = 0
     for turn in turns:
         if turn.text:

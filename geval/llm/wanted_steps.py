@@ -1,5 +1,5 @@
-"""What asks a model for evaluation steps: auto chain-of-thought (Liu et al., 2023). Pure; apart
-from what reads its reply, which runs in every Python without a package."""
+"""Request evaluation steps from a model: auto chain-of-thought (Liu et al., 2023). Pure; separate
+from the module that reads the reply, which runs on every Python without packages."""
 
 from geval.llm.prompts import PromptParts, steps_prompt
 from geval.llm.request_settings import RequestSettings
@@ -9,8 +9,8 @@ STEPS_MAX_TOKENS = 600
 
 
 def steps_request(parts: PromptParts, settings: RequestSettings) -> ChatRequest:
-    """The request for steps: greedy, so that asking again gives the same where the model is
-    deterministic. Where a judge's replies have room for a thought, its steps have it, too."""
+    """Return the request for steps: greedy, so that asking again gives the same if the model is
+    deterministic. Where a judge's replies have room for a thought, so has this reply."""
     return ChatRequest(
         model=settings.model,
         prompt=steps_prompt(parts),

@@ -1,10 +1,9 @@
-"""What an endpoint sends, checked at the door: from the bytes of a reply to what a judge reads.
-Pure.
+"""Validate what an endpoint sends: from the bytes of a reply to what a judge reads. Pure.
 
 What decides a score (texts, tokens, log-probabilities) must be of its type, or the reply is
-malformed. What only describes the reply (ids, names, counts) is left out where it is odd. Texts are
-cleaned of what PostgreSQL cannot hold. Nothing that a server sends leaves this module as another
-exception than MalformedError, or FailedError where a response says that it failed.
+malformed. What only describes the reply (ids, names, counts) is left out where it is invalid. Texts
+are cleaned of what PostgreSQL cannot hold. Whatever a server sends, this module raises only
+MalformedError, or FailedError where a response reports that it failed.
 """
 
 import json
@@ -23,13 +22,13 @@ from geval.llm.responses import FailedError, as_chat_completion, is_response, us
 from geval.llm.thoughts import without_thoughts
 from geval.texts.plain import storable
 
-# "Practically never", as some servers spell it themselves; JSON has no infinity.
+# "Practically never", as some servers write it; JSON has no infinity.
 NEVER = -9999.0
-# A server may round a sure token a hair above 0.
+# A server may round a certain token slightly above 0.
 MOST_LOGPROB = 0.01
 MOST_COUNT = 100_000_000
 MOST_CHARACTERS_A_TOKEN = 32
-# Of content parts: Mistral's, and others'.
+# Types of content parts with a thought: Mistral's, and others'.
 _THOUGHT_PARTS = ("thinking", "reasoning", "thought")
 LONGEST_NAME = 200
 # No protocol offers more than 20.
@@ -37,7 +36,7 @@ MOST_ALTERNATIVES = 100
 
 
 class MalformedError(ValueError):
-    """A reply that is not what was asked for; the message says what is wrong with it."""
+    """A reply is not what was requested; the message says what is wrong with it."""
 
 
 def _logprob(value: Any) -> float:
@@ -50,7 +49,7 @@ def _logprob(value: Any) -> float:
 
 @dataclass(frozen=True)
 class _Content:
-    """The content of a message: its text, and its thought where that comes as a part."""
+    """The content of a message: its text, and its thought where that is sent as a part."""
 
     text: str = ""
     thought: str = ""
@@ -65,7 +64,7 @@ def _content(value: Any) -> _Content:
         written = [part.get("text") for part in parts if part.get("type") == "text"]
         texts = [text for text in written if isinstance(text, str)]
         thoughts = [_thought_in(part) for part in parts if part.get("type") in _THOUGHT_PARTS]
-        # A reply that was cut within its thought has no text.
+        # A reply cut within its thought has no text.
         if len(texts) == len(written) and (texts or thoughts):
             return _Content("".join(texts), "\n".join(filter(None, thoughts)))
     if not isinstance(value, str):
@@ -96,7 +95,7 @@ def _count(value: Any) -> int | None:
 
 _Logprob = Annotated[float, BeforeValidator(_logprob)]
 _Parts = Annotated[Any, BeforeValidator(_content)]
-# What only describes a reply may be odd without harm.
+# Fields that only describe a reply may be invalid without harm.
 _Thought = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
 _Name = Annotated[str, BeforeValidator(_name)]
 _Count = Annotated[int | None, BeforeValidator(_count)]
@@ -125,7 +124,7 @@ class _Logprobs(TypedDict):
 class _Message(TypedDict):
     content: NotRequired[_Parts]
     refusal: NotRequired[_Name]
-    # vLLM, SGLang, DeepSeek and llama.cpp name it so; then OpenRouter and newer vLLM.
+    # The name used by vLLM, SGLang, DeepSeek and llama.cpp; then by OpenRouter and newer vLLM.
     reasoning_content: NotRequired[_Thought]
     reasoning: NotRequired[_Thought]
 
@@ -183,13 +182,15 @@ def read_chat_answer(
     most_tokens: int = 32_000,
     limit: int = 0,
 ) -> Reply:
-    """The fields we use of the JSON of a chat completion, or of a reply of the Responses API.
+    """Read the fields that we use from the JSON of a chat completion, or of a reply of the
+    Responses API.
 
     Args:
-        n: choices that were asked for; more are not looked at.
-        most_tokens: where a choice is cut, for servers that ignore the limit of a reply's length.
-        limit: of tokens of a response, for servers that do not say that they have cut it; 0 where
-            they say so.
+        n: choices that were requested; any more are ignored.
+        most_tokens: the length at which a choice is cut, for servers that ignore the limit of a
+            reply's length.
+        limit: the token limit of a response, for servers that do not report that they have cut it;
+            0 for others.
 
     Raises:
         MalformedError: it is neither.
@@ -208,7 +209,7 @@ def chat_reply(
     most_tokens: int = 32_000,
     limit: int = 0,
 ) -> Reply:
-    """The same from parsed JSON, as it stands in a batch's results.
+    """Do the same from parsed JSON, as in a batch's results.
 
     Raises:
         MalformedError: it is neither.
@@ -236,7 +237,7 @@ def _as_completion(response: dict[str, Any], limit: int) -> dict[str, Any]:
 
 
 def read_echo_answer(content: bytes) -> Reply:
-    """The tokens and log-probabilities of a legacy completion's JSON.
+    """Read the tokens and log-probabilities of a legacy completion's JSON.
 
     Raises:
         MalformedError: there are none.
@@ -251,7 +252,7 @@ def read_echo_answer(content: bytes) -> Reply:
     echoed = tuple(map(EchoedToken, found["tokens"], found["token_logprobs"]))
     reply = _reply(answer, "", ())
     if reply.completion_tokens:
-        echoed = echoed[:-1]  # the one token that was asked to be written
+        echoed = echoed[:-1]  # the one token that had to be generated
     return Reply(
         choices=(ReplyChoice("", echoed=echoed),),
         model=reply.model,
@@ -268,36 +269,37 @@ def read_decision(
     questions: Sequence[TypedQuestion],
     request_id: str = "",
 ) -> Reply:
-    """The answers of a decision model, as a reply whose text is `decisions.reply_text`.
+    """Read a decision model's answers, as a reply whose text is `decisions.reply_text`.
 
     Args:
-        questions: what was asked.
+        questions: the questions that were asked.
 
     Raises:
-        MalformedError: there is no answer to any of them, or it cannot be said to which.
+        MalformedError: there is no answer to any question, or answers cannot be matched with
+            questions.
     """
     answer = _object(loads(content))
     try:
         text = reply_text(answers_of(answer, questions), questions, protocol)
     except ValueError as error:
         raise MalformedError(str(error)) from None
-    # These protocols name tokens as the Responses API does.
+    # These protocols use the token names of the Responses API.
     usage = usage_as_chat(answer.get("usage"))
     return _reply(answer | {"usage": usage}, request_id, (ReplyChoice(text),))
 
 
 def read_batch(content: bytes) -> BatchRecord:
-    """A batch's record.
+    """Read a batch's record.
 
     Raises:
-        MalformedError: it is none.
+        MalformedError: it is not a batch.
     """
     batch: BatchRecord = _checked(_BATCH, _object(loads(content)), "batch")
     return batch
 
 
 def read_batch_list(content: bytes) -> list[BatchRecord]:
-    """The batches of a list; invalid records are left out.
+    """Read a list of batches; invalid records are left out.
 
     Raises:
         MalformedError: it is not a list.
@@ -315,7 +317,7 @@ def read_batch_list(content: bytes) -> list[BatchRecord]:
 
 
 def read_model_list(content: bytes) -> list[str]:
-    """The names of a list of models; invalid records are left out.
+    """Read the names in a list of models; invalid records are left out.
 
     Raises:
         MalformedError: it is not a list.
@@ -328,10 +330,10 @@ def read_model_list(content: bytes) -> list[str]:
 
 
 def read_id(content: bytes) -> str:
-    """The id of a record, such as an uploaded file.
+    """Read the id of a record, such as an uploaded file.
 
     Raises:
-        MalformedError: it has none.
+        MalformedError: it has no id.
     """
     found = _object(loads(content)).get("id")
     if not isinstance(found, str) or not found:
@@ -346,13 +348,13 @@ def _object(found: Any) -> dict[str, Any]:
 
 
 def loads(content: bytes) -> Any:
-    r"""JSON as servers really write it: NaN, control characters and half of a "\ud83d\ude00" are
-    read as well.
+    r"""Parse JSON as servers write it in practice: NaN, control characters and half of a
+    "\ud83d\ude00" are accepted.
 
     Texts are cleaned of what PostgreSQL cannot hold.
 
     Raises:
-        MalformedError: it is no JSON, or nested so deeply that Python cannot walk through it.
+        MalformedError: it is not JSON, or is nested too deeply for Python.
     """
     try:
         found = orjson.loads(content)
@@ -393,8 +395,8 @@ def _reply(answer: dict[str, Any], request_id: str, choices: tuple[ReplyChoice, 
     counted: _Usage = _USAGE.validate_python(usage) if isinstance(usage, dict) else {}
     tokens_in, tokens_out = counted.get("prompt_tokens"), counted.get("completion_tokens")
     thought = _detail(counted.get("completion_tokens_details"), "reasoning_tokens")
-    # Grok's completion tokens, and Gemini's at some gateways, leave the thought out, which is
-    # billed with them; their total does not.
+    # The completion tokens of Grok, and of Gemini at some gateways, leave out the thought, which is
+    # billed with them; the total includes it.
     if tokens_in is not None and tokens_out is not None:
         total = counted.get("total_tokens") or 0
         if total >= tokens_in + tokens_out + thought:
@@ -413,7 +415,7 @@ def _reply(answer: dict[str, Any], request_id: str, choices: tuple[ReplyChoice, 
 
 
 def _detail(details: Any, name: str) -> int:
-    """A count of details of a usage; 0 where there is none."""
+    """Return a count from a usage's details; 0 where there is none."""
     return (_count(details.get(name)) or 0) if isinstance(details, dict) else 0
 
 

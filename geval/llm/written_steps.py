@@ -1,11 +1,11 @@
-"""Read evaluation steps in a model's reply. Pure."""
+"""Read evaluation steps from a model's reply. Pure."""
 
 import re
 
 from geval.llm.replies import ReplyChoice
 
 LONGEST_STEPS = 20_000
-# A shorter reply that is not a list is a refusal or a question.
+# A shorter reply that is not a list is taken for a refusal or a question.
 SHORTEST_WITHOUT_A_LIST = 120
 _ITEM = re.compile(r"^[^\S\n]{0,9}(?:\d{1,3}[.):]|[-*•])", re.M)
 _HEADING = re.compile(r"\A#{0,6}\s{0,9}\*{0,3}Evaluation Steps\*{0,3}:?\*{0,3}\s{0,99}", re.I)
@@ -17,7 +17,7 @@ class StepsError(ValueError):
 
 
 def read_steps(choice: ReplyChoice) -> str:
-    """The steps in a reply, without the heading and the form that some models write along.
+    """Return the steps in a reply, without the heading and the form that some models add.
 
     Raises:
         StepsError: nothing is left, or the reply is a refusal.
