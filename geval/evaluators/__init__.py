@@ -1,1 +1,1 @@
-"""Evaluators: one file each, found by entry points; `base` has their interface."""
+"""Evaluators: one file each, loaded through entry points; `base` has their interface."""

@@ -59,7 +59,7 @@ class BartScore(NeuralEvaluator):
 def score_directed(
     loaded: Loaded, items: Sequence[Item], direction: Direction, *, size: int, references: Reduction
 ) -> list[Outcome]:
-    """The mean log-probability in a direction, or the mean of both."""
+    """Return the mean log-probability in a direction, or the mean of both."""
     groups = [group for item in items for group in directed(item, direction)]
     flat = [pair for group in groups for pair in group]
     likelihoods = conditional_log_likelihood(loaded, flat, size=size)
@@ -72,7 +72,7 @@ def score_directed(
 
 
 def directed(item: Item, direction: Direction) -> list[list[Given]]:
-    """What is scored given what: one list per direction, with a pair for each reference."""
+    """Return what is scored given what: one list per direction, with a pair for each reference."""
     texts = item.texts
     references = [reference for reference in texts.references if reference.strip()]
     precision = [Given(reference, texts.output, "reference", "output") for reference in references]

@@ -1,7 +1,7 @@
 """The interface of evaluators: kinds of judges with settings that score outputs. No Django.
 
-A package of yours adds one by an entry point of the group `geval_site.evaluators` that names a
-subclass of `LocalEvaluator`; see docs/evaluators/your-own.md.
+Other packages add evaluators through entry points of the group `geval_site.evaluators` that name
+subclasses of `LocalEvaluator`; see docs/evaluators/your-own.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from geval.llm.scoring import Scored
 from geval.statistics.scales import Scale
 
 ENTRY_POINTS = "geval_site.evaluators"
-# The note by which a run's page counts the outputs that were scored so.
+# The note by which a run's page counts outputs that were scored as empty.
 SCORED_EMPTY = (
     "The output has no words. It has the score that the metric's definition gives to an empty text."
 )
@@ -32,12 +32,12 @@ Outcome = Scored | Failure
 
 
 class EvaluatorError(Exception):
-    """What every item of a run would meet: a missing package, model or file. The message says what
-    to do."""
+    """An error that every item of a run would meet: a missing package, model or file. The message
+    says what to do."""
 
 
 class SettingsError(ValueError):
-    """Settings that an evaluator cannot take: messages by the name of the setting."""
+    """An evaluator rejects settings: messages by the name of the setting."""
 
     def __init__(self, messages: Mapping[str, str]) -> None:
         super().__init__(" ".join(f"{name}: {message}" for name, message in messages.items()))
@@ -45,7 +45,7 @@ class SettingsError(ValueError):
 
 
 class Settings(BaseModel):
-    """An evaluator's settings. Forms, commands and the API are made from the fields: give each a
+    """An evaluator's settings. Forms, commands and the API are derived from the fields: give each a
     description."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -62,10 +62,10 @@ class CriterionPrompt:
 
 @dataclass(frozen=True)
 class Item:
-    """One output as an evaluator sees it.
+    """An output as an evaluator sees it.
 
-    `criterion` and `template` (what is asked about it) are empty for evaluators whose score counts
-    for every criterion. `together` are all criteria that the run asks about, its own with them.
+    `criterion` and `template` (the question about it) are empty for evaluators whose score applies
+    to every criterion. `together` are all criteria of the run, including the item's.
     """
 
     texts: Texts
@@ -96,11 +96,11 @@ class Evaluator(ABC):
     """A kind of judge.
 
     Class attributes describe it: `kind` is its name in commands and the database, `packages` the
-    modules it imports beyond the basic installation, `install` what brings them, `needs` the texts
-    it cannot do without whatever its settings are, `per_criterion` whether it gives another score
-    for each criterion, `rates_on_scale` whether its scores are ratings on the criterion's scale,
-    `compares_pairs` whether it judges two outputs at a time, and `runs` whether runs of it are
-    possible at all (imported scores have none). `chats`, `writes_steps` and `takes_batches` are for
+    modules that it imports beyond the basic installation, `install` what to install for them,
+    `needs` the texts that it requires with any settings, `per_criterion` whether it gives a
+    separate score for each criterion, `rates_on_scale` whether its scores are ratings on the
+    criterion's scale, `compares_pairs` whether it judges two outputs at a time, and `runs` whether
+    it can run at all (imported scores cannot). `chats`, `writes_steps` and `takes_batches` are for
     evaluators that ask an LLM (llm_evaluator.py).
     """
 
@@ -126,40 +126,41 @@ class Evaluator(ABC):
 
     @classmethod
     def why_not(cls) -> str:
-        """Why it cannot run on this machine, and what to do; empty if it can."""
+        """Return why it cannot run on this machine, and what to do; empty if it can."""
         missing = [name for name in cls.packages if importlib.util.find_spec(name) is None]
         return f"not installed ({', '.join(missing)} missing): {cls.install}" if missing else ""
 
     @property
     def only_pairs_people_compared(self) -> bool:
-        """Whether it judges the pairs that people have compared, and no others."""
+        """Whether it judges only the pairs that people have compared."""
         return False
 
     @property
     def asks_together(self) -> bool:
-        """Whether one request asks about all criteria of a run, so that items of an output share
-        its cost."""
+        """Whether one request asks about all criteria of a run, so that an output's items share its
+        cost."""
         return False
 
     def needed(self) -> frozenset[Text]:
-        """The texts it needs with its settings."""
+        """The texts that it needs with its settings."""
         return self.needs
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """What it will ask about a criterion, frozen into the run; for evaluators with
+        """Return what it will ask about a criterion, frozen into the run; for evaluators with
         `per_criterion`.
 
         Raises:
-            PromptError: nothing can be asked about this criterion; says why.
+            PromptError: it cannot ask about this criterion; the message says why.
         """
         raise NotImplementedError
 
     def has_steps(self, criterion: str) -> bool:
-        """Whether it brings its own evaluation steps for a criterion."""
+        """Return whether it has its own evaluation steps for a criterion."""
         return False
 
     def missing_text(self, texts: Texts) -> Failure | None:
-        """Why an item cannot be scored: a text that its document lacks, or an empty output."""
+        """Return why an item cannot be scored: a text that its document lacks, or an empty
+        output."""
         for name in sorted(self.needed()):
             there = (
                 any(text.strip() for text in texts.references)
@@ -179,7 +180,7 @@ class Evaluator(ABC):
 
 
 class LocalEvaluator(Evaluator):
-    """An evaluator that computes where the worker is, in processes of its own.
+    """An evaluator that computes on the worker's machine, in separate processes.
 
     `chunk` is how many items are scored at a time, `many_processes` whether every core may have a
     copy of it.
@@ -190,11 +191,12 @@ class LocalEvaluator(Evaluator):
     looks_at: ClassVar[frozenset[str]] = frozenset()
 
     def looks_at_now(self) -> frozenset[str]:
-        """Which parts of the `Corpus` it wants to see first, with its settings."""
+        """Return which parts of the `Corpus` it needs before scoring, with its settings."""
         return self.looks_at
 
     def score_of_empty(self) -> float | None:
-        """The score of an output without words, by the metric's definition; None if it has none."""
+        """Return the score of an output without words, by the metric's definition; None if that has
+        none."""
         return None
 
     def load(self) -> None:
@@ -205,15 +207,16 @@ class LocalEvaluator(Evaluator):
         """
 
     def look(self, corpus: Corpus) -> None:
-        """See the corpus before the first item; called once after `load`, if `looks_at_now` names
+        """Read the corpus before the first item; called once after `load`, if `looks_at_now` names
         anything."""
 
     @abstractmethod
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        """The outcome of each item, in their order."""
+        """Return the outcome of each item, in order."""
 
     def score_readable(self, items: Sequence[Item]) -> list[Outcome]:
-        """`score`; items that lack a text are failed, or scored as empty outputs, beforehand."""
+        """Call `score` for items with all texts; the others fail, or are scored as empty
+        outputs."""
         beforehand: list[Outcome | None] = [self._beforehand(item.texts) for item in items]
         readable = [index for index, outcome in enumerate(beforehand) if outcome is None]
         outcomes = self.score([items[index] for index in readable]) if readable else []
@@ -222,7 +225,7 @@ class LocalEvaluator(Evaluator):
         return [outcome for outcome in beforehand if outcome is not None]
 
     def _beforehand(self, texts: Texts) -> Outcome | None:
-        """The outcome of an item that lacks a text; None if it has all of them."""
+        """Return the outcome of an item that lacks a text; None if it has all of them."""
         lacks = self.missing_text(texts)
         worst = self.score_of_empty()
         if lacks is None or lacks.reason != Reason.EMPTY_OUTPUT or worst is None:
@@ -231,7 +234,7 @@ class LocalEvaluator(Evaluator):
 
 
 def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Settings:
-    """The settings that names and values stand for.
+    """Build an evaluator's settings from names and values.
 
     Raises:
         SettingsError: an unknown name or an invalid value.
@@ -255,14 +258,14 @@ def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Setti
 def new_settings(
     evaluator: type[Evaluator], given: Mapping[str, Any], before: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Settings of a judge that is made or changed.
+    """Return the settings of a judge that is created or changed.
 
-    A setting that came later has a default that changes nothing for existing judges, and a value of
-    its own (`new`) for new ones.
+    A setting that was added later has a default that changes nothing for existing judges, and a
+    separate value (`new`) for new ones.
 
     Args:
-        given: by their names.
-        before: those of the judge that exists; it keeps those that are not given.
+        given: values by the settings' names.
+        before: the settings of the existing judge, which it keeps unless they are given.
     """
     later = {
         name: new_default(info)
@@ -275,12 +278,12 @@ def new_settings(
 
 
 def new_default(info: FieldInfo) -> Any:
-    """What a setting is for a new judge that does not give it."""
+    """Return a setting's value for a new judge that does not give it."""
     extra = info.json_schema_extra
     return extra.get("new", info.default) if isinstance(extra, dict) else info.default
 
 
 def mean(values: Iterable[float]) -> float:
-    """The mean of values, which are not empty."""
+    """Return the mean of values, of which there is at least one."""
     listed = list(values)
     return sum(listed) / len(listed)

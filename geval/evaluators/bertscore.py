@@ -18,7 +18,8 @@ from geval.evaluators.neural.encoding import Encoded, compared
 from geval.evaluators.neural.loading import load_model
 from geval.evaluators.references import Reduction
 
-# The layers that the paper's authors found best against human ratings of translations, by model.
+# The layer by model that, according to the paper's authors, agrees best with human ratings of
+# translations.
 BEST_LAYERS = {
     "bert-base-uncased": 9,
     "bert-large-uncased": 18,
@@ -74,7 +75,7 @@ class BertScore(NeuralEvaluator):
         return frozenset({self.settings.against})
 
     def score_of_empty(self) -> float:
-        # As in the release: no token is similar to any, and 0 is rescaled like every score.
+        # As in the release: similarity is 0, which is rescaled like every score.
         baseline = self.settings.baseline
         return float((0.0 - baseline) / (1 - baseline))
 
@@ -115,7 +116,7 @@ class BertScore(NeuralEvaluator):
 
 
 def bertscore(output: Encoded, reference: Encoded, idf: Callable[[int], float]) -> dict[str, float]:
-    """Precision, recall and F of two encoded texts.
+    """Return precision, recall and F of two encoded texts.
 
     Special tokens have weight 0 but can be matched, as in the release.
     """

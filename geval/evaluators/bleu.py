@@ -1,4 +1,4 @@
-"""BLEU (Papineni et al., 2002) of single outputs by the package sacrebleu."""
+"""BLEU (Papineni et al., 2002) of single outputs, with the package sacrebleu."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -43,8 +43,7 @@ class Bleu(LocalEvaluator):
     def load(self) -> None:
         from sacrebleu.metrics.bleu import BLEU
 
-        # Single sentences often share no 4-gram; effective order is sacrebleu's own advice for
-        # them.
+        # Single sentences often share no 4-gram; sacrebleu recommends effective order for them.
         self.metric = BLEU(
             effective_order=True,
             max_ngram_order=self.settings.order,

@@ -1,4 +1,5 @@
-"""The list of evaluators on a page: by family, with requirements and reasons why one cannot run."""
+"""The list of evaluators on a page: by family, with requirements and reasons why some cannot
+run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def choice_of(evaluator: type[Evaluator]) -> ViewChoice:
 
 
 def needs_of(evaluator: type[Evaluator]) -> str:
-    """What an evaluator needs, in words."""
+    """Return an evaluator's requirements, in words."""
     if not evaluator.runs:
         return "an upload"
     needs: list[str] = sorted(evaluator.needs)
@@ -63,8 +64,8 @@ def needs_of(evaluator: type[Evaluator]) -> str:
 
 
 def settings_rows(kind: str, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Settings of an evaluator as (what it is called, value), in the order of its form, those left
-    empty apart."""
+    """Return an evaluator's settings as (title, value), in the order of its form, without empty
+    ones."""
     evaluator = evaluators().get(kind)
     fields = evaluator.Settings.model_fields if evaluator else {}
     rows = []

@@ -1,4 +1,4 @@
-"""chrF (Popović, 2015) by the package sacrebleu: an F score of shared character n-grams."""
+"""chrF (Popović, 2015) with the package sacrebleu: an F score of shared character n-grams."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -40,7 +40,7 @@ class CtcSettings(NeuralSettings):
     label: str = Field("", description="For the discriminator: its label for a supported token.")
 
 
-# The texts of each aspect: (aligned, with what), by name.
+# The texts of each aspect by name: (aligned text, text to align with).
 ALIGNMENTS: dict[Aspect, tuple[tuple[str, str], ...]] = {
     "consistency": (("output", "source"),),
     "relevance": (("reference", "output"), ("output", "source")),
@@ -104,8 +104,8 @@ class Ctc(NeuralEvaluator):
         ]
 
     def _by_labels(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        """The probability that each token of the first text is borne out, reading the other text
-        before it."""
+        """Return the probability that each token of the first text is supported by the other text,
+        which is read before it."""
         import torch
 
         loaded = self.loaded
@@ -158,8 +158,8 @@ def _pairs(item: Item, aspect: Aspect) -> list[tuple[str, str]]:
 
 
 def _best_similarities(text: Encoded | Failure, other: Encoded | Failure) -> Any:
-    """For each token of a text the best cosine with any token of the other; marks of the tokenizer
-    left out."""
+    """Return for each token of a text the best cosine with any token of the other, without special
+    tokens."""
     import torch
 
     for side in (text, other):

@@ -17,7 +17,7 @@ from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.statistics.scales import Scale
 
-# What may be chosen, what it says, and what it counts for the text shown first.
+# The choices with their descriptions, and their values for the text shown first.
 _CHOICES = (
     ("A", "Text A is better.", 1.0),
     ("B", "Text B is better.", 0.0),
@@ -45,7 +45,7 @@ class DecisionPairs(Pairwise):
     Settings: ClassVar[type[DecisionPairsSettings]] = DecisionPairsSettings
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """What is asked, and behind `INPUT` the two texts, A and B."""
+        """Return the question and, after `INPUT`, the two texts A and B."""
         asked = "\n\n\n".join(self.asked(parts))
         refuse_input(asked, parts.criterion)
         return f"{asked}{INPUT}" + "\n\n\n".join(self.texts(parts))

@@ -43,8 +43,8 @@ def names_in(listed: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Panel:
-    """The members' scores on a criterion for the outputs that all of them scored: shape (outputs,
-    judges)."""
+    """The members' scores on a criterion, shape (outputs, judges), for outputs that every member
+    scored."""
 
     outputs: tuple[int, ...]
     scores: np.ndarray
@@ -129,13 +129,13 @@ class Ensemble(LocalEvaluator):
 
 
 def panel_of(members: Sequence[Mapping[int, float]]) -> Panel:
-    """The outputs that every member scored, by rising id."""
+    """Return the scores of outputs that every member scored, by ascending id."""
     shared = sorted(set.intersection(*(set(scores) for scores in members)))
     return Panel(tuple(shared), np.array([[scores[pk] for scores in members] for pk in shared]))
 
 
 def z_scores(scores: np.ndarray) -> np.ndarray:
-    """Each column less its mean, divided by its standard deviation; shape (outputs, judges)."""
+    """Subtract each column's mean and divide by its standard deviation; shape (outputs, judges)."""
     standardised: np.ndarray = (scores - scores.mean(axis=0)) / scores.std(axis=0)
     return standardised
 
@@ -143,8 +143,8 @@ def z_scores(scores: np.ndarray) -> np.ndarray:
 def cross_validated_blend(
     scores: np.ndarray, ratings: np.ndarray, documents: np.ndarray, *, folds: int
 ) -> np.ndarray:
-    """What a least-squares fit of ratings on scores predicts for each output, fitted without the
-    output's document.
+    """Return the ratings that a least-squares fit of ratings on scores predicts for each output,
+    fitted without the output's document.
 
     Args:
         scores: shape (outputs, judges); ratings, documents: shape (outputs,), ratings NaN where
@@ -155,8 +155,7 @@ def cross_validated_blend(
     """
     design = np.column_stack([np.ones(len(scores)), scores])
     rank = np.unique(documents, return_inverse=True)[1]
-    # Documents go to folds in turn: the same whenever it is computed, and no fold holds neighbours
-    # only.
+    # Documents are assigned to folds in turn: deterministic, and no fold consists of neighbours.
     fold = rank % min(folds, rank.max() + 1)
     predicted = np.empty(len(scores))
     for number in range(fold.max() + 1):

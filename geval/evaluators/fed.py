@@ -1,11 +1,11 @@
-"""FED (Mehri and Eskenazi, 2020): how likely a model of dialogue finds what a pleased or an annoyed
-speaker would say next.
+"""FED (Mehri and Eskenazi, 2020): how likely a dialogue model finds the follow-ups of a pleased or
+an annoyed speaker.
 
     FED(c, r, q) = sum over p in P_q of D(c + r, p) - sum over n in N_q of D(c + r, n)
 
-with the conversation c, the reply r, the follow-ups P_q that speak for a quality q and N_q that
-speak against it, and D the log-likelihood of a follow-up. The release of the paper takes means of
-both sides, and for D the mean over all tokens, those of the conversation included.
+with the conversation c, the reply r, the follow-ups P_q that indicate a quality q and N_q that
+indicate its lack, and D the log-likelihood of a follow-up. The paper's release takes means on both
+sides, and for D the mean over all tokens, including those of the conversation.
 """
 
 import tomllib
@@ -32,14 +32,14 @@ GOOD, BAD = "+", "-"
 
 @dataclass(frozen=True)
 class FollowUps:
-    """What might be said next: for a quality, and against it. One side may be empty."""
+    """Possible next utterances: for a quality, and against it. One side may be empty."""
 
     good: tuple[str, ...]
     bad: tuple[str, ...]
 
     @property
     def written(self) -> str:
-        """One per line, after a sign of its side."""
+        """Return one follow-up per line, after the sign of its side."""
         return "\n".join(
             [*(f"{GOOD} {text}" for text in self.good), *(f"{BAD} {text}" for text in self.bad)]
         )
@@ -47,7 +47,7 @@ class FollowUps:
 
 @cache
 def qualities() -> dict[str, FollowUps]:
-    """Quality, or another name for it, -> its follow-ups."""
+    """Return follow-ups by the name of a quality, or a synonym of it."""
     path = Path(__file__).parent / "fed_follow_ups.toml"
     by_name: dict[str, FollowUps] = {}
     for quality, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
@@ -94,10 +94,10 @@ class FedSettings(NeuralSettings):
 
 
 def follow_ups_in(lines: Sequence[Line]) -> FollowUps:
-    """The follow-ups that lines name.
+    """Parse follow-ups from lines.
 
     Raises:
-        ValueError: a line without a sign or a text; says which.
+        ValueError: a line has no sign or no text; the message names it.
     """
     sides: dict[str, list[str]] = {GOOD: [], BAD: []}
     for line in lines:
@@ -124,7 +124,7 @@ class Fed(NeuralEvaluator):
     Settings: ClassVar = FedSettings
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """The follow-ups of a criterion; refused if there are none for it."""
+        """Return the follow-ups of a criterion; refused if there are none."""
         own = part_of(lines_by_criterion(self.settings.follow_ups), parts.criterion)
         follow_ups = follow_ups_in(own)
         if not (follow_ups.good or follow_ups.bad):
@@ -184,9 +184,9 @@ class Fed(NeuralEvaluator):
         return sum(values) if self.settings.reduce == "sum" else mean(values)
 
     def _continuations(self, item: Item) -> list[Continuation] | Failure:
-        """The conversation with each follow-up of the criterion, those for it first.
+        """Return the conversation with each follow-up of the criterion, those for it first.
 
-        Utterances are divided as in the release: the mark of the end, then the text between blanks.
+        Utterances are separated as in the release: the end token, then the text between spaces.
         """
         tokenizer = self.loaded.tokenizer
         end = tokenizer.eos_token_id
@@ -207,13 +207,13 @@ class Fed(NeuralEvaluator):
 
 
 def _frozen(template: str) -> FollowUps:
-    """The follow-ups that a run has frozen."""
+    """Parse the follow-ups that were frozen in a run."""
     return follow_ups_in([Line(number, text) for number, text in enumerate(template.splitlines())])
 
 
 def utterances(texts: Texts) -> list[str]:
-    """What was said, up to and with what is judged: the turns of a conversation, or the lines of
-    the source and then the output."""
+    """Return the utterances up to and including the judged one: the turns of a conversation, or the
+    lines of the source and then the output."""
     if texts.is_conversation:
         before = () if texts.is_session else texts.history
         written = [turn.body for turn in (*before, *texts.said)]

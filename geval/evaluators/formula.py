@@ -1,5 +1,5 @@
-"""A formula fitted to ratings: weighted scores of judges, then a map; what improving a judge
-finds."""
+"""A formula fitted to ratings: weighted scores of judges, then a map; the result of improving a
+judge."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ from geval.llm.scoring import Scored
 
 
 class Member(BaseModel):
-    """A judge's scores on a criterion, with their weight."""
+    """A judge and a criterion whose scores enter the formula, with their weight."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -27,8 +27,8 @@ class Member(BaseModel):
 
 
 class CriterionFormula(BaseModel):
-    """intercept + the sum of weight times score, then a monotonic map through `points`, linear
-    between them and constant beyond the ends (none: no map)."""
+    """Intercept + the sum of weight times score, then a monotonic map through `points`, linear
+    between them and constant beyond the ends (without points: no map)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,9 +44,9 @@ class CriterionFormula(BaseModel):
         return self
 
     def of(self, scores: np.ndarray) -> np.ndarray:
-        """Values for scores of shape (members, outputs); shape (outputs,)."""
+        """Return the values, shape (outputs,), for scores of shape (members, outputs)."""
         weights = np.array([member.weight for member in self.members])
-        # Rounded, so that outputs whose members' scores are the same are tied.
+        # Rounded, so that outputs with equal members' scores are tied.
         value = np.round(self.intercept + weights @ scores, 10)
         if not self.points:
             return np.asarray(value)
@@ -70,10 +70,10 @@ class FormulaSettings(Settings):
 
 
 def formulas_in(text: str) -> dict[str, CriterionFormula]:
-    """The formulas of a setting, by criterion.
+    """Parse the formulas in a setting, by criterion.
 
     Raises:
-        ValueError: it is not such JSON; the message says where.
+        ValueError: the JSON does not have this form; the message says where.
     """
     try:
         content: Any = json.loads(text)

@@ -109,7 +109,7 @@ class GEval(LlmEvaluator):
         return replace(self.question_of(item.criterion, scale), prompt=question.prompt)
 
     def question_of(self, criterion: str, scale: Scale) -> JudgeQuestion:
-        """What a rating on a criterion of a scale looks like, without a prompt."""
+        """Return a question without a prompt, for reading ratings of a criterion on a scale."""
         own = self._own(criterion)
         asked = own.asked_scale
         return JudgeQuestion(
@@ -118,7 +118,7 @@ class GEval(LlmEvaluator):
             asked or scale,
             onto=scale if asked else None,
             others=own.others,
-            # A schema has one rating; a form for several criteria is read as text.
+            # A schema has a single rating; a form for several criteria is read as text.
             form="text" if own.others else self.settings.reply_form,
         )
 

@@ -1,12 +1,12 @@
-"""GPTScore (Fu et al., 2023): how likely a model finds a text, given an instruction to write such a
-text.
+"""GPTScore (Fu et al., 2023): the likelihood of a text under a model, given an instruction to write
+such a text.
 
     GPTScore(h | d, a, S) = sum over tokens t of w_t * log p(h_t | h_<t, T(d, a, S))
 
 with the aspect's definition d in an instruction template T, the aspect a and the source S. A
 template is everything that is sent, with `{{Given}}` for S and `{{Scored}}` for h. The endpoint has
-to send the prompt back with log-probabilities (`echo` of the completions API: vLLM,
-llama-cpp-python, older OpenAI models; not llama.cpp's own server, see geval/llm/local_server.py).
+to echo the prompt with log-probabilities (`echo` of the completions API: vLLM, llama-cpp-python,
+older OpenAI models; not llama.cpp's own server, see geval/llm/local_server.py).
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from geval.llm.requests import EchoRequest, Request
 from geval.llm.scoring import Scored
 from geval.statistics.scales import Scale
 
-# Placeholders of the settings, in small letters: the aspect's definition, and both texts.
+# Placeholders of the settings, in lower case: the aspect's definition, and both texts.
 ASPECT, GIVEN, SCORED = "aspect", "given", "scored"
 LONGEST_CHARACTER = 4
 SERVER = "local_llm --model PATH"
@@ -45,8 +45,8 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 @dataclass(frozen=True)
 class Task:
-    """What kind of text is written: its instruction, and the headings of what is given and what is
-    produced."""
+    """A kind of text to write: its instruction, and the headings of the given and the produced
+    text."""
 
     instruction: str
     given: str
@@ -60,7 +60,7 @@ def tasks() -> dict[str, Task]:
 
 @cache
 def aspects() -> dict[str, str]:
-    """Aspect -> the definition that goes into an instruction."""
+    """Return the definitions that go into instructions, by aspect."""
     return dict(_tables()["aspects"])
 
 
@@ -176,17 +176,17 @@ class GptScoreSettings(ReferenceSettings):
 
 @dataclass(frozen=True)
 class Demonstration:
-    """A given text, and one that was written from it."""
+    """A given text, and a text that was written from it."""
 
     given: str
     scored: str
 
 
 def demonstrations_in(setting: str) -> dict[str, tuple[Demonstration, ...]]:
-    """The demonstrations of a setting by criterion, in small letters; "" for all others.
+    """Parse a setting's demonstrations by criterion in lower case; "" for all others.
 
     Raises:
-        ValueError: a line that is no demonstration; says which, and what it needs.
+        ValueError: a line is not a demonstration; the message names it and what it needs.
     """
     return {
         criterion: tuple(
@@ -197,7 +197,7 @@ def demonstrations_in(setting: str) -> dict[str, tuple[Demonstration, ...]]:
 
 
 def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
-    """Lines, divided where a line is “---”."""
+    """Split lines at “---”."""
     blocks: list[list[Line]] = [[]]
     for line in lines:
         if line.text.strip() == "---":
@@ -208,7 +208,7 @@ def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _in_block(block: Sequence[Line]) -> list[Demonstration]:
-    """One demonstration of several lines, or one in each line."""
+    """Parse one demonstration over several lines, or one per line."""
     arrows = [at for at, line in enumerate(block) if line.text.strip() == "=>"]
     if not arrows:
         return [
@@ -236,10 +236,10 @@ def _names(joined: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """A text whose tokens are to be weighed, after what stands before it.
+    """A text whose tokens are scored, after the text before it.
 
-    `gap` is the blank between both, which tokenizers make part of the text's first token; empty
-    where the text begins a line.
+    `gap` is the space between them, which tokenizers include in the text's first token; empty where
+    the text begins a line.
     """
 
     before: str
@@ -253,7 +253,7 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """What is asked about an item: one group per direction, one text per reference in each."""
+    """What is asked about an item: one group per direction, with one text per reference."""
 
     groups: tuple[tuple[Likelihood, ...], ...]
 
@@ -290,8 +290,8 @@ class GptScore(LlmEvaluator):
         )
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """All that is sent about an output: the instruction with the criterion's definition,
-        demonstrations, and the places of both texts."""
+        """Return everything that is sent about an output: the instruction with the criterion's
+        definition, demonstrations, and the placeholders of both texts."""
         instruction = self._instruction(parts)
         if {GIVEN, SCORED} & set(names_in(instruction)):
             raise PromptError(
@@ -307,8 +307,8 @@ class GptScore(LlmEvaluator):
         return fill(instruction, {ASPECT: self._definition(parts)})
 
     def _definition(self, parts: PromptParts) -> str:
-        """What completes “a text …”: chosen aspects, or the criterion's own definition, which comes
-        before that of an aspect that happens to have its name."""
+        """Return what completes “a text …”: the chosen aspects, or the criterion's definition,
+        which takes precedence over that of an aspect of the same name."""
         if chosen := _names(self.settings.aspects):
             return " and ".join(aspects()[name] for name in chosen)
         plain = f"of high {parts.criterion.lower()}"
@@ -365,7 +365,7 @@ class GptScore(LlmEvaluator):
     def _likelihood(self, item: Item, given: str, scored: str) -> Likelihood:
         template = item.template
         if SCORED not in names_in(template):
-            # Frozen by a version whose templates were the instruction alone.
+            # Frozen by a version whose templates were only the instruction.
             instruction = "" if self.settings.prompting == "vanilla" else template
             template = self._whole(instruction, item.criterion)
         before = fill(split_before(template, SCORED), {GIVEN: given.strip()})
@@ -418,18 +418,18 @@ class GptScore(LlmEvaluator):
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens that make up a text; `straddles` if the first of them begins before it."""
+    """The tokens that make up a text; `straddles` if the first begins before the text."""
 
     counted: tuple[EchoedToken, ...]
     straddles: bool
 
 
 def tokens_of(echoed: Sequence[EchoedToken], likelihood: Likelihood) -> Tokens | Failure:
-    """The tokens of a text within an echo of what was sent.
+    """Return the tokens of a text within an echoed prompt.
 
-    The text begins at the blank in front of it, if there is one. A token counts if it holds a
-    character of the text that is no blank; one that begins before the blank counts as a whole,
-    since its probability cannot be divided.
+    The text begins at the space before it, if there is one. A token counts if it contains a
+    non-space character of the text; a token that begins before that space counts as a whole, since
+    its probability cannot be divided.
     """
     sent = likelihood.joined.encode()
     spans = _spans([_bytes(token.text) for token in echoed], sent)
@@ -457,12 +457,12 @@ def tokens_of(echoed: Sequence[EchoedToken], likelihood: Likelihood) -> Tokens |
 
 
 def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
-    """Where in the text each token stands, as (first byte, byte after); None if they do not make up
-    the text.
+    """Return each token's position in the text, as (first byte, byte after); None if they do not
+    make up the text.
 
-    Tokenizers put a mark or a blank in front. Characters that are split between tokens come back as
-    nothing or as a replacement mark; such tokens share the bytes up to the next token that can be
-    found.
+    Tokenizers put a mark or a space in front. Characters split between tokens are returned as
+    nothing or as a replacement character; such tokens share the bytes up to the next token that can
+    be located.
     """
     spans: list[tuple[int, int]] = []
     at = 0
@@ -470,7 +470,7 @@ def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
     for index, part in enumerate(parts):
         spans.append((at, at))
         if at == len(sent):
-            continue  # what the model wrote on
+            continue  # what the model generated
         if not part or REPLACEMENT in part:
             unreadable.append(index)
             continue
@@ -485,7 +485,7 @@ def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
             if at or index > 1:
                 return None
             if not sent.startswith(part.lstrip(b" ")):
-                continue  # a mark of the beginning
+                continue  # a begin-of-text mark
         end = at + len(part if sent.startswith(part, at) else part.lstrip(b" "))
         spans[index] = (at, end)
         at = end
@@ -496,7 +496,7 @@ def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
 
 
 def _bytes(text: str) -> bytes:
-    """A token's bytes; older servers write those that are no character as `bytes:\\xe2\\x80`."""
+    """Return a token's bytes; older servers write incomplete characters as `bytes:\\xe2\\x80`."""
     if not text.startswith("bytes:\\x"):
         return text.encode("utf-8", "surrogatepass")
     try:

@@ -1,5 +1,5 @@
-"""Evaluators that ask an LLM on an endpoint: what they ask about an item, and how answers become a
-score."""
+"""Evaluators that ask an LLM on an endpoint: their questions about an item, and how answers become
+scores."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class PromptSettings(Settings):
 
     @model_serializer(mode="wrap")
     def _without_later_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Judges made before there were these settings have the same ones as those without them.
+        # Settings added later: judges created before keep the defaults.
         return {
             name: value
             for name, value in handler(self).items()
@@ -43,15 +43,14 @@ class PromptSettings(Settings):
 
 
 class LlmEvaluator(Evaluator):
-    """An evaluator that asks an endpoint. How many calls are open, retried and paid for is the
-    matter of the run's worker.
+    """An evaluator that asks an endpoint. The run's worker handles concurrency, retries and costs.
 
     Class attributes: `chats` says whether it asks a chat model for replies, so that the judge's
-    scoring mode (probabilities, samples, one reply) means something to it; `writes_steps` whether
-    its prompt has evaluation steps, which the model writes first; `takes_batches` whether its
-    questions may go through the endpoint's batch API (one request each, scored by `score_again`),
-    and `is_probed` whether it is found out by a chat what its model can do; `endpoint` says
-    what it needs, in words.
+    scoring mode (probabilities, samples, one reply) applies to it; `writes_steps` whether its
+    prompt has evaluation steps, which the model writes first; `takes_batches` whether its questions
+    may go through the endpoint's batch API (one request each, scored by `score_again`), and
+    `is_probed` whether its model's abilities are probed with chat requests; `endpoint` describes
+    the endpoint that it needs.
     """
 
     family: ClassVar = "LLM"
@@ -61,28 +60,28 @@ class LlmEvaluator(Evaluator):
     endpoint: ClassVar[str] = "an endpoint"
 
     def why_not_with(self, findings: Findings) -> str:
-        """Why it cannot use a model of which a probe found this, and what to do; empty if it
+        """Return why it cannot use a model with a probe's findings, and what to do; empty if it
         can."""
         return ""
 
     @classmethod
     def why_not_on(cls, scale: Scale, mode: str) -> str:
-        """Why it cannot rate on a scale in a scoring mode; empty if it can."""
+        """Return why it cannot rate on a scale in a scoring mode; empty if it can."""
         return ""
 
     @abstractmethod
     def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Any | Failure:
-        """What is asked about an item, in whatever form the other methods take it; or why nothing
-        can be."""
+        """Return the question about an item, in the form that the other methods take; or why none
+        can be asked."""
 
     @abstractmethod
     def requests(self, question: Any, settings: RequestSettings) -> tuple[Request, ...]:
-        """The requests that open a question; their content decides whether a stored answer may be
+        """Return a question's first requests; their content decides whether a stored answer may be
         used."""
 
     @abstractmethod
     async def judge(self, question: Any, settings: RequestSettings, ask: AskFully) -> Judgement:
-        """Ask, and score what came.
+        """Ask, and score the answer.
 
         Raises:
             EndpointError: the endpoint did not answer.
@@ -92,9 +91,9 @@ class LlmEvaluator(Evaluator):
     def score_again(
         self, answers: Sequence[Answer], question: Any, settings: RequestSettings
     ) -> Outcome:
-        """The score of an answer that is stored already."""
+        """Score a stored answer."""
 
 
 def text_of(request: Request) -> str:
-    """What a request shows the model, for people to read."""
+    """Return what a request shows the model, for people to read."""
     return getattr(request, "prompt", "") or request.shown

@@ -1,4 +1,5 @@
-"""METEOR (Banerjee and Lavie, 2005) by NLTK: words aligned by form, stem and WordNet's synonyms."""
+"""METEOR (Banerjee and Lavie, 2005) with NLTK: words aligned by form, stem and WordNet's
+synonyms."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -80,7 +81,7 @@ class Meteor(LocalEvaluator):
 
 
 class _NoSynonyms:
-    """Stands where WordNet would, and knows no word."""
+    """A replacement for WordNet that contains no words."""
 
     def synsets(self, _word: str) -> list[Any]:
         return []

@@ -2,7 +2,7 @@
 other's.
 
 The earth mover's distance between the tokens' vectors, weighted by idf; score = 1 - distance. The
-exact optimum is found by linear programming.
+exact optimum is computed by linear programming.
 """
 
 from collections.abc import Callable, Sequence
@@ -87,11 +87,11 @@ class MoverScore(NeuralEvaluator):
 
 
 def weighed(text: Encoded, idf: Callable[[int], float]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Vectors (tokens, size) of length 1 and weights (tokens,) that sum to 1; None if all weigh
-    nothing.
+    """Return unit vectors (tokens, size) and weights (tokens,) that sum to 1; None if all weights
+    are 0.
 
-    The layers of a token are combined by their power means for p = 1 and the limits minus and plus
-    infinity (mean, least, greatest), side by side.
+    The layers of a token are combined by their power means for p = 1, minus and plus infinity
+    (mean, minimum, maximum), concatenated.
     """
     kept = [index for index, special in enumerate(text.special) if not special]
     weights = np.array([idf(text.ids[index]) for index in kept])

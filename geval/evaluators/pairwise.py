@@ -48,8 +48,8 @@ class PairwiseSettings(PromptSettings):
 
 @dataclass(frozen=True)
 class Pair:
-    """One prompt an order; with exchanged texts in the second. `instructions` are what is asked
-    about them, where the prompts do not say it themselves."""
+    """A prompt for each order, with swapped texts in the second. `instructions` are the question
+    about them, where the prompts do not contain it."""
 
     orders: tuple[JudgeQuestion, ...]
     instructions: str = ""
@@ -71,13 +71,13 @@ class Pairwise(LlmEvaluator):
         return bool(self.settings.pairs == "compared")
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """The prompt about two texts, A and B."""
+        """Return the prompt about two texts, A and B."""
         answers = f"A, B, or {TIE} if both are equally good" if self.settings.ties else "A or B"
         form = f"Evaluation Form (answer ONLY {answers}):\n\n- {FORM}:"
         return "\n\n\n".join([*self.asked(parts), *self.texts(parts), form])
 
     def asked(self, parts: PromptParts) -> list[str]:
-        """The sections that say what is asked."""
+        """Return the sections with the question."""
         definition = f" - {parts.definition.strip()}" if parts.definition.strip() else ""
         return [
             (
@@ -89,7 +89,7 @@ class Pairwise(LlmEvaluator):
         ]
 
     def texts(self, parts: PromptParts) -> list[str]:
-        """The sections that show the texts, A and B last."""
+        """Return the sections that show the texts, A and B last."""
         shown = fields_used(parts.inputs or parts.prompt_file or "{{Document}}")
         texts = [
             *(["Source Text:\n\n{{Document}}"] if "source" in shown else []),
@@ -138,7 +138,8 @@ class Pairwise(LlmEvaluator):
     def score_again(
         self, answers: Sequence[Answer], question: Pair, settings: RequestSettings
     ) -> Outcome:
-        """From equally many choices for each order, in the order they were asked."""
+        """Score answers with equally many choices for each order, in the order in which they were
+        asked."""
         choices = [choice for answer in answers for choice in answer.choices]
         each = len(choices) // len(question.orders)
         outcomes = []
@@ -148,7 +149,7 @@ class Pairwise(LlmEvaluator):
             if isinstance(outcome, Failure):
                 return outcome
             outcomes.append(outcome)
-        # In the second order the first text stood on the right.
+        # In the second order the first text was shown second.
         first = [
             outcome.value if number == 0 else 1 - outcome.value
             for number, outcome in enumerate(outcomes)
@@ -166,12 +167,12 @@ class Pairwise(LlmEvaluator):
     def read_order(
         self, answer: Answer, order: JudgeQuestion, settings: RequestSettings
     ) -> Outcome:
-        """What the answer about one order says."""
+        """Read the answers about one order."""
         return score_choices([answer], order, settings)
 
 
 def _one_answer(answers: Sequence[Answer], choices: tuple[Any, ...]) -> Answer:
-    """What several calls about one order came to, with the choices that count."""
+    """Merge the answers of several calls about one order, with the choices that count."""
     return replace(
         answers[-1],
         choices=choices,

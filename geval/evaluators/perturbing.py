@@ -1,8 +1,10 @@
-"""Changes of what a judge is asked that should not change its scores: probes of its sensitivity.
+"""Changes to a judge's prompt or output that should not change its scores: probes of its
+sensitivity.
 
-Each is a deterministic rule for the prompt's template or for the output; texts stay otherwise as
-they are. Which biases they show: Zheng et al. (2023, position, verbosity, self-preference), Dubois
-et al. (2024, length), Sclar et al. (2024, wording), Ye et al. (2024, "Justice or prejudice?").
+Each is a deterministic rule for the prompt's template or for the output; other texts stay
+unchanged. The biases that they show: Zheng et al. (2023, position, verbosity, self-preference),
+Dubois et al. (2024, length), Sclar et al. (2024, wording), Ye et al. (2024, "Justice or
+prejudice?").
 """
 
 import re
@@ -14,7 +16,7 @@ from geval.evaluators.base import Item
 from geval.llm.delimiting import tagged_span
 from geval.llm.prompts import DEFAULT_INTRODUCTION, output_as_read, places_in
 
-# The parts of a study without a change, whose mean the others are compared with.
+# The parts of a study without a change, with whose mean the others are compared.
 UNCHANGED, REPEATED = "unchanged", "repeated"
 INSTRUCTED = "instructed"
 PADDING = (
@@ -38,7 +40,7 @@ _HEADING = re.compile(r"(?:[^\n{}]{0,200}:[ \t]{0,20}\n{0,20})?\Z")
 
 @dataclass(frozen=True)
 class Probe:
-    """A change, with its name as people read it and what it asks of a judge."""
+    """A change that a judge should not react to, with its name and title."""
 
     name: str
     title: str
@@ -46,15 +48,15 @@ class Probe:
 
 
 def perturbed(name: str, item: Item, *, model: str) -> Item:
-    """An item as a probe asks about it.
+    """Return an item as changed by a probe.
 
     Args:
-        name: of `PROBES`.
-        model: the judge's own, which one of them names.
+        name: a probe in `PROBES`.
+        model: the judge's model, which one of the probes mentions.
     """
     changed = BY_NAME[name].change(item, model)
     if changed.texts.is_conversation and not changed.texts.as_read:
-        # All parts of a study ask in one form, which is the text where the output is changed.
+        # All parts of a study use the same form, which is text where the output is changed.
         changed = _with_output(changed, lambda output: output)
     return changed
 
@@ -75,7 +77,7 @@ def _bulleted(item: Item, _model: str) -> Item:
 
 
 def _swapped(item: Item, _model: str) -> Item:
-    """The output before the text that it was written from."""
+    """Show the output before the text that it was written from."""
     text = item.template
     first = _section(text, "source") or _section(text, "context")
     second = _section(text, "output")
@@ -91,13 +93,13 @@ def _swapped(item: Item, _model: str) -> Item:
 
 
 def _section(template: str, kind: str) -> slice | None:
-    """Where the first placeholder of a kind stands, with its tags and its heading."""
+    """Return the span of the first placeholder of a kind, with its tags and heading."""
     place = next((place for place in places_in(template) if place.shows == kind), None)
     if place is None:
         return None
     _tag, start, end = tagged_span(template, place.start, place.end)
     heading = _HEADING.search(template, 0, start)
-    assert heading is not None  # it matches nothing, too
+    assert heading is not None  # it also matches the empty string
     return slice(heading.start(), end)
 
 
@@ -110,7 +112,7 @@ def _instructed(item: Item, _model: str) -> Item:
 
 
 def _misspelt(item: Item, _model: str) -> Item:
-    """Two letters in the middle of every eighth long word or so change places."""
+    """Swap two letters in the middle of about every eighth long word."""
 
     def one(match: re.Match[str]) -> str:
         word = match[0]
@@ -124,15 +126,15 @@ def _misspelt(item: Item, _model: str) -> Item:
 
 
 def _german(item: Item, _model: str) -> Item:
-    """The introduction in German; before a prompt with another introduction."""
+    """Translate the introduction to German; a prompt with another introduction gets it in front."""
     if DEFAULT_INTRODUCTION in item.template:
         return replace(item, template=item.template.replace(DEFAULT_INTRODUCTION, GERMAN, 1))
     return replace(item, template=f"{GERMAN}\n\n{item.template}")
 
 
 def _with_output(item: Item, change: Callable[[str], str]) -> Item:
-    """An item with its output changed as judges read it: where it is a conversation, nothing but
-    the change may differ from the unchanged one."""
+    """Change an item's output in the form that judges read: in a conversation nothing but the
+    change may differ from the unchanged one."""
     output = change(output_as_read(item.texts))
     return replace(item, texts=replace(item.texts, output=output, as_read=output))
 

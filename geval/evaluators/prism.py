@@ -1,4 +1,4 @@
-"""PRISM (Thompson and Post, 2020): a multilingual model as a paraphraser, asked in both
+"""PRISM (Thompson and Post, 2020): a multilingual model as a paraphraser, used in both
 directions."""
 
 from collections.abc import Sequence

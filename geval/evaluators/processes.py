@@ -1,8 +1,8 @@
-"""A process that scores: an evaluator is loaded once, chunks of items come in, outcomes go out. No
-Django, no database.
+"""A process that scores: it loads an evaluator once, receives chunks of items and returns outcomes.
+No Django, no database.
 
-Both ends speak pickled objects with their length in front, over the process's standard input and
-output. It ends when its input does, so a worker that was killed leaves no process behind.
+Both ends exchange pickled objects, preceded by their length, over the process's standard input and
+output. The process ends when its input ends, so a killed worker leaves no process behind.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ LENGTH = struct.Struct(">Q")
 
 
 class ScoringProcess:
-    """The end of the one who wants scores; start it, ask it, stop it."""
+    """The worker's end: start the process, request scores, stop it."""
 
     def __init__(self, process: asyncio.subprocess.Process, title: str) -> None:
         self.process = process
@@ -40,7 +40,7 @@ class ScoringProcess:
         return started
 
     async def score(self, items: Sequence[Item]) -> list[Outcome]:
-        """The outcome of each item.
+        """Return the outcome of each item.
 
         Raises:
             EvaluatorError: the evaluator cannot be loaded, or its process ended.
@@ -76,11 +76,12 @@ class ScoringProcess:
 
 
 def main() -> None:
-    """Load what the first message names, then answer every chunk until the input ends."""
+    """Load the evaluator that the first message names, then answer every chunk until the input
+    ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(
         sys.stderr.fileno(), sys.stdout.fileno()
-    )  # whatever a package prints must not get between the answers
+    )  # what packages print must not mix with the answers
     kind, given, corpus = _received(sys.stdin.buffer)
     evaluator, problem = _loaded(kind, given, corpus)
     while (items := _received(sys.stdin.buffer)) is not None:
@@ -90,7 +91,7 @@ def main() -> None:
 
 
 def _received(stream: IO[bytes]) -> Any:
-    """The next message; None at the end."""
+    """Return the next message; None at the end."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
@@ -100,7 +101,7 @@ def _received(stream: IO[bytes]) -> Any:
 def _loaded(
     kind: str, given: dict[str, Any], corpus: Corpus | None
 ) -> tuple[LocalEvaluator | None, str]:
-    """The evaluator, or why there is none."""
+    """Return the evaluator, or why it cannot be loaded."""
     try:
         evaluator = make_local(kind, given)
         evaluator.load()

@@ -1,5 +1,5 @@
-"""QAGS (Wang et al., 2020): questions made from the output are answered from the output and from
-its source.
+"""QAGS (Wang et al., 2020): questions generated from the output are answered from the output and
+from its source.
 
 score = mean over questions of the token F1 between both answers
 """
@@ -78,7 +78,7 @@ class Qags(NeuralEvaluator):
                 if isinstance(answers, Failure):
                     return answers
                 notes.append(answers[1])
-            if own[0].strip():  # a question that the output itself does not answer tells nothing
+            if own[0].strip():  # a question that the output itself does not answer is uninformative
                 values.append(token_f1(there[0], own[0]))
         if not values:
             return Failure(Reason.UNDEFINED, "No question about the output has an answer in it.")
@@ -107,8 +107,8 @@ class Qags(NeuralEvaluator):
         return list(dict.fromkeys(text.strip() for text in texts if text.strip())), fitted[1]
 
     def _answer(self, question: str, text: str, what: str) -> Any:
-        """The likeliest span of a text as (answer, note); an empty answer where the model marks
-        none."""
+        """Return the likeliest span of a text as (answer, note); an empty answer where the model
+        marks none."""
         loaded = self.answering
         tokens = loaded.tokenizer(question, text, return_offsets_mapping=True)
         fitted = loaded.limits.fitted(tokens["input_ids"], f"question with the {what}")
@@ -125,9 +125,10 @@ class Qags(NeuralEvaluator):
 
 
 def best_span(loaded: Loaded, ids: Sequence[int], inside: Sequence[bool]) -> tuple[int, int] | None:
-    """The first and last token of the likeliest answer; None if the model finds that there is none.
+    """Return the first and last token of the likeliest answer; None if the model predicts no
+    answer.
 
-    The first token of all stands for "no answer", as in models trained on SQuAD 2.
+    The first token of the sequence means "no answer", as in models trained on SQuAD 2.
     """
     import torch
 
@@ -146,8 +147,8 @@ def best_span(loaded: Loaded, ids: Sequence[int], inside: Sequence[bool]) -> tup
 
 
 def token_f1(answer: str, wanted: str) -> float:
-    """F1 of the words of two answers, as in SQuAD; words are what stands between blanks, in lower
-    case."""
+    """Return the F1 of the words of two answers, as in SQuAD; words are separated by spaces, in
+    lower case."""
     left, right = Counter(answer.lower().split()), Counter(wanted.lower().split())
     shared = sum((left & right).values())
     return 2 * shared / (left.total() + right.total()) if shared else 0.0

@@ -1,4 +1,4 @@
-"""One score out of several references, and the settings that say how."""
+"""Combine the scores against several references, and the settings for it."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -12,7 +12,7 @@ Reduction = Literal["max", "mean"]
 
 
 class ReferenceSettings(Settings):
-    """For evaluators that compare an output with one reference at a time."""
+    """Settings of evaluators that compare an output with one reference at a time."""
 
     references: Reduction = Field(
         "max",
@@ -22,5 +22,5 @@ class ReferenceSettings(Settings):
 
 
 def reduced(values: Iterable[float], how: Reduction) -> float:
-    """The best or the mean of one score per reference."""
+    """Return the best or the mean of the scores per reference."""
     return max(values) if how == "max" else mean(values)

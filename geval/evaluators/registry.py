@@ -1,4 +1,4 @@
-"""Which evaluators there are: found through entry points, ours and those of other packages."""
+"""The registry of evaluators, loaded through entry points of this and other packages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,23 +21,24 @@ class Broken:
 
 @cache
 def evaluators() -> dict[str, type[Evaluator]]:
-    """All evaluators that can be loaded, by kind, in the order families are shown in."""
+    """Return all evaluators that can be loaded, by kind, in the order in which families are
+    shown."""
     return dict(
         sorted(_loaded()[0].items(), key=lambda pair: (FAMILIES.index(pair[1].family), pair[0]))
     )
 
 
 def broken_evaluators() -> tuple[Broken, ...]:
-    """Entry points of other packages that do not load."""
+    """Return entry points of other packages that cannot be loaded."""
     return _loaded()[1]
 
 
 @cache
 def evaluator_class(kind: str) -> type[Evaluator]:
-    """The evaluator of a kind; no other is loaded for it.
+    """Return the evaluator of a kind, without loading any other.
 
     Raises:
-        EvaluatorError: there is none; its package may be gone, or broken.
+        EvaluatorError: there is none; its package may be missing or broken.
     """
     points = entry_points(group=ENTRY_POINTS, name=kind)
     if not points:
@@ -55,17 +56,17 @@ def evaluator_class(kind: str) -> type[Evaluator]:
 
 
 def make_evaluator(kind: str, settings: Mapping[str, Any]) -> Evaluator:
-    """An evaluator with its settings.
+    """Create an evaluator with its settings.
 
     Raises:
         EvaluatorError: there is no such evaluator.
-        SettingsError: it does not take these settings.
+        SettingsError: it rejects these settings.
     """
     return evaluator_class(kind)(settings)
 
 
 def make_local(kind: str, settings: Mapping[str, Any]) -> LocalEvaluator:
-    """An evaluator that computes on this machine."""
+    """Create an evaluator that computes on this machine."""
     made = make_evaluator(kind, settings)
     assert isinstance(made, LocalEvaluator)
     return made
@@ -79,8 +80,7 @@ def _loaded() -> tuple[dict[str, type[Evaluator]], tuple[Broken, ...]]:
         try:
             found[point.name] = _load(point)
         except Exception as error:
-            # A package of somebody else's must not take the site down; its error is shown in the
-            # list.
+            # A third-party package must not take the site down; its error is shown in the list.
             broken.append(
                 Broken(
                     point.name, f"{point.value} cannot be loaded: {type(error).__name__}: {error}"

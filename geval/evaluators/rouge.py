@@ -1,4 +1,4 @@
-"""ROUGE (Lin, 2004) by the package rouge-score: shared n-grams or the longest common subsequence
+"""ROUGE (Lin, 2004) with the package rouge-score: shared n-grams or the longest common subsequence
 with a reference."""
 
 import re
@@ -16,10 +16,9 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 
 REMEMBERED_TEXTS = 2000
-# The table of a longest common subsequence has a cell for each two words: about 200 MB at most.
+# The table of a longest common subsequence has a cell for each pair of words: about 200 MB at most.
 MOST_CELLS = 25_000_000
-# Letters of scripts other than Latin, which rouge-score leaves out: a Chinese text has no words for
-# it.
+# Letters of non-Latin scripts, which rouge-score ignores: for it a Chinese text has no words.
 _OTHER_SCRIPTS = re.compile(
     "[\u0370-\u1dff\u1f00-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\uff66-\uffdc"
     "\U00010000-\U0001f000\U00020000-\U0003ffff]"
@@ -88,7 +87,8 @@ class Rouge(LocalEvaluator):
         return outcomes
 
     def _beforehand_by_words(self, item: Item) -> Outcome | None:
-        """The outcome of texts without words, or too long; None if they can be compared."""
+        """Return the outcome of texts that are without words or too long; None if they can be
+        compared."""
         output = self.tokenizer.tokenize(item.texts.output)
         longest = max(len(self.tokenizer.tokenize(text)) for text in item.texts.references)
         if not longest:
@@ -108,7 +108,7 @@ class Rouge(LocalEvaluator):
         return None
 
     def _prepared(self, text: str) -> str:
-        """The text, for `rougeLsum` with one sentence per line."""
+        """Return the text, for `rougeLsum` with one sentence per line."""
         return _by_line(text) if self.settings.variant == "rougeLsum" else text
 
 
@@ -118,8 +118,8 @@ def _by_line(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in other scripts than Latin: runs of letters, marks and digits; in
-    scripts written without blanks (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each letter with
+    """Return the words of a text in non-Latin scripts: runs of letters, marks and digits; in
+    scripts written without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each letter with
     its marks."""
     words: list[str] = []
     is_open = False  # whether the next letter continues the last word
@@ -141,8 +141,8 @@ def words_of(text: str) -> list[str]:
 
 
 class _Remembering:
-    """A tokenizer that keeps what it made of recent texts: one reference meets the outputs of every
-    system."""
+    """A tokenizer with a cache of recent texts, as a reference is compared with the outputs of
+    every system."""
 
     def __init__(self, tokenize: Any) -> None:
         self.tokenize = lru_cache(maxsize=REMEMBERED_TEXTS)(tokenize)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 _HEADING = re.compile(r"\[criterion:(?P<name>[^\]]*)\]", re.IGNORECASE)
-# What stands above the first heading is for all criteria without a part of their own.
+# Lines above the first heading apply to all criteria without their own part.
 EVERY = ""
 
 Part = TypeVar("Part")
@@ -14,17 +14,17 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a setting, with its number there."""
+    """A line of a setting, with its number."""
 
     number: int
     text: str
 
 
 def lines_by_criterion(setting: str) -> dict[str, tuple[Line, ...]]:
-    """The lines of a setting by the criterion that they are about, in small letters.
+    """Group a setting's lines by their criterion, in lower case.
 
     Raises:
-        ValueError: a heading without a name, or two of the same criterion; names the line.
+        ValueError: a heading has no name, or a criterion has two; the message names the line.
     """
     parts: dict[str, list[Line]] = {EVERY: []}
     criterion = EVERY
@@ -44,5 +44,5 @@ def lines_by_criterion(setting: str) -> dict[str, tuple[Line, ...]]:
 
 
 def part_of(parts: Mapping[str, Part], criterion: str) -> Part:
-    """The part of a criterion, or the one for all criteria where it has none of its own."""
+    """Return a criterion's part, or the part for all criteria where it has none."""
     return parts.get(criterion.strip().lower(), parts[EVERY])

@@ -1,4 +1,5 @@
-"""Sentences of a text, by NLTK's Punkt without trained parameters (which need no download)."""
+"""Split texts into sentences with NLTK's Punkt, without trained parameters (so that no download is
+needed)."""
 
 from functools import cache
 from typing import Any
@@ -12,5 +13,5 @@ def _splitter() -> Any:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text that is not blank; at least one."""
+    """Return the sentences of a non-blank text; at least one."""
     return list(_splitter().tokenize(text.strip())) or [text.strip()]

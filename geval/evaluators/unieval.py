@@ -25,8 +25,8 @@ from geval.llm.scoring import Scored
 
 @dataclass(frozen=True)
 class Dimension:
-    """What is asked on a criterion: the question, the texts by their field names, and whether
-    sentence by sentence."""
+    """What is asked about a criterion: the question, the texts by field name, and whether it is
+    asked per sentence."""
 
     question: str
     fields: Mapping[str, str]
@@ -35,7 +35,7 @@ class Dimension:
 
 @cache
 def dimensions() -> dict[str, dict[str, Dimension]]:
-    """Task -> criterion -> dimension."""
+    """Return the dimensions by task and criterion."""
     tables = tomllib.loads((Path(__file__).parent / "unieval_dimensions.toml").read_text())
     return {
         task: {name: Dimension(**settings) for name, settings in dimensions.items()}
@@ -77,7 +77,7 @@ class UniEval(NeuralEvaluator):
     Settings: ClassVar = UniEvalSettings
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """The question; refused for a criterion that the task has none for."""
+        """Return the question; refused for a criterion without one in the task."""
         standard = dimensions()[self.settings.task]
         name = parts.criterion.strip().lower()
         own = {
@@ -125,7 +125,7 @@ class UniEval(NeuralEvaluator):
         return sum if self._dimension(item).each == "sum" else mean
 
     def _inputs(self, item: Item) -> list[str] | Failure:
-        """What the model reads: one text, or one per sentence of the output."""
+        """Return what the model reads: one text, or one per sentence of the output."""
         dimension, texts = self._dimension(item), item.texts
         outputs = [texts.output.strip()] if dimension.each == "whole" else sentences(texts.output)
         values = {"source": texts.source, "context": texts.context, "reference": texts.reference}

@@ -1,8 +1,8 @@
-"""USR (Mehri and Eskenazi, 2020): parts of a metric for dialogue that needs no reference.
+"""USR (Mehri and Eskenazi, 2020): parts of a reference-free metric for dialogue.
 
 `mlm`: the mean log-probability of the reply's tokens, each masked in turn, read after the
-conversation and the fact. `retrieval`: the probability that a classifier takes the reply for the
-true one, given the conversation or the fact.
+conversation and the fact. `retrieval`: the probability by a classifier that the reply is the true
+one, given the conversation or the fact.
 """
 
 from collections.abc import Sequence

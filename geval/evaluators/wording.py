@@ -1,5 +1,5 @@
-"""The wording of a judge: parts of a criterion's prompt in words of its own, such as those that a
-search for a better judge found. Pure."""
+"""A judge's wording: its own versions of parts of a criterion's prompt, such as those from a search
+for a better judge. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ MOST_BESIDE = 20
 
 
 class BesideWording(BaseModel):
-    """Another criterion that is rated in the same prompt; `scale` as in "1-5"."""
+    """Another criterion that is rated in the same prompt; `scale` is written as "1-5"."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -37,12 +37,12 @@ class BesideWording(BaseModel):
 
 
 class Wording(BaseModel):
-    """Parts of a criterion's prompt; an empty one is the criterion's own.
+    """Parts of a criterion's prompt; an empty part means the criterion's.
 
-    `prompt` is for criteria with a whole prompt, which has no other parts. Of `examples` each
-    prompt shows the `nearest` to its text, all if that is 0. `scale` is the one that is asked for
-    ("1-10"); what the model gives is brought to the criterion's. `beside` are criteria that are
-    rated in the same prompt, null for the criterion's own place among them.
+    `prompt` is for criteria with a whole prompt, which has no other parts. Each prompt shows the
+    `nearest` of `examples` to its text, or all if that is 0. `scale` is the scale that the model is
+    asked for ("1-10"); its rating is converted to the criterion's scale. `beside` are criteria that
+    are rated in the same prompt, null marking the criterion's place among them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -67,7 +67,7 @@ class Wording(BaseModel):
     @field_validator("beside", mode="before")
     @classmethod
     def _from_text(cls, value: Any) -> Any:
-        # Parts of a proposal are texts.
+        # The parts that a proposal changes are texts.
         return json.loads(value) if isinstance(value, str) else value
 
     @model_validator(mode="after")
@@ -85,7 +85,7 @@ class Wording(BaseModel):
         return self
 
     def of(self, parts: PromptParts) -> PromptParts:
-        """A criterion's parts in these words."""
+        """Return a criterion's parts with this wording."""
         return replace(
             parts,
             introduction=self.introduction or ("" if self.beside else parts.introduction),
@@ -100,16 +100,16 @@ class Wording(BaseModel):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The names of the criteria that are rated in the same prompt."""
+        """Return the names of the criteria that are rated in the same prompt."""
         return tuple(other.criterion for other in self.beside if other)
 
     @property
     def asked_scale(self) -> Scale | None:
-        """The scale that is asked for, None for the criterion's."""
+        """Return the scale that the model is asked for, None for the criterion's."""
         return parsed_scale(self.scale) if self.scale else None
 
     def texts(self) -> dict[str, str]:
-        """The parts that it has, as texts."""
+        """Return its non-empty parts, as texts."""
         return {
             name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for name, value in self.model_dump(exclude_defaults=True).items()
@@ -117,7 +117,7 @@ class Wording(BaseModel):
 
 
 def shown_part(name: str, text: str) -> str:
-    """A part as people read it: each criterion beside this one on its own line."""
+    """Return a part as people read it: each jointly rated criterion on its own line."""
     if name != "beside" or not text:
         return text
     beside = Wording.model_validate({"beside": text}).beside
@@ -127,10 +127,10 @@ def shown_part(name: str, text: str) -> str:
 
 
 def wordings_in(text: str) -> dict[str, Wording]:
-    """The wordings of a setting, by criterion; an empty text has none.
+    """Parse the wordings in a setting, by criterion; none for an empty text.
 
     Raises:
-        ValueError: it is not such JSON; the message says where.
+        ValueError: the JSON does not have this form; the message says where.
     """
     if not text.strip():
         return {}
@@ -153,7 +153,7 @@ def _wording(criterion: str, given: Any) -> Wording:
 
 
 def as_setting(wordings: Mapping[str, Wording]) -> str:
-    """Wordings by criterion as the setting that `wordings_in` reads."""
+    """Return wordings by criterion as the setting that `wordings_in` reads."""
     return json.dumps(
         {
             name: wording.model_dump(exclude_defaults=True)

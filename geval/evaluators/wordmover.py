@@ -1,5 +1,5 @@
-"""Word mover's and sentence mover's similarity: how far the words or sentences of one text have to
-be moved to become the other's.
+"""Word mover's and sentence mover's similarity: how far the words or sentences of a text have to be
+moved to become those of the other.
 
 Kusner et al. (2015), "From Word Embeddings To Document Distances": the earth mover's distance
 between bags of words. Clark et al. (2019), "Sentence Mover's Similarity": the same between
@@ -66,8 +66,8 @@ class WordMoverSettings(NeuralSettings):
 
 @dataclass(frozen=True)
 class Bag:
-    """A text's words as vectors, sentence by sentence, each of shape (words, size); `note` says
-    which words have none."""
+    """A text's words as vectors per sentence, each of shape (words, size); `note` says which words
+    have no vector."""
 
     sentences: tuple[np.ndarray, ...]
     note: str = ""
@@ -87,13 +87,13 @@ class WordMover(NeuralEvaluator):
         return frozenset({self.settings.against})
 
     def looks_at_now(self) -> frozenset[str]:
-        # Of a file, only the words that texts have are kept: files hold millions.
+        # Only words that occur in texts are kept: files contain millions.
         texts = "references" if self.settings.against == "references" else "sources"
         return frozenset({"outputs", texts} if self._file else ())
 
     @property
     def _file(self) -> Path | None:
-        """The file of word vectors, if the model is one."""
+        """Return the file of word vectors, if the model is a file."""
         path = Path(self.settings.model)
         return path if path.is_file() else None
 
@@ -163,7 +163,7 @@ class WordMover(NeuralEvaluator):
         return [self._static(text, what) for text in texts]
 
     def _contextual(self, texts: Sequence[str], what: str) -> list[Bag | Failure]:
-        """Of each sentence the vectors of its tokens, without those that a tokenizer adds."""
+        """Return each sentence's token vectors, without special tokens."""
         assert self.loaded is not None
         split = [sentences(text) for text in texts]
         encoded = iter(
@@ -189,7 +189,7 @@ class WordMover(NeuralEvaluator):
         return bags
 
     def _static(self, text: str, what: str) -> Bag | Failure:
-        """Of each sentence the vectors of its words."""
+        """Return each sentence's word vectors."""
         rows: list[list[np.ndarray]] = []
         missing = counted = 0
         for sentence in sentences(text):
@@ -202,7 +202,7 @@ class WordMover(NeuralEvaluator):
         return _bag([np.array(row) for row in rows], what, note)
 
     def _vector(self, word: str) -> np.ndarray | None:
-        """A word's vector; of an encoder the mean of its pieces', as its table has them."""
+        """Return a word's vector; for an encoder the mean of its pieces' embeddings."""
         if self.loaded is None:
             vector = self.by_word.get(word)
             return self.by_word.get(word.lower()) if vector is None else vector
@@ -228,13 +228,14 @@ def _bag(rows: Iterable[np.ndarray], what: str, note: str) -> Bag | Failure:
 
 
 def moved(rows: Sequence[np.ndarray], unit: Unit) -> tuple[np.ndarray, np.ndarray]:
-    """What is moved, of shape (units, size), and its weights, of shape (units,), that sum to 1.
+    """Return the vectors to be moved, shape (units, size), and their weights, shape (units,), which
+    sum to 1.
 
-    A word weighs as often as it occurs, a sentence as many words as it has; together, words and
-    sentences weigh half each.
+    A word's weight is its frequency, a sentence's its number of words; words and sentences together
+    weigh half each.
 
     Args:
-        rows: by sentence the vectors of its words, each of shape (words, size).
+        rows: each sentence's word vectors, of shape (words, size).
     """
     words, counts = np.unique(np.concatenate(rows), axis=0, return_counts=True)
     means = np.array([row.mean(axis=0) for row in rows])
@@ -249,11 +250,12 @@ def moved(rows: Sequence[np.ndarray], unit: Unit) -> tuple[np.ndarray, np.ndarra
 
 
 def read_vectors(path: Path, wanted: set[str], *, title: str) -> Mapping[str, np.ndarray]:
-    """The vectors of words in a file in the text form of GloVe or word2vec, with or without its
-    first line of two numbers.
+    """Read the vectors of words from a file in the text format of GloVe or word2vec, with or
+    without a first line of two numbers.
 
     Raises:
-        EvaluatorError: a line is none of a word with as many numbers as the others; names it.
+        EvaluatorError: a line is not a word with as many numbers as the others; the message names
+            it.
     """
     vectors: dict[str, np.ndarray] = {}
     size = 0

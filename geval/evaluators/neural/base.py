@@ -1,5 +1,5 @@
-"""An evaluator with a model by `transformers`: where it runs, how much at a time, what happens to
-long texts."""
+"""An evaluator with a model of `transformers`: its device, batch size and treatment of long
+texts."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +16,7 @@ PACKAGES = ("torch", "transformers")
 
 
 class NeuralSettings(Settings):
-    """Of every evaluator with a model."""
+    """Settings of every evaluator with a local model."""
 
     model: str = Field(
         description="Name of a model on the Hugging Face hub, or a folder of the worker."
@@ -58,19 +58,19 @@ class NeuralEvaluator(LocalEvaluator):
 
 @dataclass(frozen=True)
 class Limits:
-    """How many tokens a model takes, and what to do beyond."""
+    """How many tokens a model accepts, and what to do with longer texts."""
 
     model: str
     most: int
     cut: bool
 
     def fitted(self, ids: Sequence[int], what: str) -> tuple[list[int], str] | Failure:
-        """Token ids that fit, with a note if some were cut; the last one, which ends the text, is
-        kept."""
+        """Return the token ids that fit, with a note if some were cut; the last one, which ends the
+        text, is kept."""
         return self._fitted(ids, [*ids[: self.most - 1], *ids[-1:]], what)
 
     def fitted_end(self, ids: Sequence[int], what: str) -> tuple[list[int], str] | Failure:
-        """Token ids that fit, of which the last are kept: what came last in a conversation."""
+        """Return the last token ids that fit, so that the end of a conversation is kept."""
         return self._fitted(ids, list(ids[-self.most :]), what)
 
     def _fitted(
@@ -94,11 +94,11 @@ def by_length(
     length: Callable[[Any], int],
     work: Callable[[list[Any]], Iterable[Any]],
 ) -> list[Any]:
-    """`work` done on batches of rows of like length, the longest first; results in the order of the
-    rows.
+    """Call `work` on batches of rows of similar length, the longest first; return results in the
+    order of the rows.
 
-    Rows of like length need little padding, and if memory does not suffice the first batch shows
-    it.
+    Rows of similar length need little padding, and if memory does not suffice the first batch
+    fails.
     """
     order = sorted(range(len(rows)), key=lambda index: -length(rows[index]))
     by_length: list[Any] = [None] * len(rows)

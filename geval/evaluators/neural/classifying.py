@@ -14,7 +14,7 @@ from geval.llm.scoring import Scored
 def label_probability(
     loaded: Loaded, pairs: Sequence[tuple[str, str]], label: int, what: str, *, size: int
 ) -> list[Scored | Failure]:
-    """The probability of a label for each (first text, second text)."""
+    """Return the probability of a label for each (first text, second text)."""
     import torch
 
     rows = [loaded.limits.fitted(loaded.tokenizer(*pair)["input_ids"], what) for pair in pairs]
@@ -44,10 +44,10 @@ def label_probability(
 
 
 def label_index(config: Any, wanted: str, usual: Sequence[str], title: str) -> int:
-    """Which output of a classifier is meant: the label named, or one of the usual names.
+    """Return the index of a classifier's label: the one named, or one with a usual name.
 
     Raises:
-        EvaluatorError: there is no such label; lists those there are.
+        EvaluatorError: there is no such label; the message lists the labels.
     """
     labels = {str(name).lower(): int(index) for index, name in config.id2label.items()}
     if wanted:

@@ -1,4 +1,4 @@
-"""Several scores of one item made into one; a failure of one is the item's."""
+"""Combine several scores of an item into one; a failure of one fails the item."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from geval.llm.scoring import Scored
 
 
 def combined(outcomes: Sequence[Outcome], how: Callable[[list[float]], float]) -> Outcome:
-    """One score out of several, with all their notes; the first failure if there is one."""
+    """Combine scores into one with all their notes; return the first failure if there is one."""
     failure = next((outcome for outcome in outcomes if isinstance(outcome, Failure)), None)
     if failure:
         return failure
@@ -18,7 +18,7 @@ def combined(outcomes: Sequence[Outcome], how: Callable[[list[float]], float]) -
 
 
 def regrouped(outcomes: Sequence[Outcome], sizes: Sequence[int]) -> list[list[Outcome]]:
-    """A flat list cut into groups of given sizes."""
+    """Split a list into groups of given sizes."""
     groups, begin = [], 0
     for size in sizes:
         groups.append(list(outcomes[begin : begin + size]))

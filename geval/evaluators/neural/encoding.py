@@ -15,7 +15,7 @@ from geval.llm.scoring import Scored
 
 @dataclass(frozen=True)
 class Encoded:
-    """A text's tokens with their vectors: `vectors` has shape (layers asked for, tokens, size).
+    """A text's tokens with their vectors: `vectors` has shape (requested layers, tokens, size).
 
     `special` marks tokens that a tokenizer adds, such as [CLS].
     """
@@ -29,9 +29,10 @@ class Encoded:
 def encode(
     loaded: Loaded, texts: Sequence[str], what: str, *, layers: Sequence[int], size: int
 ) -> list[Encoded | Failure]:
-    """Encode texts at some layers (0 is the embedding, -1 the last); too long ones by the limits.
+    """Encode texts at some layers (0 is the embedding, -1 the last); long texts are cut or failed
+    by the limits.
 
-    The same text is encoded once.
+    Equal texts are encoded once.
     """
     import torch
 
@@ -60,7 +61,7 @@ def encode(
 
 
 def padded(rows: Sequence[Sequence[int]], loaded: Loaded) -> tuple[Any, Any]:
-    """Ids and attention mask as tensors on the device, padded at the right."""
+    """Return ids and attention mask as tensors on the device, padded on the right."""
     import torch
 
     longest = max(len(row) for row in rows)
@@ -89,12 +90,13 @@ def compared(
     references: Reduction,
     what: str = "",
 ) -> list[Outcome]:
-    """Each output compared with its source, or with each of its references, of which the best or
-    the mean counts.
+    """Compare each output with its source, or with each of its references, of which the best or the
+    mean counts.
 
     Args:
-        pair: the score of an output and another text; asked only where both fit the model.
-        what: what messages call the other text, if not by `against`.
+        pair: computes the score of an output and another text; called only where both fit the
+            model.
+        what: the name of the other text in messages, if not `against`.
     """
     others = [
         (

@@ -1,5 +1,5 @@
-"""How likely a model finds one text given another: log-probabilities of its tokens, by an
-encoder-decoder model, or by a causal one that reads both as one text."""
+"""The likelihood of a text given another: log-probabilities of its tokens, by an encoder-decoder
+model, or by a causal model that reads both as one text."""
 
 import inspect
 from collections.abc import Sequence
@@ -15,7 +15,8 @@ from geval.llm.scoring import Scored
 
 @dataclass(frozen=True)
 class Given:
-    """A text to be scored, and the text it is conditioned on; names for messages."""
+    """A text to be scored, and the text that it is conditioned on, with their names for
+    messages."""
 
     before: str
     text: str
@@ -28,8 +29,8 @@ def conditional_log_likelihood(
 ) -> list[Scored | Failure]:
     """(1 / m) * sum over the m tokens of a text of log p(token | tokens before it, the given text).
 
-    All tokens that the tokenizer makes of the text count, marks of its beginning and end included,
-    as in BARTScore's release.
+    All tokens that the tokenizer produces count, including begin and end tokens, as in BARTScore's
+    release.
     """
     rows = [_row(loaded, pair) for pair in pairs]
     tokens = [row for row in rows if not isinstance(row, Failure)]
@@ -74,8 +75,8 @@ def _log_likelihoods(
 
 @dataclass(frozen=True)
 class Continuation:
-    """Token ids whose log-probabilities count from `start` on, which is at least 1: nothing comes
-    before the first token."""
+    """Token ids whose log-probabilities count from `start` on, which is at least 1: nothing
+    precedes the first token."""
 
     ids: list[int]
     start: int
@@ -98,8 +99,8 @@ def _continued(loaded: Loaded, batch: Sequence[Continuation]) -> list[float]:
     import torch
 
     ids, mask = padded([row.ids for row in batch], loaded)
-    # Logits of a large vocabulary are the largest thing in memory: only of what counts, where the
-    # model can leave out the rest.
+    # Logits of a large vocabulary take the most memory: compute only those that count, if the model
+    # can skip the others.
     last = ids.shape[1] - min(row.start for row in batch) + 1
     part = {}
     if "logits_to_keep" in inspect.signature(loaded.model.forward).parameters:

@@ -1,4 +1,4 @@
-"""Models and tokenizers by name or folder, with one clear message for whatever is wrong with
+"""Load models and tokenizers by name or folder, with a clear message for whatever is wrong with
 them."""
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _IN_WORDS = {
     "AutoModelForTokenClassification": "a classifier of tokens",
     "AutoModelForQuestionAnswering": "a model that answers questions from a text",
 }
-# A tokenizer that knows no limit says so with a number beyond all texts.
+# A tokenizer without a limit reports a huge number.
 NO_LIMIT = 10**9
 
 
@@ -43,8 +43,8 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
     """Load a model for inference.
 
     Raises:
-        EvaluatorError: it is not there, is of another kind, or has not been trained for this; says
-            which.
+        EvaluatorError: it does not exist, is of another kind, or has not been trained for this; the
+            message says which.
     """
     import torch
     import transformers
@@ -60,9 +60,7 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
         raise EvaluatorError(
             f"{title} needs {wanted}; {name!r} is of another kind ({_first_line(error)})"
         ) from error
-    except (
-        Exception
-    ) as error:  # files can be broken in as many ways as there are formats of weights
+    except Exception as error:  # files of weights can be broken in many ways
         raise EvaluatorError(
             f"{title} cannot load the model {name!r}: {_first_line(error)} Give the name of a model"
             " on the hub that this worker can reach, or a folder that holds config.json, the"
@@ -83,7 +81,7 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
 
 
 def _is_spare(key: str) -> bool:
-    """Weights that are tied to others, or of a part that is not used here."""
+    """Return whether weights are tied to others, or belong to a part that is not used here."""
     return (
         key.endswith(("lm_head.weight", "embed_tokens.weight", "decoder.bias", "decoder.weight"))
         or "pooler" in key
@@ -91,11 +89,11 @@ def _is_spare(key: str) -> bool:
 
 
 def _limit(config: Any, tokenizer: Any) -> int:
-    """The longest input in tokens, special ones included."""
+    """Return the longest input in tokens, including special tokens."""
     stated = getattr(tokenizer, "model_max_length", None) or NO_LIMIT
     positions = getattr(config, "max_position_embeddings", None) or NO_LIMIT
     if config.model_type in ("roberta", "xlm-roberta", "camembert"):
-        positions -= 2  # the first two positions stand for padding
+        positions -= 2  # the first two positions are for padding
     if stated >= NO_LIMIT and positions >= NO_LIMIT:
         positions = getattr(config, "n_positions", None) or NO_LIMIT
     return int(min(stated, positions, NO_LIMIT))
