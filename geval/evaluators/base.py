@@ -142,7 +142,7 @@ class Evaluator(ABC):
         return False
 
     def needed(self) -> frozenset[Text]:
-        """The texts that it needs with its settings."""
+        """Return the texts that it needs with its settings."""
         return self.needs
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:

@@ -1,1 +1,1 @@
-"""Files of ratings, scores and texts: bytes become records, and records rows. Pure."""
+"""Files of ratings, scores and texts: from bytes to records, and from records to rows. Pure."""

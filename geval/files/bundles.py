@@ -1,5 +1,5 @@
 """Zips of several files that belong together, read as JSON Lines: logs of Inspect (`.eval`), and
-datasets of Hugging Face (Arrow or Parquet files, with what describes them)."""
+datasets of Hugging Face (Arrow or Parquet files with their descriptions)."""
 
 import zipfile
 from collections.abc import Generator
@@ -14,7 +14,7 @@ from geval.files.parquet import rows_of_stream
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"
 ROWS = (".arrow", ".parquet")
-# What lies beside the rows of a dataset.
+# Files next to the rows of a dataset.
 ABOUT_ROWS = ("dataset_info.json", "state.json", "dataset_dict.json", "README.md", ".gitattributes")
 
 
@@ -27,7 +27,7 @@ def usable_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 
 def bundle_lines(archive: zipfile.ZipFile) -> Generator[bytes, None, None] | None:
-    """The records of a bundle, a line each; None for any other zip."""
+    """Return the records of a bundle, one per line; None for any other zip."""
     members = usable_members(archive)
     names = {info.filename for info in members}
     header = next((name for name in HEADERS if name in names), None)
@@ -43,7 +43,7 @@ def needs_arrow(archive: zipfile.ZipFile) -> bool:
 
 
 def _row_files(members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    """The files with a dataset's rows; none if other files are beside them."""
+    """Return the files with a dataset's rows; none if other files are beside them."""
     rows = [info for info in members if info.filename.endswith(ROWS)]
     others = [info for info in members if not info.filename.endswith(ROWS)]
     have_usual_names = all(PurePosixPath(info.filename).name in ABOUT_ROWS for info in others)
@@ -62,7 +62,7 @@ def _samples(
 
 
 def _rows(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> Generator[bytes, None, None]:
-    # All of them together: a zip holds thousands of files as easily as one.
+    # The limit applies to all of them together: a zip can contain thousands of files.
     check_unpacked(sum(info.file_size for info in members))
     for info in members:
         with archive.open(info) as file:
@@ -71,7 +71,7 @@ def _rows(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> Generator
 
 
 def _loaded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> object:
-    """A file of a zip, which is one JSON value.
+    """Load a file of a zip, which is a single JSON value.
 
     Raises:
         PackedError: it is too large, or not JSON.

@@ -1,4 +1,4 @@
-"""Columns whose cells are ratings or scores: on which criterion, and by whom. Pure.
+"""Columns whose cells are ratings or scores, with their criterion and rater. Pure.
 
 Their meaning is written `ratings["Coherence","Anna"]`, or `scores["Coherence","gpt-4o"]` for a
 judge. An empty criterion or rater is taken from the row; the rater `#` numbers the rows of an
@@ -31,7 +31,7 @@ class CellColumn:
 
 @lru_cache(maxsize=4096)
 def cell_of(target: str) -> CellColumn | None:
-    """The column that a target describes; None for every other target."""
+    """Return the column that a target describes; None for any other target."""
     base, names = _split(target)
     if base not in (RATINGS, SCORES) or len(names) != 2:
         return None
@@ -39,23 +39,23 @@ def cell_of(target: str) -> CellColumn | None:
 
 
 def people_and_judges(judges: Sequence[str]) -> str:
-    """The target of a column that names raters, of whom these are judges."""
+    """Return the target of a column that names raters, some of whom are `judges`."""
     return _with_names(RATERS, list(judges))
 
 
 def judges_in(columns: Mapping[str, str]) -> frozenset[str]:
-    """The judges that a column of raters names."""
+    """Return the judges that a column of raters names."""
     split = map(_split, columns.values())
     return frozenset(name for base, names in split if base == RATERS for name in names)
 
 
 def base_of(target: str) -> str:
-    """A target without the names in it: `ratings["Coherence","Anna"]` is `ratings`."""
+    """Return a target without its names: `ratings["Coherence","Anna"]` is `ratings`."""
     return _split(target)[0]
 
 
 def is_target_with_names(target: str) -> bool:
-    """Whether a target is one of those that hold names."""
+    """Return whether a target contains names."""
     base, names = _split(target)
     return cell_of(target) is not None or (base == RATERS and bool(names))
 

@@ -1,4 +1,4 @@
-"""The content of a certificate as it is signed: which fields it has, and what each may hold."""
+"""The signed content of a certificate: its fields and their valid values."""
 
 import datetime
 from typing import Annotated, Any, Literal
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 FORMAT = "geval-certificate/1"
 MOST_REQUIREMENTS = 20
-# More than this is no number of documents, and past 64 bits JSON cannot be written any more.
+# No number of documents exceeds this, and beyond 64 bits JSON cannot be written.
 MOST_COUNTED = 2**53
 OutcomeText = Literal["met", "not met", "cannot say"]
 Count = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
@@ -16,7 +16,8 @@ Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 
 
 class _Part(BaseModel):
-    """Nothing is converted, and nothing else is let in: a signature holds for what is shown."""
+    """A strict model: nothing is converted and no other field is allowed, as a signature covers
+    exactly what is shown."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -33,7 +34,7 @@ class CheckedRequirement(_Part):
 
 
 class Counted(_Part):
-    """A digest of so many rows."""
+    """A digest of a number of rows."""
 
     digest: Digest
     count: Count
@@ -83,7 +84,7 @@ class CertificateContent(_Part):
 
 
 def problem_of(content: Any) -> str:
-    """What is wrong with a content, and where; empty if it is a certificate's."""
+    """Return what is wrong with a certificate's content, and where; empty if it is valid."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         return f"is not a certificate of this format ({FORMAT})"
     try:
@@ -94,7 +95,7 @@ def problem_of(content: Any) -> str:
 
 
 def first_problem(error: ValidationError) -> str:
-    """What is wrong with a value first, and where."""
+    """Return the first error of a value, and where it is."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":

@@ -1,4 +1,4 @@
-"""What a column's values look like in a sample: texts, names, numbers, few values. Pure."""
+"""Classify a column's values in a sample: texts, names, numbers, few values. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,8 @@ class ColumnContent:
 
     @property
     def is_text(self) -> bool:
-        """Sentences rather than names: long with blanks between words, or of several words."""
+        """Whether the values are sentences rather than names: long with spaces, or of several
+        words."""
         filled = self.filled
         counts = [len(value.split()) for value in filled]
         if 2 * sum(count > 1 for count in counts) < len(filled) or not filled:
@@ -58,7 +59,7 @@ class ColumnContent:
 
     @property
     def is_name(self) -> bool:
-        """Short values, all of which may name something."""
+        """Whether all values are short, so that they may be names."""
         filled = self.filled
         return bool(filled) and all(
             len(value) <= LONGEST_NAME and "\n" not in value for value in filled
@@ -66,22 +67,23 @@ class ColumnContent:
 
     @property
     def numbers(self) -> list[float] | None:
-        """Its values as numbers, or None if many are not; a few may be errors."""
+        """The values as numbers, or None if many are not; a few may be errors."""
         given = [value for value in self.filled if not is_missing(value)]
         numbers = [number for cell in given if (number := written_number(cell)) is not None]
         return numbers if numbers and len(numbers) >= MOSTLY * len(given) else None
 
     @property
     def is_rating_like(self) -> bool:
-        """Numbers of which few are different, on a scale in common use; not counts or years."""
+        """Whether the values are numbers with few distinct ones, on a common scale; not counts or
+        years."""
         numbers = self.numbers
         parts = re.split(r"[\s_\-./:()]+", self.name.lower())
         if numbers is None or NOT_RATINGS & set(parts):
             return False
         different = sorted(set(numbers))
         if len(numbers) > 3 and different == [different[0] + step for step in range(len(numbers))]:
-            return False  # it counts the rows
-        # A typing error may lie outside: a few values do not decide what the column is.
+            return False  # the column counts the rows
+        # A few values may be outside because of typing errors.
         within = [value for value in numbers if 0 <= value <= HIGHEST_RATING]
         if 10 * len(within) >= 9 * len(numbers) or len(within) >= len(numbers) - 1 > 2:
             return True
@@ -90,7 +92,7 @@ class ColumnContent:
 
 
 def contents_of(names: Sequence[str], rows: Rows) -> dict[str, ColumnContent]:
-    """The columns with plain values; those with lists and objects are left out."""
+    """Return the columns with plain values; those with lists and objects are left out."""
     contents = {}
     for name in names:
         values = [row.get(name) for row in rows]
@@ -101,7 +103,7 @@ def contents_of(names: Sequence[str], rows: Rows) -> dict[str, ColumnContent]:
 
 
 def decides(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    """Whether equal values of the first always go with equal values of the second."""
+    """Return whether equal values of the first always have equal values of the second."""
     seen: dict[Any, Any] = {}
     return all(
         seen.setdefault(value, other) == other for value, other in zip(first, second, strict=True)

@@ -1,4 +1,4 @@
-"""What files may not say: the same thing twice with different values, and ratings off a scale."""
+"""Contradictions in files: the same thing twice with different values, and ratings off a scale."""
 
 from geval.statistics.scales import ScaleGuess
 
@@ -19,15 +19,15 @@ PROBABILITIES = (
 
 
 def are_same(one_score: float, other: float) -> bool:
-    """Whether two numbers are the same score, but for rounding."""
+    """Return whether two numbers are the same score, except for rounding."""
     return abs(one_score - other) <= SAME * max(abs(one_score), abs(other))
 
 
 def stray(rating: float, guess: ScaleGuess, name: str, *, others: int, wider: str) -> str:
-    """What is wrong with a rating off the scale of the others of a criterion.
+    """Return the error message for a rating that is off the scale of a criterion's other ratings.
 
     Args:
-        others: how many are on it.
+        others: how many ratings are on the scale.
         wider: how to say that a wider scale is right, such as "confirm that the scale is 1-10".
     """
     if guess.is_mixed:

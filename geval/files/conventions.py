@@ -1,6 +1,6 @@
 """Convert records written by other tools of the field to our columns. Pure.
 
-Known: `input/output/reference` and similar names, `article/highlights` (CNN/DailyMail),
+Recognised are `input/output/reference` and similar names, `article/highlights` (CNN/DailyMail),
 `question/answer/context` (retrieval), chat messages, DeepEval's test cases (`actual_output`,
 `expected_output`), SummEval's own JSON (`decoded`, `model_id`, `expert_annotations`).
 """
@@ -43,18 +43,18 @@ EXPERTS = {"expert_annotations": "expert", "turker_annotations": "turker"}
 
 
 def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
-    """A record with our columns; unknown fields stay as they are, so that errors can name them.
+    """Return a record with our columns; unknown fields stay, so that errors can name them.
 
     Args:
-        system: who wrote the outputs if a record does not say.
+        system: the system that wrote the outputs, if a record does not say.
     """
     if turns_column(record):
         # Its texts are read with their turns.
         return {"source": "", "output": "", **named(record, system=system)}
     columns = _found(record)
     if columns["output"] is None and columns["references"] is not None:
-        # A data set of texts written by people: these are the outputs, and there is nothing to
-        # compare them with.
+        # A data set of texts by people: these are the outputs, and there is no reference to compare
+        # them with.
         listed = columns["references"]
         columns |= {
             "output": listed[0] if isinstance(listed, list) and listed else listed,
@@ -65,7 +65,8 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
 
 
 def named(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
-    """What a record has under our names or other tools', with nothing else read into it."""
+    """Return the fields of a record that have our names or other tools', without further
+    interpretation."""
     return _complete(_found(record), system)
 
 
@@ -79,13 +80,13 @@ def _found(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _complete(columns: Mapping[str, Any], system: str) -> dict[str, Any]:
-    """With the system of records that do not say which, without what is missing."""
+    """Add the default system if none is named, and drop missing values."""
     whole = {**columns, "system_id": columns["system_id"] or system}
     return {column: value for column, value in whole.items() if value is not None}
 
 
 def is_ours(record: Mapping[str, Any]) -> bool:
-    """Whether a record has our own names for what every output needs."""
+    """Return whether a record uses our names for the fields that every output needs."""
     return all(name in record for name in ("system_id", "source", "output"))
 
 

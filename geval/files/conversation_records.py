@@ -19,7 +19,7 @@ SESSION_NAMES = ("session_id", "conversation_id", "thread_id")
 
 @dataclass(frozen=True)
 class Said:
-    """A conversation as a record has it, with what names it."""
+    """A record's conversation with its names (document, system)."""
 
     turns: tuple[Turn, ...]
     system: str
@@ -36,10 +36,10 @@ class Said:
 def conversation_rows(
     record: Mapping[str, Any], place: Place, defaults: FileDefaults
 ) -> Iterator[ConversationRow | OutputRow]:
-    """The turns of a record, and one output for each thing in it that is rated.
+    """Yield the turns of a record, and an output for each part of it that is rated.
 
-    `rate` says what: `reply` (the last turn of the assistant, or `output` after all turns; the
-    default), `session`, one turn by its number, such as `#3`, or a role, each of whose turns
+    `rate` chooses the parts: `reply` (the last turn of the assistant, or `output` after all turns;
+    the default), `session`, one turn by its number, such as `#3`, or a role, each of whose turns
     becomes a document of its own.
     """
     conversation = _read(record, place, defaults)
@@ -80,7 +80,7 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
 
 
 def _reply(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
-    """The last thing that the assistant said, after all that was said before it."""
+    """Yield the assistant's last reply, after all earlier turns."""
     if conversation.output is not None:
         history, reply = conversation.turns, Turn(ASSISTANT, conversation.output)
     else:
@@ -112,7 +112,7 @@ def _reply(conversation: Said, place: Place) -> Iterator[ConversationRow | Outpu
 
 
 def _session(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
-    """The whole session of a system; the task is its source."""
+    """Yield the whole session of a system; the task is its source."""
     asked = next((turn.text for turn in conversation.turns if turn.role == USER), "")
     yield OutputRow(
         place.line,
@@ -128,7 +128,7 @@ def _session(conversation: Said, place: Place) -> Iterator[ConversationRow | Out
 
 
 def _turn(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
-    """One turn, after those before it and before those that came later."""
+    """Yield one turn, after the turns before it; later turns are left out."""
     index = _index(conversation, place)
     if index is None:
         return
@@ -151,12 +151,12 @@ def _turn(conversation: Said, place: Place) -> Iterator[ConversationRow | Output
 
 
 def _index(conversation: Said, place: Place) -> int | None:
-    """Where the turn stands whose number in the file is to be rated; None, with an error, if it is
-    not there."""
+    """Return the index of the turn to be rated by its number in the file; None, with an error, if
+    there is none."""
     written = conversation.rate.removeprefix("#")
     number = int(written) if written.isdecimal() and len(written) < 10 else 0
     numbers = [turn.number for turn in conversation.turns]
-    if number in numbers:  # of several turns in one message, the one that it ends with
+    if number in numbers:  # of several turns in a message, the last
         return len(numbers) - 1 - numbers[::-1].index(number)
     before = [own for own in numbers if own < number]
     if 0 < number < max(numbers, default=0) and before:
@@ -172,14 +172,16 @@ def _index(conversation: Said, place: Place) -> int | None:
 
 
 def _apart_from(before: Sequence[Turn], turn: Turn) -> str:
-    """A rated turn as it is stored; "" for a plain reply, which its text says."""
+    """Return a rated turn in its stored form; "" for a plain reply, for which the text is
+    enough."""
     if before and turn.is_plain and turn.role == ASSISTANT:
         return ""
     return _stored([replace(turn, number=0)])
 
 
 def _turns_of_role(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
-    """Every turn of a role, each a document of the session; its source is what it answers."""
+    """Yield every turn of a role, each as a document of the session; its source is what it
+    answers."""
     session = conversation.session or conversation.doc_id or ""
     rated = [
         index for index, turn in enumerate(conversation.turns) if turn.role == conversation.rate
@@ -219,7 +221,7 @@ def _turns_of_role(conversation: Said, place: Place) -> Iterator[ConversationRow
 
 
 def _answered(before: Sequence[Turn], role: str) -> Sequence[Turn]:
-    """What a turn answers: all since the others began to speak."""
+    """Return what a turn answers: all turns since another role began to speak."""
     others = [index for index, turn in enumerate(before) if turn.role != role]
     begin = others[-1] if others else 0
     while begin and before[begin - 1].role != role:
@@ -240,5 +242,5 @@ def _stored(turns: Sequence[Turn]) -> str:
 
 
 def _digest(turns: Sequence[Turn]) -> str:
-    """Of what was said alone: numbers do not make another conversation."""
+    """Digest only what was said: different turn numbers do not make a different conversation."""
     return hashlib.sha256(orjson.dumps([turn.as_json() for turn in turns])).hexdigest()

@@ -13,23 +13,23 @@ ID_LIMIT = 200
 CRITERION_LIMIT = 100
 METADATA_LIMIT = 1000
 SESSION = "session_id"
-# How pandas writes that a cell is empty.
+# How pandas writes an empty cell.
 NOT_A_NUMBER = "nan"
-# Not three digits after it, unless a zero is before: 1,234 may be a thousand.
+# Not with three digits after the comma, unless a zero precedes: 1,234 may be a thousand.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
-# Words such as "yes" or "very good": no digit, and more than how a program writes no number.
+# Words such as "yes" or "very good": without digits, and not a program's NaN or infinity.
 LABEL = re.compile(r"(?!(nan|[+-]?inf(inity)?)$)[^\W\d_][^\d]*", re.IGNORECASE)
-# What people and spreadsheets write into a cell for a rating that there is not.
+# What people and spreadsheets write into a cell without a rating.
 MISSING = frozenset({"", "n/a", "na", "#n/a", "-", "–", "—", "."})
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell for a number says that there is none."""
+    """Return whether a cell for a number says that there is none."""
     return value is None or (isinstance(value, str) and value.strip().lower() in MISSING)
 
 
 class Place:
-    """A line of a file, and where its errors are collected; `sound` until one is added."""
+    """A line of a file and the collection of its errors; `sound` until an error is added."""
 
     def __init__(self, file: str, line: int, errors: FileErrors) -> None:
         self.file = file
@@ -42,13 +42,13 @@ class Place:
         self.errors.add(self.file, self.line, column, message)
 
     def limited(self, value: str, limit: int, column: str) -> str:
-        """A text of limited length."""
+        """Return a text; too long a text is an error."""
         if len(value) > limit:
             self.error(column, f"{len(value)} characters; the limit is {limit}")
         return self.clean(value, column)
 
     def clean(self, value: str, column: str) -> str:
-        """A text that the database can store, no longer than the site allows."""
+        """Return a text that the database can store, if it is no longer than the site allows."""
         if len(value) > self.errors.field_limit:
             most = self.errors.field_limit // 2**20
             self.error(
@@ -70,7 +70,7 @@ class Fields:
         self.place = place
 
     def identifier(self, column: str) -> str:
-        """A short text or whole number that names something."""
+        """Return a short text or whole number that names something."""
         value = self.record.get(column)
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             given = "nothing" if value is None or value == "" else shown(value)
@@ -81,8 +81,8 @@ class Fields:
         return self.place.limited(str(value).strip(), ID_LIMIT, column)
 
     def session(self, column: str = SESSION) -> str:
-        """The session that a document is a turn of; empty where the record names none. A whole
-        number may be a float, as in columns of whole numbers where some are missing."""
+        """Return the session that a document is a turn of; empty if there is none. A whole number
+        may be a float, as in columns with missing values."""
         value = self.record.get(column)
         if is_missing(value) or str(value).strip().lower() == NOT_A_NUMBER:
             return ""
@@ -104,7 +104,7 @@ class Fields:
         return self.place.clean(value, column)
 
     def texts(self, *columns: str) -> tuple[str, ...]:
-        """One text or a list of texts, in the first of these columns that exists."""
+        """Return one text or a list of texts from the first of these columns that exists."""
         value = next((self.record[column] for column in columns if column in self.record), None)
         if value is None or value == "":
             return ()
@@ -115,7 +115,7 @@ class Fields:
         return tuple(self.place.clean(text, columns[-1]) for text in listed)
 
     def numbers(self, column: str) -> Iterator[tuple[str, float]]:
-        """An object of names and finite numbers."""
+        """Return an object of names and finite numbers."""
         value = self.record.get(column)
         if value is None:
             return
@@ -134,8 +134,8 @@ class Fields:
                 yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), number
 
     def metadata(self) -> dict[str, str]:
-        """Other information about a document: an object `metadata` of short values, or fields
-        `metadata.NAME`."""
+        """Return other information about a document: an object `metadata` of short values, or
+        fields `metadata.NAME`."""
         given = self.record.get("metadata")
         if given is not None and not isinstance(given, dict):
             self.place.error("metadata", f"expected an object, found {kind(given)}")
@@ -160,16 +160,15 @@ class Fields:
 
 
 def number_of(value: Any) -> float | None:
-    """A JSON value as a finite number, or None; true and false are not numbers."""
+    """Return a JSON value as a finite number, or None; true and false are not numbers."""
     is_one = isinstance(value, int | float) and not isinstance(value, bool) and is_number(value)
     return float(value) if is_one else None
 
 
 def written_number(text: str) -> float | None:
-    """A finite number as written in a table, with a decimal point or comma.
+    """Parse a finite number as written in a table, with a decimal point or comma.
 
-    Unlike `float()`, refuses "1_000", "nan" and "inf"; and "1,234", which is a thousand to some and
-    little more than one to others.
+    Unlike `float()`, refuse "1_000", "nan" and "inf"; and "1,234", which is ambiguous.
     """
     if "," in text:
         if not DECIMAL_COMMA.fullmatch(text.strip()):
@@ -183,20 +182,21 @@ def written_number(text: str) -> float | None:
 
 
 def not_a_number(value: Any) -> str:
-    """The error of a cell for a number that has something else."""
+    """Return the error message for a cell that should have a number and does not."""
     is_label = isinstance(value, bool) or (isinstance(value, str) and LABEL.fullmatch(value))
     hint = "; write labels as numbers, such as 1 for yes and 0 for no" if is_label else ""
     return f"expected a number, found {shown(value)}{hint}"
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it, cut where it is long."""
+    """Return a value for messages, cut where it is long."""
     text = str(value) if not isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def as_text(value: Any) -> str:
-    """A value of a record as a cell of a table shows it: texts as they are, all else as JSON."""
+    """Return a record's value as a cell of a table shows it: texts unchanged, everything else as
+    JSON."""
     if isinstance(value, str) or value is None:
         return value or ""
     try:
@@ -206,7 +206,7 @@ def as_text(value: Any) -> str:
 
 
 def kind(value: Any) -> str:
-    """What a JSON value is, in words."""
+    """Return the type of a JSON value, in words."""
     names = {
         dict: "an object",
         list: "a list",

@@ -1,4 +1,4 @@
-"""What files are called where several are kept together. Pure."""
+"""Names of files that are stored together. Pure."""
 
 from geval.texts.plain import storable
 
@@ -6,10 +6,10 @@ LONGEST_NAME = 190
 
 
 def name_among(name: str, taken: set[str]) -> str:
-    """A name that can be stored and that no other file has, as errors name files.
+    """Return a name that can be stored and that no other file has, as errors name files.
 
     Args:
-        taken: those of the other files, to which it is added.
+        taken: the names of the other files, to which it is added.
     """
     name = storable(name)[:LONGEST_NAME]
     number, free = 1, name

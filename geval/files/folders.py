@@ -7,16 +7,17 @@ import orjson
 STATE, SPLITS = "state.json", "dataset_dict.json"
 ENDINGS = (".parquet", ".jsonl", ".arrow")
 CACHED = "cache-"
-# Our own datasets have records of campaigns beside the tables, which no upload brings back.
+# Our datasets also contain records of campaigns, which an upload cannot restore.
 NOT_LOADED = "campaign-"
 
 
 class FolderError(ValueError):
-    """A folder in which nothing can be loaded; the message says what was looked for."""
+    """Nothing in a folder can be loaded; the message says what was expected."""
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files with the rows of a dataset: as `save_to_disk` wrote it, or of one ending.
+    """Return the files with the rows of a dataset: as written by `save_to_disk`, or with the same
+    extension.
 
     Raises:
         FolderError: there are none, or a file that the dataset names is missing.

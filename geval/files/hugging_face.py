@@ -18,7 +18,7 @@ from geval.texts.program import command
 
 BATCH = 500
 CARD = "README.md"
-# Sizes as cards of datasets name them.
+# Size categories of dataset cards.
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 LARGEST = "n>1M"
 TABLES = {
@@ -29,7 +29,7 @@ TABLES = {
     "answers": "People's answers in campaigns: comments, flags, skips, times, checks, history.",
     "decisions": "Decisions of adjudicators where people differed.",
 }
-# Of columns of the record, besides texts; what is nested is JSON.
+# Types of the record's columns other than texts; nested values are JSON.
 _TYPES = {
     "item": "int64", "version": "int64", "seconds": "float64", "flagged": "bool_",
     "scores_in_sight": "bool_", "passed": "bool_",
@@ -40,14 +40,14 @@ Rows = Iterable[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Dataset:
-    """What a project's dataset has.
+    """The content of a project's dataset.
 
     Args:
-        tables: what reads the rows of each of TABLES.
-        columns: those of RECORDS, whose rows may have values that are nested.
+        tables: functions that read the rows of each of TABLES.
+        columns: the columns of RECORDS, whose rows may have nested values.
         metadata: the names in the metadata of documents.
         criteria: the name of each, the ends of its scale, and its definition.
-        version: of the software that writes it.
+        version: the version of the software that writes it.
     """
 
     name: str
@@ -60,10 +60,10 @@ class Dataset:
 
 
 def write_folder(dataset: Dataset, folder: Path) -> dict[str, int]:
-    """Write a dataset into a folder; returns the rows of each table that has any.
+    """Write a dataset into a folder; return the number of rows of each non-empty table.
 
     Raises:
-        FileExistsError: the folder holds something.
+        FileExistsError: the folder is not empty.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
@@ -84,7 +84,7 @@ def write_folder(dataset: Dataset, folder: Path) -> dict[str, int]:
 
 
 def write_zip(dataset: Dataset, target: IO[bytes]) -> None:
-    """The same folder as a zip."""
+    """Write the same folder as a zip."""
     with (
         tempfile.TemporaryDirectory(prefix="geval-dataset-") as folder,
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
@@ -95,8 +95,8 @@ def write_zip(dataset: Dataset, target: IO[bytes]) -> None:
 
 
 def _as_texts(rows: Rows) -> Iterator[dict[str, Any]]:
-    """Rows whose nested values are JSON texts, as their parts differ from task to task; times too
-    are texts."""
+    """Return rows with nested values as JSON texts, as their parts differ by task; times are texts
+    as well."""
     for row in rows:
         yield {
             name: value
@@ -109,13 +109,13 @@ def _as_texts(rows: Rows) -> Iterator[dict[str, Any]]:
 
 
 def _schema(dataset: Dataset, name: str) -> Any:
-    """The columns of a table; None where every row shows them."""
+    """Return the columns of a table; None if every row shows them."""
     if name not in ("outputs", *RECORDS):
         return None
     import pyarrow as pa
 
     if name in RECORDS:
-        # Of a column that is empty at first, Arrow would not know the type.
+        # Arrow could not infer the type of a column whose first values are empty.
         return pa.schema(
             [
                 (column, getattr(pa, _TYPES.get(column, "string"))())
@@ -170,7 +170,7 @@ def _write_lines(path: Path, rows: Rows, _schema: Any) -> int:
 
 
 def _card(dataset: Dataset, counts: Mapping[str, int], files: Mapping[str, str]) -> str:
-    """The card: what programs read of it as YAML, then what people read."""
+    """Return the card: metadata for programs as YAML, then text for people."""
     outputs = counts.get("outputs", 0)
     size = next((said for most, said in SIZES if outputs < most), LARGEST)
     said = [dataset.description, ""] if dataset.description else []

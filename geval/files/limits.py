@@ -1,6 +1,6 @@
 """Limits of a file, because a few kilobytes can unpack to gigabytes: bytes, rows, columns, depth.
 
-A site sets its own with `use_limits`; the variables that messages name are its settings.
+A site sets its own with `use_limits`; messages name the site's settings.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ MEGABYTE = 2**20
 
 @dataclass(frozen=True)
 class FileLimits:
-    """The largest file that is read: sizes in bytes, `json_bytes` those of one JSON value,
-    `reading_seconds` of processor time and `reading_bytes` of memory for a separate process, and
-    `folder` where such a process has its own; the system's for temporary files, if it is empty."""
+    """Limits of files: sizes in bytes, `json_bytes` for one JSON value, `reading_seconds` of
+    processor time and `reading_bytes` of memory for a separate process, and `folder` for such a
+    process's temporary files; the system's if it is empty."""
 
     unpacked_bytes: int = 4000 * MEGABYTE
     field_bytes: int = 20 * MEGABYTE
@@ -32,18 +32,18 @@ _limits_now: Callable[[], FileLimits] = lambda: DEFAULT_LIMITS  # noqa: E731 (re
 
 
 def use_limits(limits_now: Callable[[], FileLimits]) -> None:
-    """Read files within these limits from now on; they are asked for each time."""
+    """Set the limits for reading files; `limits_now` is called each time."""
     global _limits_now  # noqa: PLW0603 (one process reads files for one site)
     _limits_now = limits_now
 
 
 def file_limits() -> FileLimits:
-    """The limits that hold now."""
+    """Return the current limits."""
     return _limits_now()
 
 
 def too_many_columns(count: int) -> str:
-    """Why a file with so many columns is not read, in words; empty if they are few enough."""
+    """Return why a file with this many columns is refused; empty if it is not."""
     most = file_limits().columns
     if count <= most:
         return ""
@@ -54,15 +54,15 @@ def too_many_columns(count: int) -> str:
 
 
 def too_many_fields(record: Mapping[str, Any]) -> str:
-    """The same for an object, whose nested objects become columns as well."""
+    """Do the same for an object, whose nested objects also become columns."""
     inner = [value for value in record.values() if isinstance(value, dict)]
-    # Preferences by annotator have a field for each comparison; these are not columns.
+    # Preferences by annotator have a field for each comparison; these do not become columns.
     columns = 0 if len(inner) == len(record) else max(map(len, inner), default=0)
     return too_many_columns(max(len(record), columns))
 
 
 def is_too_deep(value: Any) -> bool:
-    """Whether lists and objects are nested more deeply than JSON may be here."""
+    """Return whether lists and objects are nested more deeply than is allowed."""
     most = file_limits().json_depth
     depth, level = 0, [value]
     while depth <= most and (
@@ -78,7 +78,7 @@ def is_too_deep(value: Any) -> bool:
 
 
 def has_more_names(value: Any, most: int) -> bool:
-    """Whether objects have more names than so many together, at all depths."""
+    """Return whether objects have more than `most` names in total, at all depths."""
     counted, waiting = 0, [value]
     while waiting:
         part = waiting.pop()
@@ -93,7 +93,7 @@ def has_more_names(value: Any, most: int) -> bool:
 
 
 def too_deep() -> str:
-    """The same in words."""
+    """Return the error message for JSON that is nested too deeply."""
     return (
         f"the JSON is nested too deeply; the limit is {file_limits().json_depth} levels"
         " (GEVAL_JSON_DEPTH)"

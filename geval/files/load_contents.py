@@ -1,4 +1,5 @@
-"""What a load gives: criteria with their scales, raters, judges, systems, examples. Pure data."""
+"""The result of a load: criteria with their scales, raters, judges, systems, examples. Pure
+data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +9,8 @@ from geval.statistics.scales import short
 
 @dataclass(frozen=True)
 class CriterionContents:
-    """A criterion in the files: its scale (`from_data` if that is a guess), how many ratings and
-    scores, how often each of its ratings occurs, and values off the scale."""
+    """A criterion in the files: its scale (`from_data` if guessed), numbers of ratings and scores,
+    how often each rating occurs, and values off the scale."""
 
     name: str
     is_new: bool
@@ -38,7 +39,7 @@ class ExampleScore:
 
 @dataclass(frozen=True)
 class ExampleItem:
-    """An output with the beginning of its texts, and what was given to it."""
+    """An output with the beginning of its texts, and its ratings and scores."""
 
     doc_id: str
     system: str
@@ -49,7 +50,7 @@ class ExampleItem:
 
 @dataclass(frozen=True)
 class LoadContents:
-    """What the files hold; raters, judges and systems with their numbers of rows."""
+    """The contents of the files; raters, judges and systems with their numbers of rows."""
 
     criteria: tuple[CriterionContents, ...] = ()
     raters: Mapping[str, int] = field(default_factory=dict)

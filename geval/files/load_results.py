@@ -29,7 +29,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class UnusedColumn:
-    """A column or field of a file that was not used, and how many rows hold something in it."""
+    """An unused column or field of a file, and how many rows have a value in it."""
 
     file: str
     column: str
@@ -41,9 +41,9 @@ class UnusedColumn:
 
 @dataclass
 class LoadResult:
-    """How many records of each kind; `unreadable` counts raw replies without a rating, which do not
-    enter scores; `unused` lists what the files hold besides; `contents` are the criteria, and
-    after a dry run all that would exist."""
+    """How many records of each kind were loaded; `unreadable` counts raw replies without a rating,
+    which give no scores; `unused` lists unused columns; `contents` has the criteria, and after a
+    dry run everything that would exist."""
 
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)
@@ -77,13 +77,13 @@ KINDS = tuple(entry.name for entry in fields(LoadResult) if entry.type is Tally)
 
 
 def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """The counts of a stored result in the order of its fields, which the database does not
+    """Return the counts of a stored result in the order of its fields, which the database does not
     keep."""
     return {kind: stored[kind] for kind in KINDS if kind in stored}
 
 
 def describe_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
-    """What a load did, in a sentence."""
+    """Describe the result of a load in a sentence."""
     phrases = []
     for verb, count in (("Loaded", "created"), ("Changed", "changed")):
         parts = [

@@ -1,4 +1,4 @@
-"""The result of a load, its errors and its questions, in lines for the terminal and as JSON."""
+"""The result of a load, its errors and its questions, as lines for the terminal and as JSON."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ LONGEST_TEXT = 100
 
 
 def questions_in_lines(questions: Sequence[UploadQuestion]) -> Iterator[str]:
-    """What has to be said first, with the options that say it."""
+    """Return questions that must be answered first, with the options that answer them."""
     for question in questions:
         yield f"{question.text} Answer with --columns:"
         for choice in question.choices:
@@ -32,7 +32,8 @@ def questions_as_json(questions: Sequence[UploadQuestion]) -> str:
 
 
 def result_in_lines(result: LoadResult) -> Iterator[str]:
-    """How many records of each kind, what was not used, and after a dry run what would exist."""
+    """Return lines with the number of records of each kind, unused columns, and after a dry run
+    what would exist."""
     for kind, tally in result.as_json().items():
         if any(tally.values()):
             changed = f"{tally['changed']:,} changed, " if tally["changed"] else ""
@@ -64,7 +65,7 @@ def result_as_json(result: LoadResult) -> str:
 
 
 def errors_in_lines(error: LoadError) -> Iterator[str]:
-    """Errors with their lines, and how to go on."""
+    """Return errors with their lines, and what to do."""
     yield from map(str, error.errors)
     for scale in wider_scales(error.contents):
         yield f"If they are right, set the scale: --scale {shlex.quote(scale)}"

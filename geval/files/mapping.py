@@ -81,7 +81,7 @@ PREFERENCES = {
     "turn": ("turn",),
     "comment": COMMENTS,
 }
-# Records that are more than columns; the readers recognise them as they are.
+# Nested records, which the readers recognise as a whole.
 STRUCTURED = {
     "all_responses": "raw replies of a judge, as in the G-Eval release",
     "system_output": "an object of the G-Eval or UniEval release",
@@ -91,7 +91,7 @@ LONGEST_METADATA = 200
 
 
 def structure_of(record: Mapping[str, Any]) -> str:
-    """What kind of nested record this is; empty for a record of plain columns."""
+    """Return the kind of a nested record; empty for a record of plain columns."""
     if not is_ours(record) and (tool := tool_of(record)):
         return tool.title
     if record and all(isinstance(value, dict) for value in record.values()):
@@ -104,7 +104,8 @@ def structure_of(record: Mapping[str, Any]) -> str:
 
 
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with fields of nested objects as columns `outer.inner`; one level deep."""
+    """Return a record with the fields of nested objects as columns `outer.inner`; one level
+    deep."""
     flat: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):
@@ -115,7 +116,7 @@ def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What each column seems to be; unrecognised columns are left out.
+    """Guess the meaning of each column; unrecognised columns are left out.
 
     Args:
         rows: the first rows, by column.
@@ -124,7 +125,7 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
     has = set(plain.values())
     if has & set(PREFERENCES["winner"]) and has & set(PREFERENCES["system_a"]):
         guess = _named(plain, PREFERENCES)
-        # In our columns; MT-bench names people there.
+        # Our column names judges; in MT-bench it names people.
         by_judge = "system_a" in has and "annotator" not in has
         return guess | {name: "judge" for name in guess if by_judge and plain[name] == "judge"}
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
@@ -148,7 +149,7 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
 
 
 def plain_names(names: Sequence[str]) -> dict[str, str]:
-    """Columns by name, each in the spelling in which known names are listed."""
+    """Return columns by name, with the normalised spelling in which known names are listed."""
     return {name: re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in names}
 
 
@@ -186,7 +187,7 @@ def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def kind_of(columns: Columns) -> str:
-    """What rows with these columns are; empty if they cannot be loaded."""
+    """Return the kind of rows with these columns; empty if they cannot be loaded."""
     targets = set(map(base_of, columns.values()))
     cells = targets & {"ratings", "scores"}
     if "winner" in targets:
@@ -208,14 +209,14 @@ IN_CELLS = {
 
 
 def cell_column(name: str, target: str) -> CellColumn | None:
-    """Who rated what in a column; None if its cells are no ratings or scores."""
+    """Return who rated what in a column; None if its cells are not ratings or scores."""
     if target == "ratings":
         return CellColumn(name.removeprefix("ratings."), "")
     return cell_of(target)
 
 
 def column_of_rating(columns: Columns, criterion: str, rater: str) -> str:
-    """The column that a rater's ratings of a criterion are in; our name of it if there is none."""
+    """Return the column with a rater's ratings of a criterion; our name for it if there is none."""
     for name, target in columns.items():
         cell = cell_column(name, target)
         if (
@@ -228,7 +229,7 @@ def column_of_rating(columns: Columns, criterion: str, rater: str) -> str:
 
 
 def problems_of(columns: Columns) -> list[str]:
-    """Why these columns cannot be loaded, in sentences; empty if they can."""
+    """Return why these columns cannot be loaded, as sentences; empty if they can."""
     targets = [base_of(target) for target in columns.values()]
     problems = [
         f"Two columns are the {TARGETS[target]}: choose one."
@@ -279,7 +280,7 @@ def problems_of(columns: Columns) -> list[str]:
 
 
 def is_native(columns: Columns) -> bool:
-    """Whether readers recognise these columns by their names."""
+    """Return whether readers recognise these columns by their names."""
     return all(
         target == name
         or name in NAMES.get(target, ())
@@ -289,7 +290,7 @@ def is_native(columns: Columns) -> bool:
 
 
 def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
-    """A record with our columns, and only those."""
+    """Return a record with only our columns."""
     flat = flattened(record)
     return {
         _our_name(name, target): flat[name]
@@ -299,7 +300,7 @@ def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
 
 
 def renamed_header(header: Sequence[str], columns: Columns) -> tuple[str, ...]:
-    """A table's header with our columns; the others get names that no reader uses."""
+    """Return a table's header with our columns; other columns get names that no reader uses."""
     return tuple(
         _our_name(name, columns[name]) if name in columns else f"(left out {number})"
         for number, name in enumerate(header)

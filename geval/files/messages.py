@@ -1,8 +1,8 @@
-"""Read turns as chat logs of the field write them: our own form, OpenAI's and Anthropic's messages,
+"""Read turns from the usual forms of chat logs: our own form, OpenAI's and Anthropic's messages,
 and ShareGPT's. Pure.
 
-Results of tools, which are messages of their own in those logs, are put beside their calls. Turns
-keep the numbers of their messages in the file.
+Tool results, which are separate messages in those logs, are stored with their calls. Turns keep the
+numbers of their messages in the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,11 @@ from geval.files.fields import METADATA_LIMIT, Place, kind
 from geval.files.unused import peek
 from geval.texts.turns import ASSISTANT, TOOL, USER, ToolCall, Turn
 
-# Where a record may have its turns; the first one that is a list counts.
+# Fields that may contain the turns; the first that is a list counts.
 NAMES = ("turns", "messages", "conversation", "conversations")
 ROLE_LIMIT = 60
 HIGHEST_NUMBER = 10**9
-# ShareGPT's and others' names of the three roles.
+# Names of the three roles in ShareGPT and other logs.
 _ROLES = {
     "human": USER,
     "gpt": ASSISTANT,
@@ -35,7 +35,7 @@ _LINKS = ("http://", "https://")
 
 
 def turns_column(record: Mapping[str, Any]) -> str:
-    """The field in which a record has turns; empty if it is not a conversation."""
+    """Return the field with a record's turns; empty if it is not a conversation."""
     columns = (name for name in NAMES if _is_turns(peek(record, name)))
     return next(columns, "")
 
@@ -46,7 +46,7 @@ def _is_turns(value: Any) -> bool:
 
 @dataclass
 class _Open:
-    """A turn being read: results of its tools may still follow."""
+    """A turn that is being read: results of its tools may still follow."""
 
     turn: Turn
     calls: list[ToolCall] = field(default_factory=list)
@@ -56,7 +56,7 @@ class _Open:
 
 
 def read_turns(value: Any, column: str, place: Place) -> tuple[Turn, ...]:
-    """The turns in a field; what is wrong is added to the place's errors, by the turn's number."""
+    """Read the turns in a field; errors are added to the place, with the turn's number."""
     if not isinstance(value, list):
         place.error(column, f"expected a list of turns, found {kind(value)}")
         return ()
@@ -73,7 +73,7 @@ def read_turns(value: Any, column: str, place: Place) -> tuple[Turn, ...]:
 
 
 def _number(message: Mapping[str, Any], where: str, place: Place, *, before: int) -> int:
-    """The number of a message: what it says, as exports do, or one more than the last."""
+    """Return the number of a message: a stated one, as in exports, or one more than the last."""
     number = message.get("number")
     if number is None:
         return before + 1
@@ -135,7 +135,8 @@ def _read_message(
 
 
 def _answer(found: list[_Open], call_id: str, result: str) -> bool:
-    """Put a result beside its call: the one with its id, or without ids the next that has none."""
+    """Store a result with its call: the call with its id, or without ids the next call that has no
+    result."""
     for turn in reversed(found):
         for index, call in enumerate(turn.calls):
             waits = call.result is None
@@ -149,7 +150,7 @@ def _answer(found: list[_Open], call_id: str, result: str) -> bool:
 
 @dataclass
 class _Parts:
-    """The contents of a message, which may be a text or a list of parts."""
+    """The content of a message, which may be a text or a list of parts."""
 
     place: Place
     where: str
@@ -185,7 +186,7 @@ class _Parts:
             self.attachments.append(_link(part) or f"[{kinds or 'a part'} that is not a text]")
 
     def call(self, given: Any) -> ToolCall:
-        """A call in our form, or in OpenAI's or Anthropic's."""
+        """Read a call in our form, OpenAI's or Anthropic's."""
         if not isinstance(given, Mapping):
             self.place.error(f"{self.where}.tool_calls", f"expected objects, found {kind(given)}")
             return ToolCall("")
@@ -205,7 +206,7 @@ class _Parts:
         )
 
     def _written(self, value: Any) -> str:
-        """A text as it is, anything else as JSON."""
+        """Return a text unchanged, anything else as JSON."""
         if value is None:
             return ""
         text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
@@ -213,7 +214,7 @@ class _Parts:
 
 
 def _link(part: Mapping[str, Any]) -> str:
-    """Where an attached image or file is; contents within the file are not kept."""
+    """Return the link of an attached image or file; embedded contents are not kept."""
     for value in _strings(part):
         if value.startswith(_LINKS):
             return value

@@ -1,7 +1,7 @@
 """Test sets in the format of mt-metrics-eval, as rows of the files that uploads accept.
 
 A test set is a folder with `sources`, `documents`, `references`, `system-outputs`, `human-scores`
-and `metric-scores`; a language pair (`en-de`) names the files of one set in it. A segment becomes a
+and `metric-scores`; a language pair (`en-de`) names the files of one set. A segment becomes a
 document, so that outputs of the same segment are compared.
 """
 
@@ -13,19 +13,20 @@ from pathlib import Path
 from typing import Any
 
 NO_TRANSLATION, NO_SCORE = "NO_TRANSLATION", "None"
-# The field of a line of a JSON Lines file that has the text, by folder.
+# The field with the text in lines of JSON Lines files, by folder.
 _FIELDS = {"sources": "source", "references": "target", "system-outputs": "hypothesis"}
 Scores = Mapping[str, Sequence[float | None]]
 
 
 class MtmeError(ValueError):
-    """A test set that cannot be read; the message says which file, which line, and what to do."""
+    """A test set cannot be read; the message says which file, which line, and what to do."""
 
 
 @dataclass(frozen=True)
 class EvalSet:
-    """One language pair of a test set. `doc_ids` names each segment; texts and scores are in their
-    order, None where there is none. `left_out` names score files of other levels than segments."""
+    """One language pair of a test set. `doc_ids` names each segment; texts and scores are in the
+    order of segments, None where there is none. `left_out` names score files of levels other than
+    segments."""
 
     doc_ids: Sequence[str]
     sources: Sequence[str]
@@ -37,7 +38,7 @@ class EvalSet:
     left_out: Sequence[str] = ()
 
     def output_rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each output that has a text."""
+        """Yield a row for each output that has a text."""
         for system, texts in self.outputs.items():
             for at, text in enumerate(texts):
                 if text:
@@ -52,12 +53,12 @@ class EvalSet:
                     }
 
     def rating_rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each human score; its name is the criterion and the annotator."""
+        """Yield a row for each human score; the score's name is both criterion and annotator."""
         for name, row in self._rows(self.human):
             yield row | {"criterion": name, "annotator": name}
 
     def score_rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each metric's score, which counts for every criterion."""
+        """Yield a row for each metric's score, which applies to every criterion."""
         for name, row in self._rows(self.metrics):
             yield row | {"judge": name}
 
@@ -70,7 +71,8 @@ class EvalSet:
                         yield name, about | {"score": value}
 
     def scales(self) -> dict[str, tuple[float, float, float]]:
-        """The whole numbers around the scores of each human scorer: lowest, highest, step."""
+        """Return a scale for each human scorer: the whole numbers around the scores as lowest,
+        highest, step."""
         scales = {}
         for name, scores in self.human.items():
             given = [value for values in scores.values() for value in values if value is not None]
@@ -81,10 +83,10 @@ class EvalSet:
 
 
 def read_evalset(folder: Path, pair: str) -> EvalSet:
-    """A language pair of a test set.
+    """Read a language pair of a test set.
 
     Raises:
-        MtmeError: something is missing, or not in the format.
+        MtmeError: a file is missing or not in the format.
     """
     sources = [text or "" for text in _texts(_only(folder / "sources", pair))]
     documents = _lines(folder / "documents" / f"{pair}.docs")
@@ -116,7 +118,7 @@ def read_evalset(folder: Path, pair: str) -> EvalSet:
 
 
 def read_scores(path: Path) -> dict[str, list[float | None]]:
-    """A file of scores of segments, documents or systems: each system's, in the order of its lines.
+    """Read a file of scores of segments, documents or systems: each system's scores, in order.
 
     Raises:
         MtmeError: a line is not a system and a number.

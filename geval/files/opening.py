@@ -1,4 +1,4 @@
-"""Open plain, gzip and zip files; a zip holds one file, or several that are known together, or is a
+"""Open plain, gzip and zip files; a zip contains one file, or a known bundle of several, or is a
 workbook."""
 
 import gzip
@@ -22,10 +22,10 @@ from geval.files.sheets import is_workbook
 
 
 def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
-    """The bytes of a file, unpacked; those of a bundle as JSON Lines. A workbook stays a zip.
+    """Open a file and unpack it; a bundle is read as JSON Lines, a workbook stays a zip.
 
     Raises:
-        PackedError: a zip with no file, or with several; the limit is exceeded (while reading).
+        PackedError: a zip has no file or several, or the limit is exceeded (while reading).
     """
     with path.open("rb") as raw:
         head = raw.read(4)
@@ -42,7 +42,7 @@ def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
 
 
 def opens_with_arrow(path: Path) -> bool:
-    """Whether reading a file takes Arrow."""
+    """Return whether reading a file needs Arrow."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:

@@ -17,7 +17,7 @@ STATED = ("scores", "predict_scores")
 
 
 def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
-    """An output in our columns or in another tool's, with the ratings in the same record."""
+    """Yield an output in our columns or another tool's, with the ratings in the same record."""
     if turns_column(record):
         yield from _of_conversation(record, place, defaults)
         return
@@ -50,7 +50,7 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
 def _of_conversation(
     record: Mapping[str, Any], place: Place, defaults: FileDefaults
 ) -> Iterator[Row]:
-    """What is rated of a conversation; ratings in its record are about its only output."""
+    """Yield the rated parts of a conversation; ratings in its record are for its only output."""
     outputs = []
     for row in conversation_rows(record, place, defaults):
         if isinstance(row, OutputRow):
@@ -66,7 +66,7 @@ def _ratings_beside(
     defaults: FileDefaults,
     output: tuple[str | None, str, str],
 ) -> Iterator[Row]:
-    """What people and judges gave to an output, in its own record."""
+    """Yield ratings and scores of an output from its own record."""
     doc_id, system, source = output
     yield from wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
     objects = {name for name in STATED if isinstance(peek(given, name), Mapping)}
@@ -91,8 +91,8 @@ def _ratings_beside(
 
 
 def _in_our_columns(record: Mapping[str, Any], defaults: FileDefaults) -> Mapping[str, Any]:
-    """Another tool's record with our columns; an unknown record unchanged, so that errors name our
-    columns."""
+    """Convert another tool's record to our columns; an unknown record stays unchanged, so that
+    errors name our columns."""
     if is_ours(record):
         return record
     columns = conventional(record, system=defaults.system)
@@ -102,8 +102,8 @@ def _in_our_columns(record: Mapping[str, Any], defaults: FileDefaults) -> Mappin
 
 
 def release_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
-    """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a
-    judge's scores."""
+    """Read an object of the G-Eval or UniEval release: an output, its mean human ratings, and
+    perhaps a judge's scores."""
     fields = Fields(record, place)
     doc_id = fields.identifier("doc_id") if record.get("doc_id") is not None else None
     system = fields.identifier("system_id")
@@ -124,8 +124,8 @@ def _stated_scores(
     defaults: FileDefaults,
     output: tuple[str | None, str, str],
 ) -> Iterator[Row]:
-    """What a release says of an output: people's mean in `scores`, and perhaps a judge's in
-    `predict_scores`, by criterion."""
+    """Read a release's numbers for an output, by criterion: people's mean in `scores`, and perhaps
+    a judge's in `predict_scores`."""
     doc_id, system, source = output
     for criterion, score in numbers.get("scores", {}).items():
         column = f"scores.{criterion}"
@@ -138,8 +138,8 @@ def _stated_scores(
 
 
 def replies_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
-    """One object of the G-Eval release's results: a judge's raw replies about an output, with or
-    without its texts."""
+    """Read an object of the G-Eval release's results: a judge's raw replies about an output, with
+    or without its texts."""
     fields = Fields(record, place)
     if "system_output" in record:
         yield from release_rows(record, place, defaults)

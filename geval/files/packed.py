@@ -1,4 +1,4 @@
-"""What opening plain, gzip and zip files shares: limits on their unpacked size, and errors."""
+"""Limits on the unpacked size of plain, gzip and zip files, and their errors."""
 
 import gzip
 import io
@@ -18,7 +18,7 @@ ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
 
 
 class PackedError(ValueError):
-    """A compressed file that cannot be read; the message says why and what to do."""
+    """A compressed file cannot be read; the message says why and what to do."""
 
 
 UNREADABLE = (
@@ -28,7 +28,7 @@ UNREADABLE = (
 
 
 def reason_unreadable(error: Exception) -> str:
-    """What one of UNREADABLE means, for the person who uploads."""
+    """Explain one of the errors in UNREADABLE to the person who uploads."""
     if isinstance(error, PackedError):
         return str(error)
     if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
@@ -52,10 +52,10 @@ def check_unpacked(size: int) -> None:
 
 @contextmanager
 def unpacked_file(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    """A temporary file with what a stream holds, for formats that are not read in one go.
+    """Copy a stream to a temporary file, for formats that are not read sequentially.
 
     Raises:
-        PackedError: it holds too many bytes.
+        PackedError: the stream has too many bytes.
     """
     written = 0
     with tempfile.NamedTemporaryFile() as file:
@@ -113,5 +113,5 @@ class CountedFile(io.FileIO):
 
 
 def stem_of(name: str) -> str:
-    """A file's name without folders and extensions, as a default for missing names."""
+    """Return a file's name without folders and extensions, as a default for missing names."""
     return name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]

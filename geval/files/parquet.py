@@ -14,7 +14,7 @@ BATCH_ROWS = 500
 SLICE_BYTES = 8 * 2**20
 MOST_CHUNKS = 200_000
 PARQUET = b"PAR1"
-# A file of Arrow, and its stream format, in which Hugging Face keeps datasets on disk.
+# The file format of Arrow, and its stream format, which Hugging Face uses for datasets on disk.
 ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
 NOT_INSTALLED = (
     "is a Parquet or Arrow file, and this site was installed without what reads them: pip install"
@@ -29,20 +29,20 @@ LIMITS: dict[str, Any] = {
 
 
 def is_parquet(stream: Any) -> bool:
-    """Whether a stream at its beginning is a Parquet file."""
+    """Return whether a stream at its beginning is a Parquet file."""
     return bool(stream.peek(4)[:4] == PARQUET)
 
 
 def is_arrow(stream: Any) -> bool:
-    """Whether a stream at its beginning is in one of Arrow's formats."""
+    """Return whether a stream at its beginning is in one of Arrow's formats."""
     return bool(stream.peek(8).startswith(ARROW))
 
 
 def columnar_records(
     stream: IO[bytes], name: str, errors: FileErrors
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbered rows of a Parquet or Arrow file, which is unpacked first: its index is at its
-    end."""
+    """Yield numbered rows of a Parquet or Arrow file, which is unpacked first, as its index is at
+    the end."""
     load_arrow()
     import pyarrow
 
@@ -65,10 +65,10 @@ def columnar_records(
 
 
 def rows_of_stream(stream: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet or Arrow file that is in another one.
+    """Yield the rows of a Parquet or Arrow file within another file.
 
     Raises:
-        PackedError: it cannot be read, or holds too much.
+        PackedError: it cannot be read, or is too large.
     """
     load_arrow()
     import pyarrow
@@ -82,7 +82,7 @@ def rows_of_stream(stream: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
 
 
 def load_arrow() -> None:
-    """Import Arrow, which is large, and which only few uploads need: an extra, `parquet`.
+    """Import Arrow, which is large and optional (the extra `parquet`), as few uploads need it.
 
     Raises:
         PackedError: it is not installed.
@@ -94,7 +94,7 @@ def load_arrow() -> None:
 
 
 def max_decoded_size(stream: IO[bytes]) -> int:
-    """How many bytes a Parquet file's rows may take at most: each may have the longest possible
+    """Return the most bytes that a Parquet file's rows can take: each may have the longest possible
     text."""
     from pyarrow import parquet
 
@@ -186,7 +186,7 @@ def _check_metadata(metadata: Any) -> None:
 
 
 def _decoded_bytes(batch: Any) -> int:
-    """How many bytes the rows of a batch take once each has its own copy of the texts."""
+    """Return how many bytes a batch's rows take once each has its own copy of the texts."""
     import pyarrow.compute as pc
     from pyarrow import types
 

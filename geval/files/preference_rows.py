@@ -1,13 +1,13 @@
 """Read preferences from uploaded files: our own columns, and MT-bench's format. Pure.
 
-Ours: `doc_id, system_a, system_b, winner, annotator`, perhaps with `criterion`, `strength` and
+Our columns: `doc_id, system_a, system_b, winner, annotator`, optionally `criterion`, `strength` and
 `shown_first`. MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner`,
-`judge`; or all of it in one `key`, `question__model_a__model_b__turn`. Each turn after the first is
-a separate document, named `question__turn`.
+`judge`; or all of them in a single `key`, `question__model_a__model_b__turn`. Each turn after the
+first is a separate document, named `question__turn`.
 
-Whose they are: a person's named in `annotator`, or a judge's named in our column `judge`. MT-bench
-names people and models in `judge`, models with their prompt as `["gpt-4", "pair"]`; a plain name
-there is a person's.
+They belong to a person named in `annotator`, or a judge named in our column `judge`. MT-bench names
+people and models in `judge`, models with their prompt as `["gpt-4", "pair"]`; a plain name there is
+a person's.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -27,12 +27,12 @@ COMMENT_LIMIT = 10_000
 
 
 def is_preference(columns: Collection[str]) -> bool:
-    """Whether a header or a record describes comparisons."""
+    """Return whether a header or a record describes comparisons."""
     return "winner" in columns and ("key" in columns or any(name in columns for name in FIRST))
 
 
 def is_preference_map(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a whole file of the form {annotator: {key: winner}}."""
+    """Return whether a record is a whole file of the form {annotator: {key: winner}}."""
     return bool(record) and all(
         isinstance(value, dict) and value and all(SEPARATOR in key for key in value)
         for value in record.values()
@@ -51,7 +51,7 @@ def preferences_of_map(
 def read_preference(
     record: Mapping[str, Any], line: int, name: str, errors: FileErrors
 ) -> Iterator[PreferenceRow]:
-    """The comparison in a record; its errors are collected."""
+    """Read the comparison in a record; errors are collected."""
     before = errors.total
     document, first, second, turn = _compared(record, line, name, errors)
     annotator = _named(record, ANNOTATOR, "annotator", line, name, errors)
@@ -119,7 +119,7 @@ def _compared(
 def _value(
     record: Mapping[str, Any], first: str, second: str, line: int, name: str, errors: FileErrors
 ) -> int:
-    """Positive if the first output is preferred; 2 with a strength of 2."""
+    """Return a positive value if the first output is preferred; 2 for a strength of 2."""
     winner = _text(record.get("winner"))
     strength = _text(record.get("strength")) or "1"
     if strength not in ("0", "1", "2"):

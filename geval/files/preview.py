@@ -21,7 +21,7 @@ from geval.files.sheets import may_be_workbook, unpacked_workbook_size
 from geval.texts.plain import storable
 
 ROWS = 50
-# More rows are looked at while they are short, to see which values repeat.
+# More rows are read while they are short, to see which values repeat.
 MOST_ROWS = 1000
 MOST_CHARACTERS = 2 * 2**20
 MOST_CELLS = 100_000
@@ -46,12 +46,12 @@ class PreviewColumn:
 
 @dataclass(frozen=True)
 class Preview:
-    """A file's first rows. `structure` names its records if they are more than columns.
+    """A file's first rows.
 
-    `further` is the guess for columns that are not shown, in a wide file; `questions` are to be
-    answered first. `error` says why there is nothing to show. `is_large` if it unpacks to more than
-    should be read while somebody waits, however small the file itself is. `sheet` is the one that
-    was read of a workbook.
+    `structure` names the kind of nested records. `further` is the guess for columns of a wide file
+    that are not shown; `questions` must be answered first. `error` says why there is nothing to
+    show. `is_large` if it unpacks to more than should be read while a user waits, however small the
+    file is. `sheet` is the sheet of a workbook that was read.
     """
 
     format: str
@@ -72,10 +72,10 @@ class Preview:
 def preview_file(
     path: Path, name: str, names: KnownNames | None = None, sheet: str = ""
 ) -> Preview:
-    """The first rows of a file, whatever it is; never an error.
+    """Preview the first rows of a file of any kind; never raises.
 
     Args:
-        known: what the project already has, by which columns are recognised.
+        known: names in the project, by which columns are recognised.
         sheet: of a workbook; by default the first that looks like a table, with a question if
             others do as well.
     """
@@ -117,7 +117,7 @@ def _preview(path: Path, name: str, names: KnownNames | None, sheet: str) -> Pre
 
 
 def _of_sheet(preview: Preview, table: Table) -> Preview:
-    """A preview of a sheet; which sheet is asked before anything else."""
+    """Preview a sheet; the question about the sheet comes first."""
     if len(table.sheets) < 2:
         return replace(preview, sheet=table.sheet)
     answers = [
@@ -130,7 +130,7 @@ def _of_sheet(preview: Preview, table: Table) -> Preview:
 
 
 def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The first rows: some, and more as long as they are short."""
+    """Return the first rows: some, and more while they are short."""
     sample, characters = [], 0
     for row in itertools.islice(rows, MOST_ROWS):
         sample.append(row)
@@ -145,7 +145,7 @@ def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _of_objects(
     format_: str, records: list[Mapping[str, Any]], project_names: KnownNames | None
 ) -> Preview:
-    # A file of texts may have conversations further down.
+    # A file of texts may have conversations in later rows.
     talks = next(filter(turns_column, records), records[0])
     several = _kinds_together(records)
     if structure := structure_of(records[0]) or structure_of(talks) or several:
@@ -157,8 +157,8 @@ def _of_objects(
 
 
 def _kinds_together(records: Sequence[Mapping[str, Any]]) -> str:
-    """What rows of several kinds in one file are, such as a dataset's outputs and their ratings,
-    where each is recognised by its names; empty for rows of one kind."""
+    """Describe a file with several kinds of rows, such as a dataset's outputs and their ratings, if
+    each is recognised by its names; empty for rows of one kind."""
     alike: dict[frozenset[str], list[Mapping[str, Any]]] = {}
     for record in records:
         alike.setdefault(frozenset(record), []).append(record)
@@ -174,7 +174,7 @@ def _kinds_together(records: Sequence[Mapping[str, Any]]) -> str:
 def _of_columns(
     format_: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], known: KnownNames | None
 ) -> Preview:
-    # A name that cannot be stored as it is could not be distinguished from others later.
+    # A name that has to be changed for storing could later be confused with others.
     usable = [name for name in names if storable(name) == name]
     recognised = recognise(usable, rows, known)
     hidden = {
@@ -205,7 +205,7 @@ def _shown(value: Any) -> str:
 
 
 def _cut(value: Any) -> Any:
-    """The part of a value that a preview needs: some rows together could have gigabytes of text."""
+    """Cut a value to the part that a preview needs: rows could have gigabytes of text."""
     if isinstance(value, str):
         return value[:CUT_CHARACTERS]
     if isinstance(value, list):

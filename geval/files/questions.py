@@ -1,4 +1,4 @@
-"""What a file leaves unclear: a question with choices, and what each would give. Pure data."""
+"""What is unclear in a file: a question with choices, and the result of each. Pure data."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ SHOWN_NAMES = 4
 
 @dataclass(frozen=True)
 class UploadAnswer:
-    """An answer: what it would give, and the meaning of columns that it sets ("": left out), or
-    the `sheet` of a workbook that it chooses."""
+    """An answer: its result, and the meanings of columns that it sets ("" ignores a column), or the
+    `sheet` of a workbook that it chooses."""
 
     label: str
     gives: str
@@ -24,7 +24,7 @@ class UploadQuestion:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Some names in words, the first few of many."""
+    """Return some names as words, only the first few of many."""
     distinct = list(dict.fromkeys(names))
     shown = [f"“{name}”" for name in distinct[:SHOWN_NAMES]]
     if len(distinct) > SHOWN_NAMES:

@@ -1,6 +1,6 @@
-"""Tell from a name whether it is a criterion's, a person's or a judge's. Pure.
+"""Tell from a name whether it belongs to a criterion, a person or a judge.
 
-The lists are short on purpose: what they do not hold is asked.
+Pure. The lists are short on purpose: for any other name the user is asked.
 """
 
 import re
@@ -14,7 +14,7 @@ from geval.llm.presets import presets
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a list written as one text."""
+    """Split a list written as text into its words."""
     return frozenset(text.split())
 
 
@@ -77,20 +77,20 @@ JUDGE_VERSION = re.compile(
     r"\d[\w.]*|[a-z]|v\d[\w.]*|f1|lsum|l|mini|nano|turbo|large|small|medium|instruct|chat|pro|"
     r"flash|lite|sonnet|opus|haiku|preview|latest|exp|eval|judge|r|plus|base|score|precision|recall"
 )
-# Words of a column's name that say only that its cells are ratings.
+# Words in a column's name that only say that its cells are ratings.
 NOISE = words("score scores rating ratings value values points bewertung note punkte nota wertung")
 MEANS = words("mean avg average median mittel mittelwert durchschnitt moyenne media")
 
 
 def folded(name: str) -> str:
-    """A name for comparing: small letters without accents."""
+    """Normalise a name for comparing: lower case without accents."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"\s+", " ", plain or name).strip().lower()
 
 
 @dataclass(frozen=True)
 class KnownNames:
-    """What a project already has; its names are recognised besides the usual ones."""
+    """The names in a project, which are recognised in addition to the usual ones."""
 
     criteria: Collection[str] = ()
     annotators: Collection[str] = ()
@@ -123,7 +123,7 @@ class KnownNames:
 
 
 def is_judge_like(name: str) -> bool:
-    """Whether a name looks like a model's or a metric's, such as gpt-4o or ROUGE-L."""
+    """Return whether a name looks like a model's or a metric's, such as gpt-4o or ROUGE-L."""
     plain = folded(name)
     if plain in ("g-eval", "geval"):
         return True
@@ -136,11 +136,12 @@ def is_judge_like(name: str) -> bool:
 
 
 def is_mean(name: str) -> bool:
-    """Whether a part of a column's name says that it holds a mean of others."""
+    """Return whether a part of a column's name says that it is a mean of others."""
     return folded(name) in MEANS
 
 
 def without_noise(name: str) -> str:
-    """A part of a column's name without words such as “score”; itself if nothing is left."""
+    """Return a part of a column's name without words such as “score”; unchanged if nothing is
+    left."""
     kept = [word for word in re.split(r"([\s_\-]+)", name) if folded(word) not in NOISE]
     return "".join(kept).strip(" _-") or name

@@ -1,7 +1,8 @@
-"""Read from the names of rating columns who rated what: `Coherence_Anna`, `gpt-4o (fluency)`. Pure.
+"""Read criterion and rater from the names of rating columns: `Coherence_Anna`, `gpt-4o (fluency)`.
+Pure.
 
-A name is decided by what its parts are known to be, then by the names beside it. What stays
-unclear becomes a question; nothing is decided without evidence.
+A name is interpreted by its known parts, then by neighbouring names. What stays unclear becomes a
+question; nothing is decided without evidence.
 """
 
 import re
@@ -13,7 +14,7 @@ from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import KnownNames, NameKind, folded, is_mean, without_noise
 
 SEPARATORS = re.compile(r"[\s_\-:./|]+|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
-# A longer name says nothing: a file may hold anything, and its names are split at each place.
+# Longer names are ignored, as each name is split at every position.
 LONGEST_NAME = 200
 _PART, _GAP = rf".{{1,{LONGEST_NAME}}}?", r"\s{0,9}"
 IN_BRACKETS = re.compile(rf"({_PART}){_GAP}[(\[]{_GAP}([^()\[\]]{{1,200}}?){_GAP}[)\]]")
@@ -26,7 +27,7 @@ RATERS = (NameKind.PERSON, NameKind.JUDGE)
 
 @dataclass(frozen=True)
 class _Split:
-    """A name in two parts, and which characters are between them."""
+    """A name split in two parts, and the characters between them."""
 
     left: str
     right: str
@@ -35,7 +36,8 @@ class _Split:
 
 @dataclass
 class RatingColumns:
-    """The columns that were understood (None: a mean, which is left out), and what to ask."""
+    """The columns that were understood (None: a mean, which is ignored), and the questions to
+    ask."""
 
     decided: dict[str, CellColumn | None] = field(default_factory=dict)
     questions: list[UploadQuestion] = field(default_factory=list)
@@ -44,7 +46,7 @@ class RatingColumns:
 def read_rating_columns(
     names: Sequence[str], known: KnownNames, *, has_rater: bool = False, has_criterion: bool = False
 ) -> RatingColumns:
-    """Who rated what in columns of numbers.
+    """Find criterion and rater of columns of numbers.
 
     Args:
         has_rater: another column names each row's rater, so that these are criteria.
@@ -70,7 +72,7 @@ def read_rating_columns(
 
 
 def _by_known_names(name: str, names: KnownNames) -> CellColumn | None:
-    """A column whose parts are known: a criterion and a rater, or one of them alone."""
+    """Read a column with known parts: a criterion and a rater, or one of them."""
     whole = without_noise(name)
     if names.kind_of(whole) == NameKind.CRITERION:
         return CellColumn(whole, "")
@@ -84,7 +86,8 @@ def _by_known_names(name: str, names: KnownNames) -> CellColumn | None:
 
 
 def _by_neighbours(names: Sequence[str], known: KnownNames, reading: RatingColumns) -> None:
-    """`Coherence_Q7` is as `Coherence_Anna` beside it, and `Anna_Depth` as `Anna_Coherence`."""
+    """Read columns like their neighbours: `Coherence_Q7` like `Coherence_Anna`, and `Anna_Depth`
+    like `Anna_Coherence`."""
     criteria = {folded(cell.criterion) for cell in _cells(reading) if cell.criterion and cell.rater}
     raters = {folded(cell.rater) for cell in _cells(reading) if cell.criterion and cell.rater}
     for name in names:
@@ -101,7 +104,7 @@ def _by_neighbours(names: Sequence[str], known: KnownNames, reading: RatingColum
 
 
 def _leave_out_means(names: Iterable[str], reading: RatingColumns) -> None:
-    """A mean of the columns beside it is not another rater's."""
+    """Ignore columns that are means of their neighbours: they are not another rater's."""
     criteria = {folded(cell.criterion) for cell in _cells(reading)}
     raters = any(cell.rater for cell in _cells(reading))
     for name in names:
@@ -127,7 +130,7 @@ def _decide_or_ask(unclear: list[str], names: KnownNames, reading: RatingColumns
     different = [
         len({folded(getattr(s, side)) for s in grid.values()}) for side in ("left", "right")
     ]
-    # Full in both directions, such as two criteria by two raters; or raters that are known.
+    # A complete grid, such as two criteria by two raters; or known raters.
     is_full = min(different) > 1 or (criterion_first and any(kind in RATERS for kind in rights))
     if is_full and criterion_first != rater_first:
         reading.decided |= _as_grid(grid, names, criterion_first=criterion_first)
@@ -136,7 +139,7 @@ def _decide_or_ask(unclear: list[str], names: KnownNames, reading: RatingColumns
 
 
 def _grid(names: Sequence[str]) -> dict[str, _Split] | None:
-    """The same way to split all names so that parts repeat, or None."""
+    """Return a way to split all names so that parts repeat, or None."""
     if len(names) < 2:
         return None
     options = [{split.mark: split for split in reversed(list(_splits(name)))} for name in names]
@@ -188,7 +191,7 @@ def _about_single_names(names: Sequence[str], known: KnownNames) -> UploadQuesti
 
 
 def _name_the_criterion(reading: RatingColumns, names: KnownNames, *, has_criterion: bool) -> None:
-    """Ask what was rated in columns that name only raters."""
+    """Ask which criterion was rated in columns that name only raters."""
     nameless = {name: cell for name, cell in reading.decided.items() if cell and not cell.criterion}
     if not nameless or has_criterion:
         return
@@ -209,7 +212,7 @@ def _name_the_criterion(reading: RatingColumns, names: KnownNames, *, has_criter
 
 
 def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> UploadQuestion:
-    """Several rows of an output, of which no column says who rated."""
+    """Ask about several rows per output without a column of raters."""
     numbered = {name: replace(cell, rater=NUMBERED) for name, cell in columns.items()}
     return UploadQuestion(
         f"Outputs have up to {most} rows, and no column names a rater. Whose are they?",
@@ -234,7 +237,7 @@ def _choice(label: str, cells: dict[str, CellColumn]) -> UploadAnswer:
 
 
 def what_cells_give(cells: Iterable[CellColumn]) -> str:
-    """Which criteria, raters and judges some columns give, in words."""
+    """Return which criteria, raters and judges some columns contain, in words."""
     listed_cells = list(cells)
     criteria = dict.fromkeys(cell.criterion for cell in listed_cells if cell.criterion)
     people = dict.fromkeys(c.rater for c in listed_cells if c.rater and not c.by_judge)
@@ -271,7 +274,7 @@ def _cells(reading: RatingColumns) -> Iterator[CellColumn]:
 
 
 def _splits(name: str) -> Iterator[_Split]:
-    """A name in two parts, at each place where it may be meant."""
+    """Yield the plausible splits of a name in two parts."""
     if len(name) > LONGEST_NAME:
         return
     for pattern, mark in ((IN_BRACKETS, "()"), (BY, "by")):

@@ -1,7 +1,7 @@
 """Convert a file's records to rows, by their columns; errors are collected with their place.
 
-Known: outputs, ratings (a column `annotator`), scores (a column `judge`), preferences (a column
-`winner`), raw replies (`all_responses`), and the objects of the G-Eval and UniEval releases
+Recognised are outputs, ratings (a column `annotator`), scores (a column `judge`), preferences (a
+column `winner`), raw replies (`all_responses`), and the objects of the G-Eval and UniEval releases
 (`system_output`).
 """
 
@@ -54,13 +54,13 @@ OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file to load, and the name to call it by in messages.
+    """A file to load, and its name in messages.
 
-    `columns` says what its columns are, unless their names say it; `counter` counts the bytes read.
-    `corrections` replace cells, by line and column; lines that are `left_out` are not read.
-    `named` is what is known of columns that readers recognise by themselves, for messages. `beside`
-    are the other files of the load, in which what belongs to its records may be found. `sheet` is
-    the one to read of a workbook, by default the first that looks like a table.
+    `columns` has the meanings of its columns, unless their names state them; `counter` counts the
+    bytes read. `corrections` replace cells, by line and column; lines that are `left_out` are not
+    read. `named` has the meanings of columns that readers recognise by name, for messages. `beside`
+    are the other files of the load, which may contain data for its records. `sheet` is the sheet to
+    read of a workbook, by default the first that looks like a table.
     """
 
     path: Path
@@ -75,7 +75,7 @@ class InputFile:
 
 
 def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) -> Iterator[Row]:
-    """All rows of a file; unreadable ones are added to `errors` and left out.
+    """Yield all rows of a file; unreadable ones are added to `errors` and left out.
 
     Args:
         defaults: used if the file does not say whose `predict_scores` or replies it contains, and
@@ -96,7 +96,7 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
 
 
 def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
-    """The cells of some lines, by their columns in the file, with corrections."""
+    """Return the cells of some lines, by their columns in the file, with corrections."""
     cells: dict[int, dict[str, str]] = {}
     errors = FileErrors(most=0)
     try:
@@ -119,7 +119,7 @@ def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]
 
 
 def edited_table(table: Table, file: InputFile) -> Table:
-    """A table with corrected cells, without the lines that are left out."""
+    """Return a table with corrected cells, without the lines that are left out."""
     if not file.corrections and not file.left_out:
         return table
     places = {name: index for index, name in enumerate(table.header)}
@@ -136,7 +136,7 @@ def edited_table(table: Table, file: InputFile) -> Table:
 
 
 def edited_objects(objects: Objects, file: InputFile) -> Objects:
-    """The same for a file of objects; `outer.inner` is a field of a nested one."""
+    """Do the same for a file of objects; `outer.inner` is a field of a nested object."""
     if not file.corrections and not file.left_out:
         return objects
 
@@ -160,7 +160,7 @@ def _corrected(record: Mapping[str, Any], cells: Mapping[str, str]) -> Mapping[s
 
 
 def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Row]:
-    """Rows in which what these raters gave are scores of judges."""
+    """Convert the ratings of these raters to scores of judges."""
     for row in rows:
         if isinstance(row, RatingRow) and row.rater in judges:
             yield JudgeScoreRow(
@@ -206,7 +206,8 @@ def _object_rows(
 def _rows_of_tool(
     tool: Tool, record: Mapping[str, Any], place: Place, defaults: FileDefaults
 ) -> Iterator[Row]:
-    """What another tool's record holds; what its reader leaves is listed as not used."""
+    """Yield the rows of another tool's record; parts that its reader ignores are listed as
+    unused."""
     reading = Reading(record, place)
     for row in tool.read(reading.root):
         if not place.sound:
@@ -231,7 +232,7 @@ def _note_unread(record: WatchedRecord, file: InputFile, errors: FileErrors) -> 
 
 
 def _note_unmapped(record: Mapping[str, Any], file: InputFile, errors: FileErrors) -> None:
-    """Count the columns that were said to be nothing."""
+    """Count non-empty columns that the user chose to ignore or that have no meaning."""
     for name, value in record.items():
         if name not in file.columns and holds_something(value):
             errors.unused.add(file.name, name)
@@ -308,8 +309,8 @@ def _note_unread_of_table(
 
 
 def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that a table without a rater's column needs; none if they have another tool's
-    names."""
+    """Return the columns that a table without a rater's column needs; none if they have another
+    tool's names."""
     columns = conventional(dict.fromkeys(header, "x"), system="x")
     if "source" in columns and "output" in columns:
         return ()
@@ -317,7 +318,7 @@ def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_references(record: dict[str, Any], place: Place) -> dict[str, Any]:
-    """A table's record; several references are written in one field as a JSON list."""
+    """Return a table's record; several references are written in one field as a JSON list."""
     references = record.get("references", "").strip()
     if references.startswith("["):
         try:

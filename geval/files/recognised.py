@@ -1,5 +1,5 @@
-"""What a file's columns are, for the upload page and the command alike: recognised by names and
-contents, or remembered from an earlier file with the same columns."""
+"""The meanings of a file's columns, for both the upload page and the command: recognised by names
+and contents, or remembered from an earlier file with the same columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from geval.files.said import SaidError
 
 
 class SavedLike(Protocol):
-    """Columns that were remembered: the names in a file, sorted, and what they mean."""
+    """Remembered columns: the sorted names in a file, and their meanings."""
 
     @property
     def file_columns(self) -> list[str]: ...
@@ -28,7 +28,7 @@ class SavedLike(Protocol):
 
 @dataclass(frozen=True)
 class RecognisedFile:
-    """A file's preview, the meaning of its columns, and what is still to be asked."""
+    """A file's preview, the meanings of its columns, and the open questions."""
 
     path: Path
     name: str
@@ -42,7 +42,7 @@ class RecognisedFile:
 
 
 class UnclearColumnsError(Exception):
-    """Files can be read in several ways; each question says what its answers would give."""
+    """Files can be read in several ways; each question says what its answers would result in."""
 
     def __init__(self, questions: list[UploadQuestion]) -> None:
         super().__init__(" ".join(question.text for question in questions))
@@ -52,10 +52,11 @@ class UnclearColumnsError(Exception):
 def recognise_file(
     path: Path, name: str, known: KnownNames, saved: Iterable[SavedLike], sheet: str = ""
 ) -> RecognisedFile:
-    """The columns that were remembered for a file like this one, or what they seem to be.
+    """Return the columns remembered for a file like this, or a guess.
 
     Args:
-        sheet: of a workbook; by default the first that looks like a table, with a question.
+        sheet: the sheet of a workbook; by default the first that looks like a table, with a
+            question.
     """
     preview = preview_apart(path, name, known, sheet)
     names = sorted(column.name for column in preview.columns)
@@ -66,12 +67,13 @@ def recognise_file(
 
 
 def asks_for_sheet(questions: Iterable[UploadQuestion]) -> bool:
-    """Whether it is to be said first which sheet of a workbook is meant."""
+    """Return whether a question asks for the sheet of a workbook."""
     return any(choice.sheet for question in questions for choice in question.choices)
 
 
 def with_columns(recognised: RecognisedFile, said: Columns) -> RecognisedFile:
-    """A file with what somebody says of its columns ("": left out); that answers questions."""
+    """Apply the user's column choices, which also answer questions; an empty choice ignores the
+    column."""
     if not said:
         return recognised
     taken = {target for target in said.values() if target not in SEVERAL}
@@ -94,7 +96,7 @@ def columns_asked_about(question: UploadQuestion) -> set[str]:
 
 
 def answered(columns: Columns, choice: Mapping[str, str]) -> dict[str, str]:
-    """Columns after a question about them was answered."""
+    """Return columns after a question about them was answered."""
     kept = {name: target for name, target in columns.items() if name not in choice}
     return kept | {name: target for name, target in choice.items() if target}
 
@@ -102,9 +104,9 @@ def answered(columns: Columns, choice: Mapping[str, str]) -> dict[str, str]:
 def input_file(
     path: Path, name: str, columns: Columns, guess: Columns, sheet: str = ""
 ) -> InputFile:
-    """A file as readers take it: they know the names of some columns by themselves.
+    """Return a file for the readers, which recognise the names of some columns themselves.
 
-    Columns that somebody left out, but readers would use, have to be passed as well.
+    Columns that the user ignores but readers would use must be passed as well.
     """
     if columns == guess and is_native(columns):
         return InputFile(path, name, named=columns, sheet=sheet)
@@ -118,16 +120,16 @@ def recognised_files(
     said: Columns,
     sheet: str = "",
 ) -> list[RecognisedFile]:
-    """Files by path and name, with what somebody says of their columns.
+    """Recognise files by path and name, and apply the user's column choices.
 
     Args:
-        names: those of the project by which columns are recognised.
+        names: the names in the project, by which columns are recognised.
         saved: columns that were remembered for files of the project.
-        sheet: the one to read of workbooks; by default the first that looks like a table.
+        sheet: the sheet to read of workbooks; by default the first that looks like a table.
 
     Raises:
-        SaidError: no file has a column of which something is said, or the sheet.
-        UnclearColumnsError: something about them has to be said first.
+        SaidError: no file has a column that the user named, or the sheet.
+        UnclearColumnsError: a question about them must be answered first.
     """
     recognised_files = []
     for path, name in files:
@@ -154,10 +156,10 @@ def recognised_files(
 
 
 def as_input(file: RecognisedFile, *, said: bool) -> InputFile:
-    """A file to load. Without columns that make sense, readers say what is missing.
+    """Return a file to load. Where its columns make no sense, readers report what is missing.
 
     Raises:
-        SaidError: somebody `said` what columns are, and that cannot be loaded.
+        SaidError: the user chose the columns (`said`), and they cannot be loaded.
     """
     problems = problems_of(file.columns)
     if said and problems and not file.preview.structure:

@@ -1,9 +1,9 @@
-"""Recognise what a file's columns are: by their names, then by their contents. Pure.
+"""Recognise the meanings of a file's columns: by their names, then by their contents.
 
-What is known by name is taken first (`mapping.guess_columns`). Columns in other languages are
-recognised by what their values do: a source repeats for each system, a system's name decides which
-output a source has, a document's name goes with one source. Numbers on a scale are read by
-`rating_columns`. Where two readings remain, a question says what each would give.
+Pure. Known names are taken first (`mapping.guess_columns`). Columns in other languages are
+recognised by how their values relate: a source repeats for each system, a system's name determines
+the output for a source, a document's name has a single source. Numbers on a scale are read by
+`rating_columns`. Where two readings remain, a question shows the result of each.
 """
 
 from collections import Counter
@@ -23,18 +23,18 @@ MOST_CHOICES = 4
 
 @dataclass(frozen=True)
 class Recognition:
-    """What each column seems to be (others are left out), and what to ask before it is certain."""
+    """The likely meanings of columns (others are left out), and questions to ask first."""
 
     columns: dict[str, str]
     questions: tuple[UploadQuestion, ...] = ()
 
 
 def recognise(names: Sequence[str], rows: Rows, known: KnownNames | None = None) -> Recognition:
-    """What the columns of a file are.
+    """Recognise the columns of a file.
 
     Args:
         rows: a sample, by column.
-        known: what the project already has.
+        known: the names in the project.
     """
     guess = guess_columns(names, rows)
     if kind_of(guess) == "preferences":
@@ -44,7 +44,7 @@ def recognise(names: Sequence[str], rows: Rows, known: KnownNames | None = None)
 
 
 class _Reading:
-    """The columns of one file while they are read."""
+    """The state of recognising the columns of one file."""
 
     def __init__(
         self, guess: dict[str, str], contents: dict[str, ColumnContent], known: KnownNames
@@ -71,7 +71,8 @@ class _Reading:
     # Ratings
 
     def _read_long_ratings(self) -> None:
-        """One rating per row. Without a column of raters, somebody has to say whose they are."""
+        """Read one rating per row. Without a column of raters, the user has to say whose they
+        are."""
         if self._column("annotator") or self._column("judge") or not self._column("criterion"):
             return
         score = self._column("score")
@@ -89,7 +90,7 @@ class _Reading:
         self.questions.append(UploadQuestion(text, choices))
 
     def _read_ratings(self) -> None:
-        """Columns of numbers that nobody named: who rated what in them."""
+        """Read criterion and rater from columns of numbers without a known name."""
         taken = {
             name
             for name, target in self.guess.items()
@@ -122,14 +123,14 @@ class _Reading:
         return [name for name, content in self.contents.items() if content.is_rating_like]
 
     def _looks_like_a_key(self, numbers: list[str], known: list[str]) -> bool:
-        """Whether a lone column of numbers with no telling name may number the rows."""
+        """Return whether a single column of numbers without a telling name may number the rows."""
         if len(numbers) > 1 or known:
             return False
         values = self.contents[numbers[0]].values
         return decides(values, range(len(values)))
 
     def _rater_by_name(self) -> str:
-        """A column that is named as raters are, and was not needed as such yet."""
+        """Return an unused column that has a name of raters."""
         for name, plain in plain_names(list(self.contents)).items():
             free = self.guess.get(name, "metadata") == "metadata"
             if free and plain in SCORES["annotator"] and self.contents[name].is_name:
@@ -139,7 +140,7 @@ class _Reading:
     # Texts
 
     def _read_texts(self) -> None:
-        """Which text is the source, and which the output."""
+        """Find the source and the output among the texts."""
         source, output = self._column("source"), self._column("output")
         texts = [n for n in self._free() if self.contents[n].is_text]
         if (source and output) or not texts:
@@ -164,7 +165,7 @@ class _Reading:
             self._ask_which_is_the_source(texts[:2])
 
     def _source_first(self, texts: list[str]) -> list[str]:
-        """The texts with the source first, if it is clear: it repeats, or it asks."""
+        """Return the texts with the source first, if it is clear: it repeats, or it asks."""
         different = {name: len(set(self.contents[name].values)) for name in texts}
         by_number = sorted(texts, key=different.__getitem__)
         if different[by_number[0]] < different[by_number[1]]:
@@ -213,7 +214,7 @@ class _Reading:
     # Names
 
     def _read_names(self) -> None:
-        """Which short columns name the document and the system."""
+        """Find the short columns that name the document and the system."""
         text, output = self._column("source"), self._column("output")
         sources = self.contents[text].values if text in self.contents else ()
         if not self._column("doc_id") and len(set(sources)) > 1:
@@ -238,7 +239,7 @@ class _Reading:
             self.questions.append(UploadQuestion("Which column names the system?", choices))
 
     def _names_systems(self, name: str, document: str, output: str) -> bool:
-        """Whether its few names tell the outputs of a document apart."""
+        """Return whether its few names distinguish the outputs of a document."""
         values, documents = self.contents[name].values, self.contents[document].values
         if self.contents[name].is_rating_like:
             return False
@@ -253,7 +254,7 @@ class _Reading:
     # Raters
 
     def _read_raters(self) -> None:
-        """Which column names the rater, if an output has several rows."""
+        """Find the column that names the rater, if an output has several rows."""
         if self._column("annotator") or self._column("judge") or not self._numbers():
             return
         if name := self._rater_by_name():
@@ -272,7 +273,7 @@ class _Reading:
                 return
 
     def _read_comments(self) -> None:
-        """A column of comments beside a rater's name is what that rater wrote."""
+        """Read a column of comments next to a rater's name as that rater's comments."""
         plain = plain_names(list(self.contents))
         name = next((name for name in self.contents if plain[name] in COMMENTS), "")
         if name and self._column("annotator") and self.guess.get(name) in (None, "metadata"):
@@ -285,7 +286,7 @@ class _Reading:
             self.questions.append(about_repeated_rows(cells, most))
 
     def _ask_about_judges_among_raters(self) -> None:
-        """Names such as gpt-4o in a column of raters: scores of judges, or of people?"""
+        """Ask whether names such as gpt-4o in a column of raters are judges or people."""
         name = self._column("annotator")
         if not name or name not in self.contents:
             return
@@ -308,8 +309,9 @@ class _Reading:
         )  # fmt: skip
 
     def _leave_out_what_varies_within_a_document(self) -> None:
-        """Metadata belongs to a document, and has one value in it. What differs between its rows,
-        or is given in some of them, is about the outputs, or a rater's comment."""
+        """Ignore metadata columns that vary within a document. Metadata belongs to a document and
+        has one value in it; what differs between its rows, or is missing in some, is about the
+        outputs, or a rater's comment."""
         document = self._column("doc_id") or self._column("source")
         if document not in self.contents:
             return
@@ -319,7 +321,7 @@ class _Reading:
             if target == "metadata" and varies:
                 self._set(name, "")
 
-    # What is known so far
+    # The state so far
 
     def _column(self, target: str) -> str:
         return next((name for name, role in self.guess.items() if role == target), "")
@@ -334,7 +336,7 @@ class _Reading:
         return {n for question in self.questions for c in question.choices for n in c.columns}
 
     def _free(self) -> list[str]:
-        """Columns that have no meaning yet, or are kept as metadata only for want of one."""
+        """Return columns that have no meaning yet, or are metadata only by default."""
         unclear = self._unclear()
         return [
             name
@@ -345,7 +347,7 @@ class _Reading:
         ]
 
     def _free_names(self) -> list[str]:
-        """Short columns whose names do not say that people or judges rated in them."""
+        """Return short columns whose names do not suggest ratings by people or judges."""
         return [
             name
             for name in self._free()
@@ -369,7 +371,7 @@ class _Reading:
         return list(zip(*(self.contents[name].values for name in names), strict=True))
 
     def _output_keys(self, *more: str) -> list[tuple[str, ...]]:
-        """What tells the outputs of the sample apart, by row."""
+        """Return for each row of the sample what identifies its output."""
         document = self._column("doc_id") or self._column("source")
         system = self._column("system_id")
         names = [name for name in (document, system, *more) if name in self.contents]

@@ -1,8 +1,8 @@
 """Convert a file's bytes to records: the format is detected, and errors are collected.
 
 Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet,
-Arrow, a sheet of a workbook. All are streamed but a JSON list or object: it is one value, and may
-be as large as GEVAL_JSON_LIMIT_MB.
+Arrow, a sheet of a workbook. All are streamed except a JSON list or object, which is a single value
+and may be as large as GEVAL_JSON_LIMIT_MB.
 """
 
 import codecs
@@ -33,7 +33,7 @@ FAST_CHARACTERS = 2**22
 # How text in UTF-16 begins, which spreadsheets call Unicode text.
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 DELIMITERS = (",", "\t", ";")
-# A cell between tabs: wholly in quotation marks, or as it is.
+# A cell between tabs: completely quoted, or unquoted.
 _CELL = re.compile(r'(?:^|(?<=\t))(?:(?P<whole>"(?:[^"]|"")*")(?=[\t\r\n]|$)|[^\t\r\n]+)')
 
 
@@ -54,8 +54,8 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Table:
-    """A file of rows under a header: the fields of each line, in the header's order. In a
-    workbook, those of one `sheet`, of all `sheets` that look like tables."""
+    """A file of rows under a header: the fields of each line, in the header's order. In a workbook
+    they are from `sheet`; `sheets` are all sheets that look like tables."""
 
     format: Format
     header: tuple[str, ...]
@@ -76,7 +76,7 @@ class Objects:
 def records_of(
     raw: IO[bytes], name: str, errors: FileErrors, sheet: str = ""
 ) -> Table | Objects | None:
-    """The records in an unpacked file; None if there are none, with an error that says why.
+    """Return the records in an unpacked file; None if there are none, with an error that says why.
 
     Args:
         sheet: of a workbook; by default the first that looks like a table.
@@ -132,7 +132,7 @@ def _records_of(
 def _unfolded(
     lines: Iterator[tuple[int, Record]], name: str, errors: FileErrors
 ) -> Iterator[tuple[int, Record]]:
-    """Records; those that a tool keeps in one object are numbered through."""
+    """Yield records; those that a tool writes in one object are numbered consecutively."""
     number = 0
     for line, record in lines:
         held = None if record_holders().isdisjoint(record) else held_by(record)
@@ -156,7 +156,8 @@ def _as_objects(table: Table, *, blanks: bool) -> Iterator[tuple[int, Record]]:
 
 
 def _limited_lines(stream: IO[str]) -> Iterator[str]:
-    """Lines, until one is longer than a record may be: a few kilobytes can unpack to gigabytes."""
+    """Yield lines, until one is longer than a record may be: a few kilobytes can unpack to
+    gigabytes."""
     most = 4 * file_limits().field_bytes
     while line := stream.readline(most + 1):
         if len(line) > most:
@@ -171,7 +172,7 @@ def _whole(first: str, stream: IO[str]) -> str:
     most = file_limits().json_bytes
     whole, size = io.StringIO(), 0
     whole.write(first)
-    # If asked for everything at once, the stream would reserve memory for the largest possible
+    # If everything were requested at once, the stream would reserve memory for the largest possible
     # size.
     while piece := stream.read(2**20):
         size += whole.write(piece)
@@ -214,7 +215,7 @@ def _line_records(
 
 
 def _loaded(line: str) -> Any:
-    """A line's value. orjson is much faster, and takes twelve times a text's length in memory."""
+    """Parse a line. orjson is much faster, but takes twelve times a text's length in memory."""
     if len(line) <= FAST_CHARACTERS:
         return orjson.loads(line)
     return json.loads(line, parse_constant=_refuse_constant)
@@ -261,7 +262,7 @@ def _parsed(text: str, name: str, errors: FileErrors, message: str) -> Any:
 
 
 def _is_too_deep(value: Any, text: str) -> bool:
-    # Only few records have enough brackets to be nested that deeply.
+    # Few records have enough brackets to be nested that deeply.
     return text.count("[") + text.count("{") > file_limits().json_depth and is_too_deep(value)
 
 
@@ -272,7 +273,7 @@ def _table(
     header_line: str, lines: Iterator[str], first_line: int, name: str, errors: FileErrors
 ) -> Table | None:
     csv.field_size_limit(file_limits().field_bytes)
-    # Cells that are copied from a spreadsheet have tabs between them, and any other mark in them.
+    # Cells copied from a spreadsheet are separated by tabs, and may contain any other separator.
     delimiter = (
         "\t"
         if "\t" in header_line
@@ -295,8 +296,8 @@ def _table(
 
 
 def _with_quoted_cells(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of a table with tabs as CSV has them: spreadsheets copy a cell such as `"So" it says`
-    without further quotation marks, and put a cell of several lines in some."""
+    """Convert lines of a tab-separated table to CSV: spreadsheets copy a cell such as `"So" it
+    says` without escaping its quotation marks, and quote a cell of several lines."""
     is_open = False
     for line in lines:
         is_even = line.count('"') % 2 == 0
@@ -312,7 +313,7 @@ def _quoted_cell(cell: re.Match[str]) -> str:
 
 
 def _is_header(header: tuple[str, ...], line: int, name: str, errors: FileErrors) -> bool:
-    """Whether a table can have this header; an error says why not."""
+    """Return whether a table can have this header; otherwise add an error."""
     if reason := too_many_columns(len(header)):
         errors.add(name, line, "", reason)
         return False

@@ -1,5 +1,5 @@
-"""What of files could not be loaded: rows, or cells of ratings alone, with the reasons; and files
-without them."""
+"""Refused parts of files, with the reasons: rows, or only cells of ratings; and files without
+them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ LONGEST_CELL = 2000
 
 @dataclass(frozen=True)
 class RefusedRow:
-    """A row that was left out, or only its cells in some `columns`: all its cells as in the file,
-    and why."""
+    """A refused row, or only its refused cells in some `columns`: all cells as in the file, and
+    why."""
 
     file: str
     line: int
@@ -28,7 +28,7 @@ class RefusedRow:
 
 
 def refused_rows(files: Sequence[InputFile], errors: Iterable[FileError]) -> list[RefusedRow]:
-    """The rows with these errors, read again from their files."""
+    """Return the rows with these errors, read again from their files."""
     by_line: dict[tuple[str, int], list[FileError]] = {}
     for error in errors:
         by_line.setdefault((error.file, error.line), []).append(error)
@@ -52,7 +52,7 @@ def refused_rows(files: Sequence[InputFile], errors: Iterable[FileError]) -> lis
 
 
 def describe_refused(cells: int, rows: int) -> str:
-    """How much was left out, in words; empty if nothing was."""
+    """Describe how much was left out; empty if nothing was."""
     counts = ((cells, "cell"), (rows, "row"))
     parts = [f"{count:,} {word}{'s' if count != 1 else ''}" for count, word in counts if count]
     return " and ".join(parts) + " with errors" if parts else ""
@@ -61,7 +61,7 @@ def describe_refused(cells: int, rows: int) -> str:
 def with_cells(
     files: Sequence[InputFile], errors: Sequence[FileError], *, most: int
 ) -> list[FileError]:
-    """Errors with the cells that they are in, for the first ones."""
+    """Add the cells in which they occur to the first errors."""
     cells = {
         file.name: records_apart(file, lines)
         for file in files
@@ -76,7 +76,8 @@ def with_cells(
 
 
 def refused_csv(rows: Sequence[RefusedRow]) -> str:
-    """The rows as CSV, with their file, line and the reasons; corrected, it can be loaded."""
+    """Return the rows as CSV, with their file, line and the reasons; corrected, it can be
+    loaded."""
     columns = list(dict.fromkeys(name for row in rows for name in row.cells))
     lines = [csv_line([*columns, "file", "line", "error"])]
     for row in rows:
@@ -86,14 +87,14 @@ def refused_csv(rows: Sequence[RefusedRow]) -> str:
 
 
 def _is_of_rating(file: InputFile, column: str) -> bool:
-    """Whether a column has one rating or score in each cell, so that a row can do without it."""
+    """Return whether a column has one rating or score per cell, so that a row can do without it."""
     columns = file.columns or file.named
     target = columns.get(column, "ratings" if column.startswith("ratings.") else column)
     return cell_column(column, target) is not None
 
 
 def without_errors(file: InputFile, errors: Sequence[FileError]) -> InputFile:
-    """A file without what these errors are in."""
+    """Return a file without the cells or lines with these errors."""
     cells: dict[int, dict[str, str]] = {}
     lines = set()
     for error in errors:
@@ -109,7 +110,7 @@ def without_errors(file: InputFile, errors: Sequence[FileError]) -> InputFile:
 def without(
     file: InputFile, cells: Mapping[int, Mapping[str, str]], lines: Iterable[int]
 ) -> InputFile:
-    """A file with some cells replaced, by line and column, and some lines left out."""
+    """Return a file with some cells replaced, by line and column, and some lines left out."""
     corrections = {line: dict(corrected) for line, corrected in file.corrections.items()}
     for line, replaced in cells.items():
         corrections.setdefault(line, {}).update(replaced)

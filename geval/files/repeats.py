@@ -1,4 +1,4 @@
-"""What rows of files say again: the same counts once, and what contradicts it is an error."""
+"""Repeated rows in files: equal rows count once, and a contradiction is an error."""
 
 from geval.files import contradictions
 from geval.files.rows import (
@@ -13,7 +13,7 @@ from geval.files.rows import (
 
 
 class ContradictionError(ValueError):
-    """A row contradicts an earlier one; `column` is the one that does."""
+    """A row contradicts an earlier one in `column`."""
 
     def __init__(self, column: str, message: str) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class ContradictionError(ValueError):
 
 
 class Repeats:
-    """Remembers what rows have said."""
+    """Remembers the values of earlier rows."""
 
     def __init__(self) -> None:
         self._scores: dict[tuple[object, ...], float] = {}
@@ -31,10 +31,10 @@ class Repeats:
         self._replies: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def is_new(self, row: Row, place: str) -> bool:
-        """Whether a row says what none before it has said.
+        """Return whether a row is new rather than a repetition.
 
         Args:
-            place: where it stands, such as "ratings.csv:3".
+            place: the row's place, such as "ratings.csv:3".
 
         Raises:
             ContradictionError: it contradicts an earlier row.
@@ -75,7 +75,7 @@ class Repeats:
 
     def _is_new_choice(self, row: PreferenceRow) -> bool:
         is_turned = row.first > row.second
-        # A judge may be asked in both orders.
+        # A judge may have been asked in both orders.
         order = (row.first_was_left in (True, None)) != is_turned if row.by_judge else None
         key = (
             row.doc_id, row.turn, *sorted((row.first, row.second)), row.criterion.lower(),

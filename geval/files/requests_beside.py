@@ -1,4 +1,4 @@
-"""Find the requests that results of a batch answer, in the other files of a load."""
+"""Find the requests of a batch's results in the other files of a load."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,13 +14,13 @@ from geval.files.tools.batches import REQUEST, is_request, is_result
 
 
 class RequestsBeside:
-    """Requests by their `custom_id`; files are read when the first result asks for one."""
+    """Requests by their `custom_id`; files are read when the first result needs one."""
 
     def __init__(self, files: Sequence[Path]) -> None:
         self.files = files
 
     def put_into(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A result with the request that it answers; any other record as it is."""
+        """Add the request that a result answers; any other record stays unchanged."""
         if not is_result(record):
             return record
         name = record["custom_id"]
@@ -37,6 +37,6 @@ class RequestsBeside:
                     continue
                 for _, record in records.lines:
                     if not is_request(record):
-                        break  # a file of something else
+                        break  # not a file of requests
                     by_name[str(record["custom_id"])] = record
         return by_name

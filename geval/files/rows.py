@@ -21,8 +21,8 @@ EXPECTED = (
 
 @dataclass(frozen=True)
 class FileDefaults:
-    """Names to use for what a file does not name; `rows_of` counts the rows of outputs whose raters
-    are numbered."""
+    """Names to use where a file has none; `rows_of` counts the rows of outputs whose raters are
+    numbered."""
 
     judge: str
     criterion: str = ""
@@ -37,12 +37,12 @@ class LoadOptions:
     """Options of a load, next to its files.
 
     `judge`, `criterion` and `annotator` are used where a file names none; `version` and `source`
-    are stored with the judges it creates; `first_digit` reads raw replies by the rule of published
-    releases instead of ours; with `replace`, existing texts are replaced by different ones in the
-    files, as long as nothing depends on them. `verdicts_by` names the judge whose verdicts the
-    preferences are; without it they are people's, unless a file says that a judge made them.
-    `scales` are those of new criteria, by their names, as (lowest, highest, step); without one the
-    scale is guessed from the ratings. `rate` says what of conversations is rated, where their
+    are stored with the judges that the load creates; `first_digit` reads raw replies by the rule of
+    published releases instead of ours; with `replace`, existing texts are replaced by different
+    ones in the files, as long as nothing depends on them. `verdicts_by` names the judge whose
+    verdicts the preferences are; without it they are people's, unless a file says that a judge made
+    them. `scales` are the scales of new criteria, by name, as (lowest, highest, step); by default a
+    scale is guessed from the ratings. `rate` says which parts of conversations are rated, where
     records do not: `reply`, `session`, or a role. With `open_only`, ratings and preferences of
     documents that are locked until the last look are errors.
     """
@@ -66,8 +66,8 @@ class OutputRow:
     none.
 
     In a conversation, `conversation` is the digest of its turns, `turns_before` how many of them
-    come before the output, `session` what the document is a turn of, and `turns` the output's own
-    turns as JSON, empty for a plain text.
+    precede the output, `session` the session that the document is a turn of, and `turns` the
+    output's turns as JSON, empty for a plain text.
     """
 
     line: int
@@ -86,7 +86,7 @@ class OutputRow:
 
 @dataclass(frozen=True)
 class ConversationRow:
-    """The turns of a conversation as JSON, which outputs after it name by their digest."""
+    """The turns of a conversation as JSON; later outputs refer to it by its digest."""
 
     line: int
     digest: str
@@ -97,8 +97,8 @@ class ConversationRow:
 class ScoreRow:
     """An annotator's rating or a judge's score; an empty `criterion` means every criterion.
 
-    `source` identifies the document if the file has no `doc_id`. `session` is what the row says
-    that the document is a turn of, for files without outputs.
+    `source` identifies the document if the file has no `doc_id`. `session` is the session that the
+    document is a turn of, for files without outputs.
     """
 
     line: int
@@ -114,9 +114,9 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class RatingRow(ScoreRow):
-    """A person's rating; `is_mean` for a mean over several people, stated by a release;
-    `probability` is the one with which the output was chosen to be rated, where the file states
-    it; `comment` is what the rater wrote beside the rating."""
+    """A person's rating; `is_mean` for a mean over several people in a release; `probability` is
+    the output's probability of being chosen for rating, where the file states it; `comment` is what
+    the rater wrote with the rating."""
 
     is_mean: bool = False
     probability: float | None = None
@@ -167,9 +167,9 @@ class PreferenceRow:
 
 @dataclass(frozen=True)
 class ShareRow(PreferenceRow):
-    """What a judge of a site gave a pair, over both orders: `share` is the probability of the first
-    output, of which a tie counts half, and `left` what went to the one shown first; None if only
-    one order was asked."""
+    """A judge's preference in a pair, over both orders: `share` is the probability that the first
+    output is better, a tie counting half, and `left` the preference for the one shown first; None
+    if only one order was asked."""
 
     share: float = 0.5
     tie: float = 0.0
@@ -181,8 +181,8 @@ Row = ConversationRow | OutputRow | RatingRow | JudgeScoreRow | RepliesRow | Pre
 
 @dataclass(frozen=True)
 class FileError:
-    """An error in a file: its place, what was found, and what was expected; `value` is the whole
-    cell, where somebody may correct it."""
+    """An error in a file: its place, what was read, and what was expected; `value` is the whole
+    cell, if it can be corrected."""
 
     file: str
     line: int
@@ -198,7 +198,7 @@ class FileError:
 
 
 def characters_of(row: Row) -> int:
-    """About how much memory a row's texts take."""
+    """Estimate how much memory a row's texts take."""
     if isinstance(row, OutputRow):
         texts = (row.source, row.output, row.context, row.turns, *row.references)
         return sum(map(len, texts))
@@ -210,7 +210,7 @@ def characters_of(row: Row) -> int:
 
 
 def is_text(value: str) -> bool:
-    """Whether a value is valid Unicode; bytes that are not UTF-8 become lone surrogates."""
+    """Return whether a value is valid Unicode; bytes that are not UTF-8 become lone surrogates."""
     if value.isascii():
         return True
     try:
@@ -221,9 +221,10 @@ def is_text(value: str) -> bool:
 
 
 class LoadError(Exception):
-    """Files that cannot be loaded: nothing was written. Has the first errors and their total.
+    """Files cannot be loaded; nothing was written.
 
-    `contents` is what the valid rows would give, of a dry run that came so far.
+    Has the first errors and their total. `contents` is the result of the valid rows, if a dry run
+    got that far.
     """
 
     def __init__(
@@ -236,10 +237,10 @@ class LoadError(Exception):
 
 
 class FileErrors:
-    """Collects errors: keeps the first ones and counts them all; and columns that nobody used.
+    """Collects errors: keeps the first ones and counts them all; and unused columns.
 
     Args:
-        most: how many are kept.
+        most: how many errors are kept.
         field_limit: the longest text that is not an error, in characters.
     """
 
@@ -252,8 +253,8 @@ class FileErrors:
         self.left_out: dict[str, Collection[int]] = {}
 
     def add(self, file: str, line: int, column: str, message: str) -> None:
-        """Add an error; text that it quotes from a file is made safe to show and store. Lines
-        that are left out have none."""
+        """Add an error; text that it quotes from a file is made safe to show and store. Lines that
+        are left out have no errors."""
         if line in self.left_out.get(file, ()):
             return
         self.total += 1
@@ -261,14 +262,14 @@ class FileErrors:
             self.listed.append(FileError(storable(file), line, storable(column), storable(message)))
 
     def drain(self) -> tuple[list[FileError], int]:
-        """Remove and return what was added, to `extend` another collection with it."""
+        """Remove and return the errors, to `extend` another collection with them."""
         listed, total = self.listed, self.total
         self.most -= len(listed)
         self.listed, self.total = [], 0
         return listed, total
 
     def extend(self, listed: list[FileError], total: int) -> None:
-        """Add errors that another collection drained."""
+        """Add errors drained from another collection."""
         self.total += total
         self.listed += listed[: max(0, self.most - len(self.listed))]
 
@@ -278,7 +279,7 @@ class FileErrors:
         """Raise LoadError if there is an error.
 
         Args:
-            names: the meaning of the columns of files, to call columns as the files do.
+            names: the meanings of files' columns, to name columns as the files do.
         """
         if self.total:
             listed = [
@@ -288,7 +289,7 @@ class FileErrors:
 
 
 def _as_in_file(error: FileError, columns: Columns) -> FileError:
-    """An error with its columns called as the file calls them."""
+    """Return an error with its columns named as in the file."""
     theirs = {ours: name for name, ours in columns.items()}
     called = [theirs.get(column, column) for column in error.column.split(", ")]
     return replace(error, column=", ".join(called)) if columns else error

@@ -1,5 +1,5 @@
-"""What somebody says of files in writing, on the command line or in a request: the meaning of
-columns as `THEIRS=OURS`, and scales as `CRITERION=1-5`. Pure."""
+"""Parse what users state about files on the command line or in a request: the meanings of columns
+as `THEIRS=OURS`, and scales as `CRITERION=1-5`. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ _TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
 
 
 class SaidError(ValueError):
-    """What was said of files cannot be; the message says why."""
+    """A user's statement about files is not possible; the message says why."""
 
 
 def parsed_columns(given: Iterable[str]) -> dict[str, str]:
-    """The meaning of columns by their names ("": left out).
+    """Parse the meanings of columns by name ("" ignores a column).
 
     Raises:
-        SaidError: one is not written `THEIRS=OURS`; the message begins with it.
+        SaidError: a text is not written `THEIRS=OURS`; the message begins with it.
     """
     columns = {}
     for written in given:
@@ -32,22 +32,22 @@ def parsed_columns(given: Iterable[str]) -> dict[str, str]:
 
 
 def _parts_of(written: str) -> tuple[str, str]:
-    """What stands before and behind the sign that counts: names in brackets may have others."""
+    """Split at the "=" that separates both; names in brackets may contain others."""
     with_names = _TARGET_WITH_NAMES.search(written, 1) if written.endswith("]") else None
     place = with_names.start() if with_names else written.rfind("=")
     return written[: max(0, place)], written[place + 1 :]
 
 
 def written_columns(columns: Mapping[str, str]) -> list[str]:
-    """Columns as `parsed_columns` reads them."""
+    """Return columns in the form that `parsed_columns` reads."""
     return [f"{name}={target}" for name, target in columns.items()]
 
 
 def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]:
-    """Lowest point, highest and step, by criterion.
+    """Parse lowest point, highest point and step, by criterion.
 
     Raises:
-        SaidError: one is not written `CRITERION=LOWEST-HIGHEST`; the message begins with it.
+        SaidError: a text is not written `CRITERION=LOWEST-HIGHEST`; the message begins with it.
     """
     scales = {}
     for text in given:
@@ -63,8 +63,8 @@ def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]
 
 
 def wider_scales(contents: LoadContents | None) -> list[str]:
-    """For criteria with ratings off the scale of all others: the scales that hold them, as
-    `parsed_scales` reads them."""
+    """Return scales that include stray ratings, for criteria with ratings off the scale of all
+    others, as `parsed_scales` reads them."""
     return [
         f"{criterion.name}={usual_scale_for([criterion.lowest, criterion.highest, *criterion.off])}"
         for criterion in (contents.criteria if contents else ())

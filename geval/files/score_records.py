@@ -24,20 +24,20 @@ from geval.files.unused import peek
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."
 PROBABILITY = "probability"
-# Comments by person, of an output that several rated in one record.
+# Comments by person, for an output that several people rated in one record.
 COMMENTS = "comments"
 COMMENT = "comment"
-# What a rating may say besides its score.
+# What a rating may contain besides its score.
 BESIDE = (PROBABILITY, COMMENT)
 COMMENT_LIMIT = 10_000
-# No campaign draws one of more outputs than this; squares of weights stay numbers.
+# No campaign draws one of more outputs than this; squares of weights stay finite.
 LEAST_PROBABILITY = 1e-9
 Scored = RatingRow | JudgeScoreRow
 Read = Callable[[Sequence[str], int], Iterator[Scored]]
 
 
 def is_wide(columns: Mapping[str, Any] | Sequence[str]) -> bool:
-    """Whether a record or a header has ratings or scores in columns of their own."""
+    """Return whether a record or header has separate columns of ratings or scores."""
     return "ratings" in columns or any(map(_is_cell, columns))
 
 
@@ -46,7 +46,7 @@ def _is_cell(name: str) -> bool:
 
 
 def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
-    """A rating or a judge's score as an object; read like a line of a table."""
+    """Read a rating or a judge's score from an object, like a line of a table."""
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
     header = [*SCORE_COLUMNS, rater, *(column for column in BESIDE if column in record)]
     values = ["" if record.get(column) is None else str(record[column]) for column in header]
@@ -55,7 +55,7 @@ def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
 
 
 def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
-    """Ratings on several criteria of an output that is loaded separately."""
+    """Read ratings on several criteria of an output that is loaded separately."""
     fields = Fields(record, place)
     doc_id, system = fields.identifier("doc_id"), fields.identifier("system_id")
     if place.sound:
@@ -66,8 +66,8 @@ def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -
 def _in_session(
     rows: Iterator[Scored], record: Mapping[str, Any], place: Place
 ) -> Iterator[Scored]:
-    """Rows with the session that a record without an output says its document is a turn of. It is
-    not noted as read: where outputs are loaded, they alone say it."""
+    """Add the session that a record without an output states for its document. It does not count as
+    read: where outputs are loaded, only they set the session."""
     session = Fields({SESSION: peek(record, SESSION)}, place).session()
     for row in rows:
         if place.sound:
@@ -83,9 +83,10 @@ def wide_scores(
     system: str,
     source: str,
 ) -> Iterator[Scored]:
-    """The numbers in `ratings` or in columns `ratings.CRITERION`: a judge's if one is named.
+    """Read the numbers in `ratings` or in columns `ratings.CRITERION`: a judge's if one is named,
+    otherwise an annotator's.
 
-    Otherwise they are an annotator's. A missing value is no rating.
+    A missing value is not a rating.
     """
     if not is_wide(record):
         return
@@ -120,7 +121,8 @@ def wide_scores(
 
 
 def _comments(record: Mapping[str, Any], place: Place) -> defaultdict[str, str]:
-    """What each rater wrote: by name in `comments`, or in `comment` of a record of one rater."""
+    """Return each rater's comment: by name in `comments`, or in `comment` of a record with one
+    rater."""
     by_rater = record.get(COMMENTS)
     if isinstance(by_rater, dict):
         comments: defaultdict[str, str] = defaultdict(str)
@@ -138,7 +140,7 @@ def _text_of(value: Any) -> str:
 
 
 def _cells(record: Mapping[str, Any], *, by_judge: bool) -> Iterator[tuple[str, CellColumn, Any]]:
-    """The ratings and scores of a record: their column, who rated what, and the value."""
+    """Yield the ratings and scores of a record: column, criterion and rater, and value."""
     given = record.get("ratings")
     for criterion, value in given.items() if isinstance(given, dict) else ():
         yield f"{WIDE}{criterion}", CellColumn(str(criterion).strip(), "", by_judge), value
@@ -153,7 +155,8 @@ def _cells(record: Mapping[str, Any], *, by_judge: bool) -> Iterator[tuple[str, 
 def _number_of_row(
     record: Mapping[str, Any], defaults: FileDefaults, output: tuple[str, str]
 ) -> int:
-    """Which row of its output (and criterion, if rows name one) this is, from 1."""
+    """Return the number of this row among those of its output (and criterion, if rows name one),
+    from 1."""
     key = (hash(output), str(record.get("criterion") or ""))
     defaults.rows_of[key] += 1
     return defaults.rows_of[key]
@@ -164,8 +167,8 @@ def _is_probability(number: float | None) -> bool:
 
 
 def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
-    """A reader of ratings that have a comment, or say with which probability their output was
-    chosen; an empty cell says nothing."""
+    """Return a reader of ratings with a comment or the probability with which their output was
+    chosen; an empty cell means none."""
     at = {column: header.index(column) for column in BESIDE if column in header}
     others = [index for index in range(len(header)) if index not in at.values()]
     read = score_reader([header[index] for index in others], "annotator", name, errors)
@@ -194,7 +197,8 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
 
 
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
-    """A reader of a table's lines; these tables are the longest, so columns are looked up once."""
+    """Return a reader of a table's lines; these tables are the longest, so columns are looked up
+    once."""
     if SESSION in header:
         own = header.index(SESSION)
         bare = score_reader([*header[:own], *header[own + 1 :]], rater, name, errors)
@@ -215,7 +219,7 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
         if score is None and is_missing(written):
             return
         names = doc_id + system + criterion + who
-        # Most lines are valid, and quickly found to be: nothing is missing, too long or not a text.
+        # Most lines are valid, which is quick to check: nothing is missing, too long or not a text.
         if (
             score is not None
             and doc_id

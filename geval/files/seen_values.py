@@ -1,11 +1,10 @@
-"""How often each value of a criterion occurs in the files of one load, and which scale that is.
-Pure."""
+"""Count the values of a criterion in the files of a load, and guess its scale. Pure."""
 
 from collections.abc import Mapping
 
 from geval.statistics.scales import ScaleGuess, guess_scale, mixed_guess, usual_scale_for
 
-# Means and metrics have many different values; beyond these only their range is kept.
+# Means and metrics have many different values; beyond this number only their range is kept.
 MOST_DIFFERENT = 1000
 
 
@@ -32,7 +31,8 @@ class SeenValues:
             counts[value] = 1
 
     def extend(self, other: "SeenValues") -> None:
-        """Add the values of another collection, as far as it counted them; its range is whole."""
+        """Add the values of another collection, as far as it counted them; its range is
+        complete."""
         for value, count in other.counts.items():
             if value in self.counts or len(self.counts) < MOST_DIFFERENT:
                 self.counts[value] = self.counts.get(value, 0) + count
@@ -52,9 +52,9 @@ class SeenValues:
 def guess_of_values(
     ratings: SeenValues, scores: SeenValues, every_rating: Mapping[float, int] | None = None
 ) -> ScaleGuess:
-    """The scale that the ratings of a criterion seem to be on, or else its scores.
+    """Guess the scale of a criterion's ratings, or else of its scores.
 
-    Of ratings with very many different values, such as means, strays are not looked for.
+    Stray values are not searched among ratings with very many different values, such as means.
 
     Args:
         every_rating: how often each rating occurs, where `ratings` has not counted all.

@@ -1,7 +1,7 @@
-"""Read workbooks (.xlsx, .ods): the cells of one sheet as a table has them, in text.
+"""Read workbooks (.xlsx, .ods): the cells of one sheet as a table of texts.
 
-A workbook is a zip of XML, so a few kilobytes can unpack to gigabytes: all of it is unpacked once,
-counted, before a library sees it.
+A workbook is a zip of XML, so a few kilobytes can unpack to gigabytes: all of it is unpacked once
+and counted before a library reads it.
 """
 
 import datetime
@@ -17,9 +17,9 @@ from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, Shee
 from geval.files.limits import file_limits, too_many_columns
 from geval.files.packed import ZIP, PackedError, check_unpacked, unpacked_file
 
-# Old workbooks, and new ones with a password.
+# The signature of old workbooks, and of new ones with a password.
 OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
-# Titles and notes may stand above the header.
+# Titles and notes may precede the header.
 MOST_ROWS_ABOVE = 20
 NO_TABLE = "has no sheet with a header and rows under it; put one table on a sheet"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -28,7 +28,7 @@ _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 
 @dataclass(frozen=True)
 class Merged:
-    """Cells that are merged to one: first and last row and column, from 0."""
+    """Merged cells: first and last row and column, from 0."""
 
     top: int
     left: int
@@ -40,7 +40,7 @@ class Merged:
 class SheetTable:
     """A sheet's header and the rows under it, with their numbers in the sheet, from 1.
 
-    `sheets` are the headers of all sheets of the workbook that look like tables, in its order.
+    `sheets` are the headers of all sheets that look like tables, in the workbook's order.
     """
 
     sheet: str
@@ -51,19 +51,19 @@ class SheetTable:
 
 
 def is_workbook(archive: zipfile.ZipFile) -> bool:
-    """Whether a zip is an Excel or OpenDocument workbook."""
+    """Return whether a zip is an Excel or OpenDocument workbook."""
     names = set(archive.namelist())
     is_excel = "[Content_Types].xml" in names and any(name.startswith("xl/") for name in names)
     return is_excel or {"mimetype", "content.xml"} <= names
 
 
 def may_be_workbook(stream: Any) -> bool:
-    """Whether an unpacked stream at its beginning is a zip, or a workbook of an old kind."""
+    """Return whether an unpacked stream at its beginning is a zip, or a workbook of an old kind."""
     return bool(stream.peek(4)[:4] in (ZIP, OLD_WORKBOOK))
 
 
 def unpacked_workbook_size(stream: IO[bytes]) -> int:
-    """How many bytes a workbook unpacks to, as it says itself."""
+    """Return how many bytes a workbook unpacks to, as stated in it."""
     with unpacked_file(stream) as file:
         if not zipfile.is_zipfile(file):
             return 0
@@ -72,13 +72,13 @@ def unpacked_workbook_size(stream: IO[bytes]) -> int:
 
 
 def read_sheet(stream: IO[bytes], sheet: str) -> SheetTable:
-    """A sheet of a workbook as a table; by default the first that looks like one.
+    """Read a sheet of a workbook as a table; by default the first that looks like one.
 
-    The cell of a formula has the value that was kept with it; each part of a merged cell has the
-    whole one's value; dates are written as 2026-03-01.
+    A formula's cell has its stored value; each part of a merged cell has the value of the whole;
+    dates are written as 2026-03-01.
 
     Raises:
-        PackedError: there is no such sheet, or none like a table; it holds too much; it cannot be
+        PackedError: there is no such sheet, or none like a table; it is too large; it cannot be
             read.
     """
     with unpacked_file(stream) as file:
@@ -102,7 +102,7 @@ def read_sheet(stream: IO[bytes], sheet: str) -> SheetTable:
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
-    """Refuse a workbook that unpacks to too much, whatever it says of its size."""
+    """Refuse a workbook that unpacks to too much, whatever size it states."""
     check_unpacked(sum(info.file_size for info in archive.infolist()))
     size = 0
     for info in archive.infolist():
@@ -133,7 +133,7 @@ def _read_sheet(workbook: CalamineWorkbook, archive: zipfile.ZipFile, wanted: st
 
 
 class _SheetCells:
-    """The cells of one sheet, of which those in use are read."""
+    """The cells of one sheet; only those in use are read."""
 
     def __init__(self, workbook: CalamineWorkbook, archive: zipfile.ZipFile, name: str) -> None:
         self.cells = workbook.get_sheet_by_name(name)
@@ -153,7 +153,7 @@ class _SheetCells:
         )
 
     def table(self) -> tuple[tuple[str, ...], int, Iterator[tuple[int, list[str]]]] | None:
-        """The header, its line and the rows under it; None for what is no table."""
+        """Return the header, its line and the rows under it; None if it is not a table."""
         above = list(islice(self._plain_rows(), MOST_ROWS_ABOVE))
         widest = max((_filled(row) for _, row in above), default=0)
         at = next((n for n, (_, row) in enumerate(above) if 2 * _filled(row) >= widest > 1), None)
@@ -170,19 +170,20 @@ class _SheetCells:
         return named, line, chain([first], rows)
 
     def _plain_rows(self) -> Iterator[tuple[int, list[str]]]:
-        # The library leaves out the columns before the first cell in use, and not the rows.
+        # The library omits the columns before the first used cell, but not the rows.
         for number, row in enumerate(self.cells.iter_rows(), start=1):
             if number > self.top:
                 yield number, [_text(value) for value in row]
 
     def _has_groups(self, row: int) -> bool:
-        """Whether a row of a header has names for several columns, which have their own below."""
+        """Return whether a header row has names for groups of columns, with their own names
+        below."""
         return any(
             cell.top == cell.bottom == row and cell.right > cell.left for cell in self.merged
         )
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        """All rows, with the value of merged cells in each part of them."""
+        """Return all rows, with the value of merged cells in each part."""
         waiting = sorted(self.merged, key=lambda merged: merged.top, reverse=True)
         open_: list[tuple[Merged, str]] = []
         for number, row in self._plain_rows():
@@ -203,12 +204,12 @@ def _filled(row: Iterable[str]) -> int:
 
 
 def _grouped(group: str, name: str) -> str:
-    """The name of a column under a group: “Coherence” over “Anna” is “Coherence (Anna)”."""
+    """Return the name of a column under a group: “Coherence” over “Anna” is “Coherence (Anna)”."""
     return f"{group} ({name})" if group and name and group != name else group or name
 
 
 def _letter(column: int) -> str:
-    """What a spreadsheet calls a column, from 0: A, B, … Z, AA."""
+    """Return a spreadsheet's name of a column, from 0: A, B, … Z, AA."""
     letters = ""
     column += 1
     while column:
@@ -218,7 +219,7 @@ def _letter(column: int) -> str:
 
 
 def _text(value: Any) -> str:
-    """A cell as a table would have it written."""
+    """Return a cell as text."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -232,7 +233,7 @@ def _text(value: Any) -> str:
 
 
 def _merged_in_document(archive: zipfile.ZipFile, sheet: str) -> Iterator[Merged]:
-    """The merged cells of an OpenDocument sheet, which the library does not give."""
+    """Return the merged cells of an OpenDocument sheet, which the library does not provide."""
     row = column = 0
     is_wanted = False
     with archive.open("content.xml") as file:

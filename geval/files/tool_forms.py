@@ -1,4 +1,5 @@
-"""Outputs with their ratings in the forms of Label Studio and Argilla, which load here again. Pure.
+"""Write outputs with their ratings in the formats of Label Studio and Argilla, which can be loaded
+again. Pure.
 
 People's ratings are annotations and responses; judges' scores predictions and suggestions. The
 record of answers (skips, checks, history) is in `meta` and in the metadata `record`.
@@ -10,16 +11,16 @@ from typing import Any
 
 import orjson
 
-# What the text that is rated is called there.
+# The name of the rated text in these tools.
 RATED = "output"
 COMMENT = "comment"
-Given = tuple[str, str, float]  # criterion, who, and the number
+Given = tuple[str, str, float]  # criterion, rater or judge, number
 
 
 @dataclass(frozen=True)
 class ExportedOutput:
-    """An output in the columns that uploads accept, with what people and judges gave it: people's
-    ratings, their comments by person, and the record of all their answers about it."""
+    """An output in the columns that uploads accept, with judges' scores, people's ratings, their
+    comments by person, and the record of all their answers about it."""
 
     columns: dict[str, Any]
     ratings: list[Given] = field(default_factory=list)
@@ -29,7 +30,7 @@ class ExportedOutput:
 
 
 def label_studio_task(output: ExportedOutput) -> dict[str, Any]:
-    """A task: `data` has our columns, each annotation the ratings of one person."""
+    """Return a task: `data` has our columns, each annotation one person's ratings."""
     people = dict.fromkeys(who for _, who, _ in output.ratings)
     judges = dict.fromkeys(who for _, who, _ in output.scores)
     return {
@@ -57,7 +58,7 @@ def _comment(output: ExportedOutput, who: str) -> list[dict[str, Any]]:
 
 
 def _seconds(output: ExportedOutput, who: str) -> dict[str, float]:
-    """The time of the newest answer, as Label Studio calls it."""
+    """Return the seconds of the newest answer, Label Studio's lead time."""
     timed = [
         record["seconds"]
         for record in output.answers
@@ -75,8 +76,8 @@ def _results(given: Iterable[Given], author: str) -> list[dict[str, Any]]:
 
 
 def argilla_record(output: ExportedOutput) -> dict[str, Any]:
-    """A record: the texts are its fields, names its metadata. A question has one suggestion: that
-    of the first judge."""
+    """Return a record: its fields are the texts, its metadata the names. A question has one
+    suggestion: the first judge's."""
     texts = ("source", "output", "context", "turns")
     responses: dict[str, list[dict[str, Any]]] = {}
     for criterion, who, points in output.ratings:
@@ -89,7 +90,7 @@ def argilla_record(output: ExportedOutput) -> dict[str, Any]:
     columns = output.columns.items()
     metadata = {name: value for name, value in columns if name not in texts}
     if output.answers:
-        # Metadata there has no inner parts.
+        # Argilla's metadata cannot be nested.
         metadata["record"] = orjson.dumps(output.answers).decode()
     return {
         "id": f"{output.columns['doc_id']} {output.columns['system_id']}",
@@ -101,7 +102,7 @@ def argilla_record(output: ExportedOutput) -> dict[str, Any]:
 
 
 def as_json_list(records: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    """One JSON list, an element per line."""
+    """Return a JSON list with one element per line."""
     separator = b"[\n"
     for record in records:
         yield separator + orjson.dumps(record)

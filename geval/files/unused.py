@@ -1,15 +1,15 @@
-"""Notice which fields of a file's records nobody reads, so that none is dropped unlisted. Pure."""
+"""Track which fields of a file's records are not read, so that none is dropped silently. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# More different names are counted together.
+# Beyond this number, names are counted together.
 MOST_NAMES = 200
 OTHERS = "(other columns)"
 
 
 class Unused:
-    """The columns of files that were not used, each with how many rows hold something in it."""
+    """The unused columns of files, each with its number of non-empty rows."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], int] = {}
@@ -30,7 +30,7 @@ class Unused:
 
 
 class WatchedRecord(Mapping[str, Any]):
-    """A record that knows which of its fields were read."""
+    """A record that tracks which of its fields were read."""
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self.record = record
@@ -54,7 +54,7 @@ class WatchedRecord(Mapping[str, Any]):
         return self[name] if name in self.record else default
 
     def unread(self) -> Iterator[str]:
-        """The fields that hold something and were not read."""
+        """Return the non-empty fields that were not read."""
         return (
             name
             for name, value in self.record.items()
@@ -63,7 +63,7 @@ class WatchedRecord(Mapping[str, Any]):
 
 
 def peek(record: Mapping[str, Any], name: str) -> Any:
-    """A field's value, looked at without being used."""
+    """Return a field's value, without marking it as read."""
     return (record.record if isinstance(record, WatchedRecord) else record).get(name)
 
 

@@ -17,7 +17,7 @@ PART_BYTES = 4 * 2**20
 
 @dataclass(frozen=True)
 class ZippedRecords:
-    """Some records of a file in a zip, from a line on (from 1)."""
+    """Some records of a file in a zip, starting at a line (from 1)."""
 
     name: str
     line: int
@@ -25,10 +25,10 @@ class ZippedRecords:
 
 
 def zipped_records(path: Path, names: Sequence[str]) -> Iterator[ZippedRecords]:
-    """The records of these files, in this order, some at a time.
+    """Yield the records of these files, in this order, some at a time.
 
     Raises:
-        PackedError: a line is too long, or not JSON; it says where.
+        PackedError: a line is too long, or not JSON; the message says where.
         One of `packed.UNREADABLE`: the zip is damaged.
     """
     with zipfile.ZipFile(path) as archive:

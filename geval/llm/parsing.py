@@ -281,8 +281,8 @@ def parse_rating(
 
 
 def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
-    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever surrounds
-    it.
+    """Return the rule of published releases (Chiang and Lee, 2023): the first digit, whatever
+    surrounds it.
 
     It reads "2.5" as 2 and "1. Coherence: 3" as 1, and ignores the scale; it exists to reproduce
     published figures.

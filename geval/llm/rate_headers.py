@@ -71,7 +71,7 @@ class RateHeaders:
     next_in: float | None = None
 
     def exhausted(self) -> list[Allowance]:
-        """The limits that are used up."""
+        """Return the limits that are used up."""
         named = (self.requests, self.tokens)
         return [allowance for allowance in named if allowance and allowance.remaining < 1]
 

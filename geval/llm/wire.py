@@ -56,7 +56,8 @@ class _Content:
 
 
 def _content(value: Any) -> _Content:
-    """A text, none, or parts of which those of text and of thought count."""
+    """Validate the content of a message: a text, None, or parts, of which those with text or
+    thought count."""
     if value is None:
         return _Content()
     if isinstance(value, list):
@@ -73,7 +74,8 @@ def _content(value: Any) -> _Content:
 
 
 def _thought_in(part: dict[str, Any]) -> str:
-    """The text of a part that holds a thought: a text, or parts again, under one of two names."""
+    """Return the text of a part that holds a thought: a text, or parts again, under one of two
+    names."""
     held = part.get("thinking") or part.get("text")
     if isinstance(held, list):
         held = "\n".join(

@@ -1,2 +1,2 @@
-"""Answers of people to items of campaigns: with names in the place of ids, as pairs and numbers,
-against what is expected, and known answers in files. Pure."""
+"""People's answers to items of campaigns: with names instead of ids, as pairs and numbers, compared
+with expected answers, and known answers in files. Pure."""

@@ -1,6 +1,6 @@
-"""Whether the answer to a check is as expected. Pure.
+"""Compare the answer to a check with the expected one. Pure.
 
-What is expected has the form of an answer: `scores`, `best` and `worst`, `ranks`; of pairs
+An expected answer has the form of an answer: `scores`, `best` and `worst`, `ranks`; for pairs
 `winners` (an output's id, 0 for a tie). An attention check cannot name outputs, as each annotator
 sees them in another order: `side` is "left" or "right", `places` are positions as shown, from 0.
 """
@@ -15,7 +15,7 @@ def is_as_expected(
     answer: Mapping[str, Any], expected: Mapping[str, Any], shown: Sequence[int], *,
     tolerance: float = 0.0,
 ) -> bool:  # fmt: skip
-    """Whether every question that has a right answer got it.
+    """Return whether every question with an expected answer got it.
 
     Args:
         shown: the outputs in the order in which the annotator saw them.
@@ -45,7 +45,7 @@ def _winners(answer: Any, expected: Any, shown: Sequence[int], _tolerance: float
 
 
 def winner_of(choice: int, shown: Sequence[int]) -> int:
-    """The output that a choice prefers, 0 for a tie."""
+    """Return the output that a choice prefers, 0 for a tie."""
     return 0 if choice == 0 else shown[0] if choice > 0 else shown[1]
 
 
@@ -71,7 +71,8 @@ def _ranks(answer: Any, expected: Any, _shown: Sequence[int], tolerance: float) 
 
 
 def _places(answer: Any, expected: Any, shown: Sequence[int], _tolerance: float) -> bool:
-    """The first and last places as shown, of best-worst choices and of rankings."""
+    """Return the positions of the first and last output as shown, in best-worst choices and
+    rankings."""
     best, worst = shown[expected["best"]], shown[expected["worst"]]
     if "best" in answer:
         return all(pk == best for pk in answer["best"].values()) and all(

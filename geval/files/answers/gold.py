@@ -1,8 +1,9 @@
-"""Read a campaign's known answers from CSV or rows, and write them as rows: outputs, and their
-right answers. Pure.
+"""Read a campaign's known answers (outputs with their correct answers) from CSV or rows, and write
+them as rows. Pure.
 
-An entry has the id of its `document`, the ids of its `outputs`, and what is `expected`, as
-`checks.py` compares it."""
+An entry has the id of its `document`, the ids of its `outputs`, and the `expected` answer, as
+`checks.py` compares it.
+"""
 
 import csv
 import io
@@ -13,7 +14,7 @@ from typing import Any
 from geval.texts.subjects import CriterionLike
 
 RATING, PAIRWISE, BEST_WORST, RANKING = "rating", "pairwise", "best_worst", "ranking"
-# Of a group, as many as have letters.
+# The most outputs of a group: one per letter.
 MOST_OUTPUTS = 9
 COLUMNS = {
     RATING: ("doc_id", "system_id", "criterion", "score"),
@@ -21,12 +22,12 @@ COLUMNS = {
     BEST_WORST: ("doc_id", "system_id", "place"),
     RANKING: ("doc_id", "system_id", "rank"),
 }
-# The ids of an output and of its document, by the names of the document and of the system.
+# The ids of an output and its document, by the names of document and system.
 Outputs = Mapping[tuple[str, str], tuple[int, int]]
 
 
 class GoldError(ValueError):
-    """Rows that cannot be used; each message names its line."""
+    """Rows cannot be used; each message names its line."""
 
 
 @dataclass
@@ -39,15 +40,15 @@ class _Gold:
 def read_gold(
     text: str, kind: str, criteria: Sequence[CriterionLike], outputs: Callable[[], Outputs]
 ) -> list[dict[str, Any]]:
-    """The known answers in a CSV text, one entry per item.
+    """Return the known answers in a CSV text, one entry per item.
 
     For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a,
     system_b, winner ("a", "b" or "tie"), and criterion if the campaign has criteria. Groups have a
-    line for each output: doc_id, system_id, and place ("best", "worst" or nothing) or rank (from
-    1); the outputs of a document that are listed are one item.
+    row for each output: doc_id, system_id, and place ("best", "worst" or nothing) or rank (from 1);
+    the outputs of a document that are listed are one item.
 
     Args:
-        outputs: reads those of the project, once there are rows.
+        outputs: reads the project's outputs, once there are rows.
 
     Raises:
         GoldError: the text is not such a CSV, or a row names something that does not exist.
@@ -76,7 +77,7 @@ def gold_of_rows(
     criteria: Sequence[CriterionLike],
     outputs: Callable[[], Outputs],
 ) -> list[dict[str, Any]]:
-    """The same of rows with the columns of such a CSV.
+    """Read the known answers in rows with the columns of such a CSV.
 
     Raises:
         GoldError: a row lacks a column, or names something that does not exist.
@@ -100,11 +101,11 @@ def rows_of_gold(
     outputs: Mapping[int, tuple[str, str]],
     criteria: Mapping[str, str],
 ) -> list[dict[str, str | float]]:
-    """Known answers as `gold_of_rows` reads them.
+    """Convert known answers to rows that `gold_of_rows` reads.
 
     Args:
-        outputs: the names of documents and systems, by the id of the output; entries with others
-            are left out.
+        outputs: the names of documents and systems, by the id of the output; entries with other
+            outputs are left out.
         criteria: names by id, as text.
     """
     return [
@@ -227,7 +228,7 @@ def _take_of_group(
     outputs: Outputs,
     groups: dict[str, _Gold],
 ) -> None:
-    """One output of a group, and where it belongs on a criterion."""
+    """Read one output of a group, and its place on a criterion."""
     key = (row["doc_id"], row["system_id"])
     if key not in outputs:
         raise GoldError(
@@ -255,7 +256,7 @@ def _take_of_group(
 
 
 def _problem_of_group(gold: _Gold, kind: str) -> str:
-    """Why a group cannot be an item; empty if it can."""
+    """Return why a group cannot be an item; empty if it can."""
     if not 2 <= len(gold.outputs) <= MOST_OUTPUTS:
         return f"list 2 to {MOST_OUTPUTS} outputs, each in a line of its own."
     if kind == BEST_WORST:

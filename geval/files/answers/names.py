@@ -1,8 +1,8 @@
-"""Answers with names in the place of ids, as files have them, and back. Pure.
+"""Convert answers to names instead of ids, as in files, and back. Pure.
 
 The form is the stored one: `scores` by criterion; `choices` by criterion, above 0 for the first of
-the systems as shown; `best`, `worst` and `ranks` by criterion with names of systems; what is
-expected of a check also `winners` ("" for a tie) or `side`. The name "" stands for "overall".
+the systems as shown; `best`, `worst` and `ranks` by criterion with names of systems; the expected
+answer of a check also has `winners` ("" for a tie) or `side`. The name "" stands for "overall".
 `preferences`, in the history, are lists of two systems, a criterion and a value.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from geval.files.answers.pairs import Answer
 
 OVERALL, TIE = "", ""
-# Parts that are kept as they are.
+# Parts that stay unchanged.
 PLAIN = ("comment", "flagged", "spans", "side", "places")
 BY_CRITERION = ("scores", "choices")
 OF_SYSTEMS = ("best", "worst", "winners")
@@ -21,8 +21,8 @@ OF_SYSTEMS = ("best", "worst", "winners")
 def with_names(
     answer: Answer | None, criteria: Mapping[int, str], systems: Mapping[int, str]
 ) -> Answer | None:
-    """An answer with the names of criteria and, for outputs, of their systems; None without one.
-    What is about a criterion that was removed is left out."""
+    """Return an answer with the names of criteria and of outputs' systems instead of ids; None
+    without an answer. Parts about removed criteria are left out."""
     about = {str(pk): name for pk, name in criteria.items()} | {"0": OVERALL}
     return _translated(answer, about, {**systems, 0: TIE}, key_of_system=int)
 
@@ -30,7 +30,7 @@ def with_names(
 def with_ids(
     answer: Answer | None, criteria: Mapping[str, int], outputs: Mapping[str, int]
 ) -> Answer | None:
-    """The same backwards.
+    """Return an answer with ids instead of names; the inverse of `with_names`.
 
     Raises:
         KeyError: it names a system that is not among these outputs.
@@ -70,7 +70,7 @@ def _translated(
 
 
 def _criterion(key: Any, criteria: Mapping[str, Any]) -> Any:
-    """Of a preference in the history: stored as a number or None."""
+    """Convert the criterion of a preference in the history, which is a number or None."""
     if isinstance(key, str):
         return int(criteria[key]) if key else None
     return OVERALL if key is None else criteria.get(str(key), OVERALL)

@@ -1,4 +1,4 @@
-"""Answers of several people as numbers that can be compared. Pure."""
+"""Convert several people's answers to comparable numbers. Pure."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from geval.statistics.types import FloatArray
 def as_array(
     answers: Sequence[tuple[int, int, Answer, Sequence[int]]], annotators: Sequence[int]
 ) -> FloatArray:
-    """Answers as numbers: shape (annotators, items, questions), NaN where nothing was given.
+    """Return answers as numbers: shape (annotators, items, questions), NaN where there is none.
 
     Args:
-        answers: of each the item, the annotator, what they gave, and the outputs as shown.
+        answers: for each the item, the annotator, the answer, and the outputs as shown.
     """
     items = {pk: at for at, pk in enumerate(dict.fromkeys(item for item, *_ in answers))}
     place = {pk: at for at, pk in enumerate(annotators)}
@@ -33,8 +33,9 @@ def as_array(
 
 
 def values(answer: Answer, shown: Sequence[int]) -> dict[str, float]:
-    """An answer as numbers that can be compared with another one's to the same item: a score for
-    each question; of comparisons each pair of outputs, in the order of their ids."""
+    """Return an answer as numbers, comparable with another annotator's for the same item: a score
+    for each question, or for comparisons a preference for each pair of outputs, in the order of
+    their ids."""
     numbers = {key: float(score) for key, score in answer.get("scores", {}).items()}
     at = {pk: place for place, pk in enumerate(sorted(shown))}
     for pair in preference_pairs(answer, shown):

@@ -1,4 +1,4 @@
-"""What stored answers say about pairs of outputs. Pure."""
+"""Convert stored answers to preferences between pairs of outputs. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class PreferencePair:
 
 
 def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePair]:
-    """What an answer says about each pair of outputs.
+    """Return what an answer says about each pair of outputs.
 
     A best-worst choice says that the best beats all others and all others beat the worst; a ranking
     compares every pair, and equal ranks are ties.

@@ -1,4 +1,4 @@
-"""Read files of others in separate processes with limits, because a file can attack its reader."""
+"""Read users' files in separate processes with limits, because a file can attack its reader."""
 
 from geval.files.apart.reading import (
     ReadingError,

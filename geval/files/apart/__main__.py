@@ -1,4 +1,4 @@
-"""`python -m geval.files.apart`: a process that reads files for another."""
+"""`python -m geval.files.apart`: a process that reads files for another one."""
 
 from geval.files.apart.process import main
 

@@ -21,9 +21,9 @@ LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True)
 class Job:
-    """A file to read: its rows, or without `defaults` its preview, by what the project has
-    (`known`), its records at some `lines`, or those of `members` of a zip; `seconds` is processor
-    time."""
+    """A request to read a file: its rows; without `defaults` its preview, using the project's names
+    (`known`); its records at some `lines`; or the records of `members` of a zip. `seconds` is
+    processor time."""
 
     file: InputFile
     defaults: FileDefaults | None
@@ -36,8 +36,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows, the errors up to that point, how many bytes were read for them, and columns
-    that nobody used."""
+    """Some rows, the errors up to that point, how many bytes were read for them, and unused
+    columns."""
 
     rows: list[Row]
     errors: list[FileError]
@@ -48,7 +48,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of a file; `why` says in words why it could not be read, if it could not."""
+    """The end of a file; `why` says why it could not be read, "" if it could."""
 
     why: str = ""
 
@@ -62,7 +62,7 @@ class FoundRecords:
 
 @dataclass(frozen=True)
 class Refused:
-    """A zip cannot be read; `why` says in words why."""
+    """A zip cannot be read; `why` says why."""
 
     why: str
 
@@ -80,7 +80,7 @@ def unpacked_message(content: bytes | memoryview) -> Any:
 
 
 def next_message(stream: IO[bytes]) -> Any:
-    """The next message; None at the end."""
+    """Return the next message; None at the end."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None

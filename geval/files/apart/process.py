@@ -1,8 +1,8 @@
 """The reading process: waits for jobs and forks for each, so that every file has its own limits.
 
-Waiting costs nothing and starting takes a third of a second, hence one process for many files. It
-has a single thread, so forking is safe; it ends when its input does, and a killed site leaves none
-behind.
+Starting takes a third of a second and waiting costs nothing, hence one process for many files. It
+has a single thread, so forking is safe; it ends when its input ends, so a killed site leaves no
+process behind.
 """
 
 import gc
@@ -48,14 +48,14 @@ BROKEN = (
 )
 
 
-# The variable with the folder that is this process's alone, for temporary files.
+# The environment variable with this process's own folder for temporary files.
 OWN_FOLDER = "GEVAL_READING_FOLDER"
 
 
 def main() -> None:
-    """Do one job after another, each in a child process, until the input ends."""
+    """Run one job after another, each in a child process, until the input ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing printed may mix with the answers
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text must not mix with the answers
     gc.freeze()
     folder = Path(os.environ[OWN_FOLDER])
     while (job := next_message(sys.stdin.buffer)) is not None:
@@ -70,12 +70,12 @@ def main() -> None:
 
 
 def _do(job: Job, answers: IO[bytes]) -> None:
-    """One job, at the end of which the process ends."""
+    """Run a job, then end the process."""
     status = 1
     try:
         use_limits(lambda: job.limits)
         resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
-        # A second guard: whatever unpacks into a file counts for itself.
+        # A second guard: each file that is unpacked counts separately.
         most = file_limits().unpacked_bytes
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         _limit_memory()
@@ -97,7 +97,9 @@ def _do(job: Job, answers: IO[bytes]) -> None:
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 (the site's log)
     finally:
-        os._exit(status)  # nothing of the waiting process may be closed or flushed twice
+        os._exit(
+            status
+        )  # nothing that belongs to the waiting process may be closed or flushed twice
 
 
 def _preview(job: Job) -> Preview:
@@ -105,7 +107,7 @@ def _preview(job: Job) -> Preview:
 
 
 def _empty(folder: Path) -> None:
-    """Remove what a child left behind that was stopped."""
+    """Remove the files of a child that was stopped."""
     for file in folder.glob("*"):
         file.unlink()
 
@@ -142,7 +144,7 @@ def _read_zip(job: Job, answers: IO[bytes]) -> None:
 
 
 def _part_of(rows: Iterator[Row]) -> Iterator[Row]:
-    """The next rows to send together: some hundred, fewer if they are long."""
+    """Return the next rows to send together: some hundred, fewer if they are long."""
     characters = 0
     for row in islice(rows, PART_ROWS):
         yield row
@@ -162,17 +164,17 @@ def _limit_memory() -> None:
 
 
 def _import_for(path: Path) -> None:
-    """Importing Arrow takes more memory than reading many files: that does not count either."""
+    """Import Arrow before the limit applies, as this takes more memory than reading most files."""
     if not opens_with_arrow(path):
         return
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    with suppress(PackedError):  # reading the file says so
+    with suppress(PackedError):  # reading the file reports it
         load_arrow()
     _limit_memory()
 
 
 def _why(status: int, job: Job) -> str:
-    """Why a child process could not read its file, in words; empty if it could."""
+    """Return why a child process could not read its file; empty if it could."""
     code = os.waitstatus_to_exitcode(status)
     if code == 0:
         return ""

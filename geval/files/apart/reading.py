@@ -1,4 +1,4 @@
-"""The asking side of reading files in separate processes, which read one file after another."""
+"""The client side of reading files in separate processes, which read one file after another."""
 
 import os
 import selectors
@@ -37,18 +37,18 @@ from geval.llm.child_environment import passed_on
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20
 READ_BYTES = 2**20
-# How much of a small file is still read when nobody needs the rest of it.
+# The size up to which a file is read to its end although the rest is not needed.
 SOON_SECONDS, SOON_MESSAGES = 0.5, 3
 
 
 class ReadingError(Exception):
-    """A file could not be read to its end; the message says why."""
+    """A file could not be read completely; the message says why."""
 
 
 def preview_apart(
     path: Path, name: str, names: KnownNames | None = None, sheet: str = ""
 ) -> Preview:
-    """The first rows of a file, whatever it is; never an error. See `preview.preview_file`."""
+    """Preview the first rows of a file of any kind; never raises. See `preview.preview_file`."""
     seconds = min(PREVIEW_SECONDS, file_limits().reading_seconds)
     preview = None
     try:
@@ -65,7 +65,7 @@ def preview_apart(
 
 
 def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
-    """The cells of some lines of a file, by their columns; what cannot be read is left out."""
+    """Return the cells of some lines of a file, by column; unreadable lines are left out."""
     plain = replace(file, path=file.path.resolve(), counter=None)
     job = Job(plain, None, file_limits(), file_limits().reading_seconds, lines=lines)
     try:
@@ -80,7 +80,7 @@ def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str,
 def read_apart(
     file: InputFile, errors: FileErrors, *, defaults: FileDefaults
 ) -> Generator[Row, None, None]:
-    """All rows of a file; what cannot be read is added to `errors` and left out. See
+    """Yield all rows of a file; unreadable ones are added to `errors` and left out. See
     `readers.read_rows`."""
     job = Job(
         replace(file, path=file.path.resolve(), counter=None),
@@ -100,17 +100,18 @@ def read_apart(
                     yield from message.rows
     except GeneratorExit:
         if file.counter:
-            file.counter.count = begun  # it will be read from the beginning again, or not at all
+            file.counter.count = begun  # it will be read again from the beginning, or not at all
         raise
     except ReadingError as error:
         errors.add(file.name, 0, "", str(error))
 
 
 def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None, None]:
-    """The records of some files of JSON Lines in a zip. See `zipped_records.zipped_records`.
+    """Yield the records of some files of JSON Lines in a zip. See `zipped_records.zipped_records`.
 
     Raises:
-        ReadingError: the zip is damaged, or takes too much memory or time; it says what and where.
+        ReadingError: the zip is damaged, or takes too much memory or time; the message says what
+            and where.
     """
     file = InputFile(path.resolve(), path.name)
     job = Job(file, None, file_limits(), file_limits().reading_seconds, members=tuple(names))
@@ -123,18 +124,19 @@ def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None
 
 
 class _Process:
-    """A waiting process and the pipes to it; its session of its own ends it with its child."""
+    """A waiting process and the pipes to it; it has its own session, so that it ends with its
+    child."""
 
     def __init__(self) -> None:
-        # Its own, so that whatever it leaves behind goes with it.
+        # Its own folder, so that whatever it leaves behind is removed with it.
         self.folder = Path(tempfile.mkdtemp(prefix="reading-", dir=file_limits().folder or None))
         self.popen = subprocess.Popen(
             [sys.executable, "-m", "geval.files.apart"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=CHECKOUT,
-            # Arrow's own allocator reserves memory by the gigabyte; the limit is on what is
-            # reserved.
+            # Arrow's own allocator reserves memory by the gigabyte; the limit applies to reserved
+            # memory.
             env={
                 **passed_on(os.environ),
                 "ARROW_DEFAULT_MEMORY_POOL": "system",
@@ -151,17 +153,17 @@ class _Process:
         self.unread = bytearray()
 
     def ask(self, job: Job) -> None:
-        # After a day without a file it may have been cleared away as a leftover.
+        # After a day without a file it may have been removed as a leftover.
         self.folder.mkdir(mode=0o700, exist_ok=True)
         os.utime(self.folder)
         self.input.write(packed_message(job))
         self.input.flush()
 
     def answer(self, seconds: float) -> Message:
-        """The next message.
+        """Return the next message.
 
         Raises:
-            TimeoutError, EOFError: it sent nothing for that long, or has ended.
+            TimeoutError, EOFError: it sent nothing within this time, or has ended.
         """
         self._wait_for(LENGTH.size, seconds)
         end = LENGTH.size + LENGTH.unpack_from(self.unread)[0]
@@ -204,7 +206,7 @@ class _Waiting:
 
     def take(self) -> _Process:
         with self.lock:
-            # A process that was forked from this one must not use the other's reading process.
+            # A process forked from this one must not use this one's reading process.
             process, self.kept = (self.kept if self.owner == os.getpid() else None), None
         if process is not None and process.popen.poll() is None:
             return process
@@ -223,7 +225,7 @@ _waiting = _Waiting()
 
 @contextmanager
 def _process() -> Iterator[_Process]:
-    """A process for one file; it is used again only if it answered completely."""
+    """Provide a process for one file; it is reused only if it answered completely."""
     process = _waiting.take()
     try:
         yield process
@@ -234,14 +236,14 @@ def _process() -> Iterator[_Process]:
 
 
 def _ends_soon(process: _Process) -> bool:
-    """Whether a process reaches the end of its file, as small files are read completely."""
+    """Wait for a process to reach the end of a small file; return whether it did."""
     with suppress(TimeoutError, EOFError):
         return any(isinstance(process.answer(SOON_SECONDS), Ended) for _ in range(SOON_MESSAGES))
     return False
 
 
 def _messages(job: Job) -> Generator[Message, None, None]:
-    """The messages of reading a file, up to the last.
+    """Yield the messages of reading a file, up to the last.
 
     Raises:
         ReadingError: the file takes too much memory or time, or crashed its reader.

@@ -3,10 +3,10 @@ instead of ids, and a manifest.
 
 `outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads accept. Keys
 of endpoints and members are not in an archive; of campaigns it has designs, goals, items, answers
-with their history, decisions, and who took part by open links, without their ids. It has locks,
-searches and looks; ratings of locked documents are left out until the last look.
+with their history, decisions, and who took part by open links, without their ids. It contains
+locks, searches and looks; ratings of locked documents are left out until the last look.
 
-`files` lists the files in their order; `record_file` says what is said of each of them, `shapes`
-and `values` what a field holds, `record_reader` how names become ids. Which rows of a site's
-database they have is said there (evaluations/projects/archive/rows.py).
+`files` lists the files in their order; `record_file` describes a file, `shapes` and `values` the
+contents of fields, `record_lines` the conversion between names and ids. The rows of a site's
+database that they contain are defined there (evaluations/projects/archive/rows.py).
 """

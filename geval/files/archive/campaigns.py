@@ -15,7 +15,7 @@ from geval.files.archive.references import (
 from geval.files.archive.shapes import QUESTIONS, REPLIES_TO_QUESTIONS, TEXTS
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
-# What says in an archive what each goal asks for; of a judge its version.
+# The fields that say what each goal asks for; for a judge its version.
 ASKED_BY_GOALS = {
     "width": ("width", "version"),
     "judges": ("version", "rival_version"),

@@ -1,4 +1,5 @@
-"""What was rated and by whom: criteria, systems, documents, outputs, ratings and comparisons."""
+"""The rated material and its ratings: criteria, systems, documents, outputs, ratings and
+comparisons."""
 
 from geval.files.archive.errors import WrongValueError
 from geval.files.archive.record_file import RecordFile, Ref, Row, same

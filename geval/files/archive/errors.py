@@ -1,4 +1,4 @@
-"""What can be wrong with an archive, for people."""
+"""Errors of archives, with messages for users."""
 
 
 class ArchiveError(ValueError):

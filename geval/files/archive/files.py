@@ -1,4 +1,4 @@
-"""The files of an archive, in their order: records refer to those of files before theirs."""
+"""The files of an archive, in order: records refer only to records of earlier files."""
 
 from geval.files.archive.campaigns import CAMPAIGNS
 from geval.files.archive.corpus import CORPUS
@@ -7,7 +7,7 @@ from geval.files.archive.searches import SEARCHES
 from geval.files.archive.studies import STUDIES
 
 FILES = (*CORPUS, *JUDGING, *STUDIES, *CAMPAIGNS, *SEARCHES)
-# Those of the first archives, which all have; others may be missing.
+# The files of the first archives, which every archive has; others may be missing.
 IN_EVERY_ARCHIVE = frozenset(
     (
         "criteria", "steps", "systems", "documents", "outputs", "annotators", "ratings",

@@ -1,4 +1,4 @@
-"""Judges, their runs, and what came of them."""
+"""Judges, their runs, and the results."""
 
 from pydantic import TypeAdapter
 

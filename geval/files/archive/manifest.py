@@ -1,4 +1,4 @@
-"""What an archive says about itself: its format, the project, and how many records it has."""
+"""An archive's description of itself: its format, the project, and how many records it has."""
 
 import zipfile
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class Manifest:
         ]
 
     def check_count(self, file: RecordFile, count: int) -> None:
-        """Compare how many records a file has with what is stated here.
+        """Compare a file's number of records with the manifest's.
 
         Raises:
             ArchiveError: it has fewer or more.
@@ -72,7 +72,7 @@ def write_manifest(
     """Write the manifest, and a README.
 
     Args:
-        withheld: of how many documents ratings were left out.
+        withheld: the number of documents whose ratings were left out.
     """
     content = {
         "format": FORMAT,
@@ -94,7 +94,7 @@ def write_manifest(
 
 
 def read_manifest(archive: zipfile.ZipFile) -> Manifest:
-    """The manifest of an archive.
+    """Return the manifest of an archive.
 
     Raises:
         ArchiveError: there is none, or it has a different format or version.

@@ -1,4 +1,4 @@
-"""What is said of one file of an archive: its columns, and what its records must be."""
+"""The definition of a file of an archive: its columns, and the rules for its records."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 @dataclass(frozen=True)
 class Ref:
     """A column that points to a record of another file, identified by these fields of the row; it
-    gets the record's new id, or keeps a name that is the same on every site (`keeps_name`)."""
+    gets the record's new id, or with `keeps_name` keeps a name that is the same on every site."""
 
     table: str
     fields: tuple[str, ...]
@@ -24,7 +24,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Refs:
-    """A column of ids: of the outputs of one document, by the systems that `field` lists."""
+    """A column of ids: of a document's outputs, by the systems that `field` lists."""
 
     field: str = "systems"
 
@@ -32,7 +32,7 @@ class Refs:
 @dataclass(frozen=True)
 class NamedAnswer:
     """A column with an answer, which has names instead of ids in the file; the row has `systems`
-    with the names of the item's outputs, and `outputs` with their ids, which stay behind."""
+    with the names of the item's outputs, and `outputs` with their ids, which are not written."""
 
     field: str
 
@@ -42,19 +42,19 @@ Columns = dict[str, Column]
 
 
 def same(names: str) -> Columns:
-    """Columns whose fields have the same names as in the database."""
+    """Return columns whose fields have the same names as in the database."""
     return {name: name for name in names.split()}
 
 
 def answers(names: str) -> Columns:
-    """Columns with answers of the same names."""
+    """Return columns with answers under the same names."""
     return {name: NamedAnswer(name) for name in names.split()}
 
 
 @dataclass(frozen=True)
 class Halted:
-    """States in which something works, which no record of an archive has: what it becomes there,
-    and why, for an error."""
+    """States of work in progress, which records of an archive cannot have: the state to write
+    instead, and the reason for an error."""
 
     states: tuple[str, ...]
     becomes: str
@@ -63,12 +63,11 @@ class Halted:
 
 @dataclass(frozen=True)
 class RecordFile:
-    """One file: the field of each column, by the column's name in a site's database.
+    """One file: the field of each column, by the column's name in the database.
 
-    `key` are the fields by which rows of other files identify its records, `other_key` those by
-    which some do. `json` has the shape of each field that holds JSON. `later` are fields that older
-    archives do not have, with their values. `rule` refuses a record whose fields do not go
-    together.
+    `key` are the fields by which rows of other files identify its records, `other_key` those that
+    some of them use. `json` has the shape of each JSON field. `later` are fields that older
+    archives lack, with their values. `rule` refuses a record with inconsistent fields.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Records of an archive from rows of a database, and back: names in the place of ids."""
+"""Convert rows of a database to records of an archive, and back: names instead of ids."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,10 +11,10 @@ from geval.files.archive.record_file import NamedAnswer, RecordFile, Ref, Refs
 
 
 def as_line(file: RecordFile, row: str, criteria: Mapping[int, str]) -> bytes:
-    """A row as a line of its file, with names in its answers.
+    """Return a row as a line of its file, with names in its answers.
 
     Args:
-        row: JSON; of a file with answers it has `systems`, and `outputs` with their ids.
+        row: JSON; for a file with answers it has `systems`, and `outputs` with their ids.
         criteria: the names of criteria by id.
     """
     if not file.answers:
@@ -27,26 +27,25 @@ def as_line(file: RecordFile, row: str, criteria: Mapping[int, str]) -> bytes:
 
 
 class NewIds:
-    """The new ids of each file's records, by its key; and by its other key, which rows keep as a
-    name."""
+    """The new ids of each file's records, by its key and its other key."""
 
     def __init__(self) -> None:
-        # Each key has its own: a number may not stand for a name.
+        # Separate for each key, so that a number cannot be mistaken for a name.
         self._ids: dict[tuple[str, bool], dict[tuple[Any, ...], int]] = {}
 
     def begin(self, file: RecordFile) -> None:
-        """Before the rows of a file, which may refer to earlier ones."""
+        """Prepare for a file's rows, which may refer to earlier ones."""
         self._ids[file.name, False], self._ids[file.name, True] = {}, {}
 
     def keep(self, file: RecordFile, row: Mapping[str, Any], new_id: int) -> None:
-        """The id of a record, for those that refer to it."""
+        """Store the new id of a record, for rows that refer to it."""
         for key, is_other in ((file.key, False), (file.other_key, True)):
             if key:
                 self._ids[file.name, is_other][tuple(row[name] for name in key)] = new_id
 
     def of(self, row: Mapping[str, Any], ref: Ref) -> Any:
-        """The id of a record that a row refers to, or its name; None if the last of the fields is
-        empty.
+        """Return the id of a record that a row refers to, or its name; None if the last of the
+        fields is empty.
 
         Raises:
             ArchiveError: there is no such record.
@@ -55,7 +54,7 @@ class NewIds:
         if key[-1] is None:
             return None
         try:
-            # For Python, true is 1 and so could stand for a number.
+            # In Python true equals 1, so it could be mistaken for a number.
             if any(isinstance(part, bool) for part in key):
                 raise KeyError(key)
             new_id = self._ids[ref.table, ref.keeps_name][key]
@@ -69,17 +68,17 @@ class NewIds:
             ) from None
 
     def of_outputs(self, row: Mapping[str, Any], refs: Refs) -> dict[str, int]:
-        """The ids of a document's outputs by their systems."""
+        """Return the ids of a document's outputs by their systems."""
         of_output = Ref("outputs", ("doc_id", refs.field))
         return {name: self.of({**row, refs.field: name}, of_output) for name in row[refs.field]}
 
     def of_criteria(self) -> dict[str, int]:
-        """The ids of criteria by their names."""
+        """Return the ids of criteria by their names."""
         return {key[0]: pk for key, pk in self._ids["criteria", False].items()}
 
 
 class RecordReader:
-    """The records of one file, as values of its columns; errors have their line.
+    """Reads the records of one file as values of its columns; errors have their line.
 
     Args:
         check: refuses a row, as `RecordFile.check` does.
@@ -93,10 +92,10 @@ class RecordReader:
         ids.begin(file)
 
     def values(self, record: Any, new_id: int) -> list[Any]:
-        """The values of the columns for the next record, which gets this id; JSON as text.
+        """Return the values of the columns for the next record, which gets this id; JSON as text.
 
         Raises:
-            ArchiveError: it cannot be used, or refers to a record that is not there.
+            ArchiveError: it cannot be used, or refers to a record that does not exist.
         """
         self.line += 1
         try:

@@ -1,4 +1,4 @@
-"""Columns by which records of several files point to others."""
+"""Columns that refer to other records, shared by several files."""
 
 from geval.files.archive.record_file import Ref
 

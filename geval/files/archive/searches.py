@@ -24,7 +24,7 @@ from geval.files.archive.shapes import (
 from geval.files.archive.values import check_field
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 
-# The kind of an event of which the seed is kept.
+# The kind of event whose seed is kept.
 DRAWN = "drawn"
 # What a search tries.
 Change = Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]
@@ -53,7 +53,7 @@ SEARCHES = (
     ),
     RecordFile(
         "lock_events",
-        # An archive speaks of its own draw only: its looks would use up those of another project.
+        # An archive applies to its own draw only: its looks would use up those of another project.
         {"draw": Ref("locks", ("draw",), keeps_name=True)} | same("kind at by project content"),
         json={"content": TypeAdapter(StoredEvent)},
         rule=_says_what_was_drawn,

@@ -15,7 +15,7 @@ def _without_nul(text: str) -> str:
 
 
 Entry = TypeVar("Entry")
-# Of which the first that is wrong is all that is said: an error holds a kilobyte for each.
+# Only the first invalid value is reported: an error takes a kilobyte for each.
 Entries = Annotated[list[Entry], Field(fail_fast=True)]
 Text = Annotated[str, AfterValidator(_without_nul)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -26,7 +26,7 @@ Share = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1 + 1e-6)]
 
 
 class _Shape(BaseModel):
-    # Nothing is kept that nobody reads: it could be nested more deeply than it can be read.
+    # Fields that nobody reads are dropped: they could be nested too deeply.
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
@@ -78,7 +78,7 @@ class StoredChoice(_Shape):
 
 
 class LockDrawn(_Shape):
-    """Of an event: what was drawn."""
+    """What was drawn, in an event."""
 
     seed: str = Field(max_length=32)
     share: float = Field(ge=LEAST_SHARE, le=MOST_SHARE)
@@ -96,7 +96,7 @@ class ConstantOfLook(_Shape):
 
 
 class StoredEvent(_Shape):
-    """What an event of a lock says (corpus/locks/draws.py): of a draw, or of a look."""
+    """The content of an event of a lock (corpus/locks/draws.py): a draw or a look."""
 
     seed: Text | None = None
     share: Number | None = None
@@ -114,7 +114,7 @@ class StoredEvent(_Shape):
 
 
 class SearchBasis(_Shape):
-    """What a search rested on; one that did not end has nothing."""
+    """The data that a search was based on; empty for a search that did not end."""
 
     training: Count | None = None
     locked: Count | None = None
@@ -127,7 +127,7 @@ class SearchBasis(_Shape):
 
 
 class StoredScoring(_Shape):
-    """The settings of a proposal that are others than the judge's (Proposal.scoring)."""
+    """The settings of a proposal that differ from the judge's (Proposal.scoring)."""
 
     mode: str | None = None
     samples: Count | None = None
@@ -145,7 +145,7 @@ class TrainingValues(_Shape):
 
 
 class RankedDocuments(_Shape):
-    """In how many documents people and two judges rank anything."""
+    """The numbers of documents in which people and two judges rank outputs."""
 
     documents: Count
     candidate: Count
@@ -163,7 +163,7 @@ class StoredSpan(_Shape):
 
 
 class Places(_Shape):
-    """Of an attention check: positions as shown."""
+    """Positions as shown, of an attention check."""
 
     best: Annotated[int, Field(ge=0, le=8)]
     worst: Annotated[int, Field(ge=0, le=8)]
@@ -175,7 +175,7 @@ StoredPreference = tuple[Text, Text, Text, Choice]
 
 
 class StoredAnswer(_Shape):
-    """An answer, or what is expected of one (geval/files/answers/names.py)."""
+    """An answer, or an expected answer (geval/files/answers/names.py)."""
 
     scores: dict[Text, Number] | None = None
     choices: dict[Text, Choice] | None = None
@@ -205,7 +205,7 @@ TURNS = TypeAdapter(Entries[StoredTurn])
 TEXTS = TypeAdapter(Entries[Text])
 NAMED_TEXTS = TypeAdapter(dict[Text, Text])
 # Settings of an evaluator that may be installed on the other site only, and formulas, which are
-# checked as what they are: all that is known of them here is that they have names.
+# checked elsewhere: here they only need to have names.
 NAMED_VALUES = TypeAdapter(dict[Text, Any])
 QUESTIONS = TypeAdapter(Entries[StoredQuestion])
 REPLIES_TO_QUESTIONS = TypeAdapter(dict[Text, Text | Number])

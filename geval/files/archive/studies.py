@@ -1,4 +1,4 @@
-"""Certificates of judges, and studies of what moves a judge."""
+"""Certificates of judges, and studies of what influences a judge."""
 
 from pydantic import TypeAdapter
 
@@ -8,7 +8,7 @@ from geval.files.archive.references import TO_CRITERION, TO_JUDGE, TO_OUTPUT, TO
 from geval.files.archive.shapes import Entries, Number
 from geval.files.certificates import CertificateContent
 
-# Of a study: eleven years of a watch that asks every hour.
+# The most parts of a study: eleven years of hourly checks by a watch.
 MOST_PARTS = 100_000
 
 

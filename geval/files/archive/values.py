@@ -1,4 +1,4 @@
-"""Values of an archive's fields, each as the kind of its column holds it."""
+"""Check values of an archive's fields against the types of their columns."""
 
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
@@ -11,8 +11,8 @@ from geval.files.certificates import first_problem
 from geval.files.limits import has_more_names, is_too_deep, too_deep
 from geval.statistics.scales import is_number
 
-# In one field: each that is wrong would take a kilobyte of the error. Of lists the first is all
-# that is said (shapes.py).
+# The most errors reported for a field, as each takes a kilobyte. Of lists only the first is
+# reported (shapes.py).
 MOST_NAMES = 200_000
 
 
@@ -20,7 +20,7 @@ def check_field(name: str, check: Callable[[Any], object], value: Any) -> None:
     """Check the value of a field.
 
     Raises:
-        WrongValueError: it is wrong; the message has the field's name.
+        WrongValueError: it is invalid; the message has the field's name.
     """
     try:
         check(value)

@@ -11,7 +11,7 @@ from geval.files.archive.errors import ArchiveError
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.
 _END_OF_ZIP = re.compile(re.escape(b"PK\5\6"))
-# Those of a large zip stand before it; then the end above says nothing true.
+# A ZIP64 record comes before the end record, which then has no valid numbers.
 _END_OF_ZIP64 = re.compile(re.escape(b"PK\6\7"))
 RECORD_OF_ZIP64, RECORD_BYTES = b"PK\6\6", 56
 END_BYTES = 2**16 + 22
@@ -28,11 +28,11 @@ def check_directory(source: Path | IO[bytes]) -> None:
         size = file.seek(0, os.SEEK_END)
         begin = file.seek(max(0, size - END_BYTES))
         end = file.read()
-        # Whichever of several marks a reader takes.
+        # Whichever of several end records a reader takes.
         sizes = [end[mark.start() + 12 :][:4] for mark in _END_OF_ZIP.finditer(end)]
         for mark in _END_OF_ZIP64.finditer(end):
             named = int.from_bytes(end[mark.start() + 8 :][:8], "little")
-            # Where it says that its record is, and where Python looks for it.
+            # Where the ZIP64 locator says that the record is, and where Python looks for it.
             for at in (named, begin + mark.start() - RECORD_BYTES):
                 if 0 <= at < size:
                     file.seek(at)
@@ -44,11 +44,11 @@ def check_directory(source: Path | IO[bytes]) -> None:
 
 
 def check_members(archive: zipfile.ZipFile, *, most_bytes: int) -> None:
-    """Refuse an archive that is packed in a way that cannot be unpacked part by part, or would
-    unpack to more than so many bytes.
+    """Refuse an archive whose compression cannot be unpacked in parts, or that would unpack to more
+    than `most_bytes`.
 
     Raises:
-        ArchiveError: it is.
+        ArchiveError: it cannot be unpacked in parts, or is too large.
     """
     for info in archive.infolist():
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

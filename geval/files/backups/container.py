@@ -1,4 +1,5 @@
-"""The backup's file: a zip of the dump, the manifest and a README; there once it is complete."""
+"""The backup's file: a zip of the dump, the manifest and a README, which gets its name once it is
+complete."""
 
 import errno
 import fcntl
@@ -42,13 +43,13 @@ Keep this file as safe as the site: it has texts, e-mail addresses and hashes of
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to be written, which gets its name once it is complete and on the disk.
+    """Open a file for writing that gets its name once it is complete and on disk.
 
-    Until then it is `NAME.part`. That of a killed backup is overwritten by the next one.
+    Until then it is `NAME.part`; one left by a killed backup is overwritten.
 
     Raises:
-        BackupError: it exists, another process writes it, its draft is somebody else's, or the disk
-            refuses.
+        BackupError: it exists, another process is writing it, another user owns its draft, or the
+            disk fails.
     """
     draft = path.with_name(f"{path.name}.part")
     _check_is_new(path)
@@ -71,7 +72,8 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_container(file: IO[bytes], dump: IO[bytes], manifest: Manifest) -> Manifest:
-    """Write a dump, as it arrives, and the manifest; returns it with the dump's checksum."""
+    """Write a dump as it arrives, and the manifest; return the manifest with the dump's
+    checksum."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         digest, size = hashlib.sha256(), 0
         with archive.open(DUMP, "w", force_zip64=True) as target:
@@ -87,7 +89,7 @@ def write_container(file: IO[bytes], dump: IO[bytes], manifest: Manifest) -> Man
 
 @contextmanager
 def opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A backup's file.
+    """Open a backup's file.
 
     Raises:
         BackupError: it cannot be read, is not a backup, or is damaged.
@@ -102,7 +104,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def verify(path: Path) -> Manifest:
-    """Read a whole backup and compare its checksums; returns its manifest.
+    """Read a whole backup and compare its checksums; return its manifest.
 
     Raises:
         BackupError: it is not a backup, or is damaged or incomplete.
@@ -117,7 +119,7 @@ def verify(path: Path) -> Manifest:
 
 
 def manifest_of(archive: zipfile.ZipFile) -> Manifest:
-    """The manifest of an open backup, with the dump that it speaks of."""
+    """Return the manifest of an open backup, after checking that it has the dump."""
     names = set(archive.namelist())
     if MANIFEST not in names or archive.getinfo(MANIFEST).file_size > MOST_MANIFEST_BYTES:
         raise BackupError(f"{archive.filename} is not a backup of a geval_site.")
@@ -152,10 +154,10 @@ def _check_is_new(path: Path) -> None:
 
 
 def _opened_draft(draft: Path) -> IO[bytes]:
-    """The draft, new or left by a killed backup of this user.
+    """Open the draft: a new one, or one left by a killed backup of this user.
 
-    In a folder where others may write, somebody may have made it before: as a link to a file that
-    would be overwritten, or as a file of theirs, which they would read the backup from.
+    In a folder where others may write, an attacker may have created it: as a link to a file that
+    would be overwritten, or as their own file, from which they could read the backup.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -198,7 +200,7 @@ def _lock(file: IO[bytes], path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name survive a loss of power."""
+    """Make the new name survive a power failure."""
     opened_folder = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened_folder)

@@ -1,4 +1,4 @@
-"""What can go wrong with a backup, for people."""
+"""Errors of backups, with messages for users."""
 
 
 class BackupError(Exception):

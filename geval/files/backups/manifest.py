@@ -1,4 +1,4 @@
-"""What a backup says about itself: versions, checksums, counts. Pure."""
+"""A backup's description of itself: versions, checksums, counts. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,11 +23,12 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything that is known of a backup without reading its data.
+    """Everything known about a backup without reading its data.
 
-    `migrations` has the last one of each app; `tables` the rows of each table, `projects` what each
-    project holds, both at the moment of the dump. `postgresql` and `dumped_by` are version numbers
-    of the server and of its program `pg_dump`, such as 180004. `secret_key` is a fingerprint.
+    `migrations` has the last one of each app; `tables` the number of rows of each table, `projects`
+    the counts of each project, both at the time of the dump. `postgresql` and `dumped_by` are
+    version numbers of the server and of its program `pg_dump`, such as 180004. `secret_key` is a
+    fingerprint.
     """
 
     software: str
@@ -47,10 +48,10 @@ class Manifest:
 
 
 def read_manifest(content: bytes) -> Manifest:
-    """The manifest in a file's bytes.
+    """Parse a manifest.
 
     Raises:
-        BackupError: it is not one, or of a later format.
+        BackupError: it is not a manifest, or has a later format.
     """
     try:
         content_read = orjson.loads(content)
@@ -68,7 +69,7 @@ def read_manifest(content: bytes) -> Manifest:
         raise _damaged(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise _damaged(str(error)) from None
-    # It is printed, and a terminal obeys some of the others.
+    # It is printed, and a terminal interprets some other characters.
     if not all(map(str.isprintable, _texts(manifest))):
         raise _damaged("it has characters that cannot be printed")
     return manifest
@@ -91,20 +92,20 @@ def _damaged(why: str) -> BackupError:
 def unknown_migrations(
     backup: Mapping[str, str], names: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """The last migrations of a backup that this software does not have, by app.
+    """Return the last migrations of a backup that this software does not have, by app.
 
     Args:
-        names: those of this software's migrations, by app. Apps that are not installed here
+        names: the names of this software's migrations, by app. Apps that are not installed here
             (those of OpenID Connect, if it is off) are left out: their tables are only kept.
     """
     return {app: last for app, last in backup.items() if app in names and last not in names[app]}
 
 
 def is_older(backup: Mapping[str, str], latest: Mapping[str, str]) -> bool:
-    """Whether this software has migrations that the backup's database had not."""
+    """Return whether this software has migrations that the backup's database had not."""
     return any(backup.get(app) != last for app, last in latest.items())
 
 
 def version_words(number: int) -> str:
-    """PostgreSQL's version number as people write it: 180004 is 18.4."""
+    """Format PostgreSQL's version number: 180004 is 18.4."""
     return f"{number // NUMBER_OF_MAJOR}.{number % NUMBER_OF_MAJOR}"

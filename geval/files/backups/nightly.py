@@ -1,5 +1,4 @@
-"""Backups that a timer makes into a folder, where they are named by their time and kept for some
-days."""
+"""Scheduled backups in a folder, named by their time and kept for some days."""
 
 import contextlib
 import datetime
@@ -7,28 +6,28 @@ import re
 import stat
 from pathlib import Path
 
-# Also what earlier versions and a cron job of the docs made, and drafts that killed backups left;
-# never one that somebody made under another name.
+# Includes backups by earlier versions and by a cron job of the docs, and drafts left by killed
+# backups; never a backup that a user made under another name.
 _OURS = re.compile(r"20\d\d-\d\d-\d\d(-\d{4})?\.backup(\.part)?")
 
 
 def nightly_file(folder: Path, now: datetime.datetime) -> Path:
-    """Where the backup of a moment goes."""
+    """Return the path of a backup made at this time."""
     return folder / f"{now:%Y-%m-%d-%H%M}.backup"
 
 
 def remove_old(folder: Path, *, days: int, now: datetime.datetime) -> list[Path]:
-    """Remove the timer's backups that were written more than so many days ago.
+    """Remove scheduled backups that were written more than `days` ago.
 
     Returns:
-        Those that it removed, by name.
+        The names of the removed backups.
     """
     before = (now - datetime.timedelta(days=days)).timestamp()
     removed = []
     for path in sorted(folder.iterdir()):
         if not _OURS.fullmatch(path.name):
             continue
-        # Another backup may remove it, or finish a draft under its own name, at the same moment.
+        # Another backup process may remove it, or rename its draft, at the same time.
         with contextlib.suppress(FileNotFoundError):
             status = path.lstat()
             if stat.S_ISREG(status.st_mode) and status.st_mtime < before:

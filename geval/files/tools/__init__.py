@@ -1,12 +1,13 @@
-"""Records of other tools that need more than other names of columns, each known by its shape. Pure.
+"""Read records of other tools that need more than renamed columns; each tool is recognised by its
+records' shape. Pure.
 
-A module has `TITLE`, `MARKS` (a record of its form has one of these fields, or names with dots),
-`knows` (whether a record is of its form) and `read`, which gives what is rated in our columns:
-nothing for a record without a text, several for several outputs. What a module neither reads nor
-skips is listed as not used. If a tool writes one object that holds its records, `HOLDER` is the
-field they are in, `ITEM` the field to put each in (else it is merged), and `SHARED` what each also
-needs of that object. An installed package adds such a module by an entry point of the group
-`geval_site.importers`, for example `mytool = "my_package.mytool"`.
+A module has `TITLE`, `MARKS` (a record of its form has one of these fields, or dotted names),
+`knows` (whether a record is of its form) and `read`, which yields the rated outputs in our columns:
+none for a record without a text, several for several outputs. What a module neither reads nor skips
+is listed as unused. If a tool writes its records in one object, `HOLDER` is the field that contains
+them, `ITEM` the field to put each in (otherwise it is merged), and `SHARED` the fields of that
+object that each also needs. An installed package adds such a module through an entry point of the
+group `geval_site.importers`, for example `mytool = "my_package.mytool"`.
 """
 
 import logging
@@ -32,7 +33,7 @@ from geval.files.tools import (
 )
 from geval.files.tools.parts import Part
 
-# The first that knows a record reads it.
+# The first module that knows a record reads it.
 _OWN: tuple[Any, ...] = (
     lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
     label_studio, langfuse, doccano, system_columns,
@@ -42,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 class Tool(NamedTuple):
-    """What a module of this package, or of another, offers."""
+    """The interface of a module of this package or another."""
 
     title: str
     marks: frozenset[str]
@@ -55,8 +56,8 @@ class Tool(NamedTuple):
 
 @cache
 def all_tools() -> tuple[Tool, ...]:
-    """The tools whose records are recognised, in the order in which they are asked: ours first, so
-    that another package adds forms and changes none."""
+    """Return the tools whose records are recognised, in order: ours first, so that another package
+    can add forms but not change ours."""
     return (*map(_tool, _OWN), *_installed_tools())
 
 
@@ -65,7 +66,7 @@ def _installed_tools() -> Iterator[Tool]:
         try:
             yield _tool(point.load())
         except Exception:
-            # A package of somebody else's must not keep files from being read.
+            # A third-party package must not prevent files from being read.
             log.exception("the importer %s (%s) cannot be loaded", point.name, point.value)
 
 
@@ -83,7 +84,7 @@ def _tool(module: Any) -> Tool:
 
 @cache
 def record_holders() -> frozenset[str]:
-    """Where a tool's object may hold its records."""
+    """Return where a tool's object may contain its records."""
     return frozenset(tool.holder for tool in all_tools() if tool.holder)
 
 
@@ -93,7 +94,7 @@ def _marks() -> frozenset[str]:
 
 
 class Held(NamedTuple):
-    """The records in an object that is a whole file, and its fields that none of them needs."""
+    """The records in an object that is a whole file, and its unused fields."""
 
     tool: Tool
     records: list[Any]
@@ -101,7 +102,7 @@ class Held(NamedTuple):
 
 
 def tool_of(record: Mapping[str, Any]) -> Tool | None:
-    """The tool that wrote a record; None if none is known by this shape."""
+    """Return the tool that wrote a record; None if no tool has this shape."""
     if _marks().isdisjoint(record) and not any(
         "." in name or name.startswith(system_columns.BEGINNINGS) for name in record
     ):
@@ -110,10 +111,10 @@ def tool_of(record: Mapping[str, Any]) -> Tool | None:
 
 
 def held_by(record: Mapping[str, Any]) -> Held | None:
-    """The records in an object that a tool wrote as a whole file; None if it is not one."""
+    """Return the records in an object that a tool wrote as a whole file; None if it is not one."""
     for tool in all_tools():
         inner = record.get(tool.holder) if tool.holder else None
-        if isinstance(inner, dict):  # promptfoo: a summary with the results in it
+        if isinstance(inner, dict):  # promptfoo: a summary that contains the results
             inner = inner.get(tool.holder)
         if not isinstance(inner, list) or not inner:
             continue

@@ -1,6 +1,6 @@
 """Records of Argilla: fields, people's responses, and suggestions of models.
 
-As `to_json` or `to_list` write them (2.x), flattened (`quality.responses`), or by an older server
+In the form of `to_json` or `to_list` (2.x), flattened (`quality.responses`), or by an older server
 (a list of responses with `values`).
 """
 
@@ -14,7 +14,7 @@ from geval.files.tools.ratings import COMMENT, Given, points_of
 TITLE = "records of Argilla"
 MARKS = ("fields",)
 AGENT, PERSON = "Argilla suggestion", "Argilla user"
-# Where our own export keeps the record of answers, which no file brings back.
+# Where our export stores the record of answers, which cannot be loaded again.
 RECORD = "record"
 FLAT = ".responses"
 
@@ -26,7 +26,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """The texts in the fields, with each answer that has a number."""
+    """Yield the texts in the fields, with each answer that has a number."""
     given = Given()
     if isinstance(record["fields"].given, dict):
         fields, metadata = record["fields"], record["metadata"]

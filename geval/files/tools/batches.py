@@ -16,17 +16,18 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def is_result(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a line of the file that came back."""
+    """Return whether a record is a line of the file of results."""
     return "custom_id" in record and ("response" in record or "error" in record)
 
 
 def is_request(record: Mapping[str, Any]) -> bool:
-    """Whether a record is a line of the file that was sent."""
+    """Return whether a record is a line of the file of requests."""
     return isinstance(record.get("body"), dict) and "custom_id" in record
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """What was asked and answered; the request was put beside its response (`requests_beside`)."""
+    """Yield the question and answer; the request has been added to the result
+    (`requests_beside`)."""
     if is_request(record.reading.record):
         record.note_unused("requests of a batch, which are used with its results")
         return

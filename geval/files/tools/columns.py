@@ -1,4 +1,4 @@
-"""The texts of a record by the names of their fields, ours or those that are usual elsewhere."""
+"""Read the texts of a record by the names of their fields, ours or those usual in other tools."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ def named_columns(*parts: Part, without: tuple[str, ...] = ()) -> dict[str, Any]
     Columns `metadata.NAME` are kept; all other fields stay unread.
 
     Args:
-        without: names that mean something else there, such as the id of an output.
+        without: names with another meaning there, such as the id of an output.
     """
     named_columns: dict[str, Any] = {}
     for column, usual in (*NAMES.items(), *((name, (name,)) for name in MORE)):
@@ -41,8 +41,8 @@ def named_columns(*parts: Part, without: tuple[str, ...] = ()) -> dict[str, Any]
 
 
 def text_is_missing(columns: Mapping[str, Any], part: Part) -> bool:
-    """Whether what is rated, or what it answers, is missing; an error says which names it may
-    have."""
+    """Return whether the rated text, or what it answers, is missing; an error lists the possible
+    names."""
     if turns_column(columns) or not part.sound:
         return False
     for column in ("source", "output"):

@@ -1,4 +1,4 @@
-"""Examples of doccano (JSON Lines): a text with the labels that somebody gave it."""
+"""Examples of doccano (JSON Lines): a text with its labels."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """The labelled text is the output; its other columns say what it answers."""
+    """Yield the labelled text as the output; other columns say what it answers."""
     given = Given()
     who = record["annotator"].name() or record["username"].name() or PERSON
     labels = record.first(*_LABELS)

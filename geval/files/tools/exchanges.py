@@ -1,7 +1,7 @@
-"""What was asked and what was answered, in the forms in which tools log calls to models. Pure.
+"""Read question and answer from the forms in which tools log calls to models.
 
-Known: texts, objects with a text of a usual name, OpenAI's and Anthropic's messages and responses,
-LangChain's messages and generations; any of them as JSON within a text.
+Pure. Recognised are texts, objects with a text under a usual name, OpenAI's and Anthropic's
+messages and responses, LangChain's messages and generations; any of them as JSON within a text.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from geval.files.tools.parts import Part
 ASKED = NAMES["source"]
 ANSWERED = (*NAMES["output"], "result", "content", "text", "output_text")
 HISTORY = ("messages", "input_messages", "chat_history")
-# How LangChain names who speaks.
+# LangChain's names of speakers.
 SPEAKERS = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
 Messages = list[dict[str, Any]]
 
@@ -24,7 +24,7 @@ Messages = list[dict[str, Any]]
 def exchange(asked: Part, answered: Part) -> dict[str, Any]:
     """Columns `source` and `output`, or `messages` where there are turns or calls of tools.
 
-    What is neither is an error at its place.
+    Anything else is an error at its place.
     """
     before, after = _turns(asked), _turns(answered)
     if before is None and (after is None or _is_plain(after)):
@@ -40,7 +40,7 @@ def exchange(asked: Part, answered: Part) -> dict[str, Any]:
 
 
 def _text(part: Part, names: tuple[str, ...]) -> str | None:
-    """A text, the text of a usual name in an object, or any other value as JSON."""
+    """Return a text, the text under a usual name in an object, or any other value as JSON."""
     part = decoded(part)
     if isinstance(part.given, Mapping):
         inner = part.first(*names)
@@ -60,7 +60,7 @@ def _text(part: Part, names: tuple[str, ...]) -> str | None:
 
 
 def _turns(part: Part) -> Messages | None:
-    """The messages in a value; None if it has none."""
+    """Return the messages in a value; None if it has none."""
     part = decoded(part)
     given = part.given
     if isinstance(given, list) and given:
@@ -87,7 +87,7 @@ def _turns(part: Part) -> Messages | None:
 
 
 def _chosen(choice: Part) -> Messages | None:
-    """The first of a model's answers: a message or a text."""
+    """Return the first of a model's answers: a message or a text."""
     if choice["message"].holds:
         choice["text"].skip()
         return _turns(choice["message"])
@@ -106,7 +106,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _message(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A message in OpenAI's form; LangChain's are unwrapped."""
+    """Return a message in OpenAI's form; LangChain's are unwrapped."""
     if "role" in value or "from" in value:
         return dict(value)
     inner, speaker = value, value.get("type")
@@ -122,13 +122,13 @@ def _message(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_plain(messages: Messages) -> bool:
-    """Whether messages are only a text."""
+    """Return whether messages are only a text."""
     [message] = messages if len(messages) == 1 else [{}]
     return isinstance(message.get("content"), str) and not message.get("tool_calls")
 
 
 def decoded(part: Part) -> Part:
-    """A value that is written as JSON within a text; anything else as it is."""
+    """Return the value of JSON within a text; anything else unchanged."""
     given = part.given
     if not isinstance(given, str) or given.lstrip()[:1] not in ("{", "[", '"'):
         return part

@@ -17,9 +17,9 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """An instance's input, the first completion, and the references that are correct.
+    """Yield an instance's input, the first completion, and the correct references.
 
-    Perturbed inputs and other trials are documents of their own, in one session.
+    Perturbed inputs and other trials are separate documents of one session.
     """
     instance, completion = record["instance"], record.at("result", "completions", 0)
     if not completion["text"].holds:

@@ -1,7 +1,7 @@
 """Logs of Inspect: the samples of an evaluation, with the values of its scorers.
 
 A log is one JSON object with its samples, or a zip (`.eval`) with a file for each
-(`corpus.bundles`); both give records of a sample beside what was evaluated.
+(`corpus.bundles`); both give records of a sample with the evaluation's description.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """A sample's input, the model's answer and the target; later epochs are of one session."""
+    """Yield a sample's input, the model's answer and the target; epochs belong to one session."""
     sample = record["sample"]
     about = record["eval"]
     output = sample["output"]
@@ -74,7 +74,7 @@ def _graded(value: Part) -> Part:
 
 
 def _attached(sample: Part, part: Part) -> Part:
-    """A value with the long texts that a log keeps apart."""
+    """Return a value, including long texts that a log stores separately."""
     texts = sample["attachments"].given
     if not isinstance(texts, dict) or not texts:
         return part

@@ -9,9 +9,9 @@ from geval.files.tools.ratings import COMMENT, Given
 
 TITLE = "tasks of Label Studio"
 MARKS = ("data",)
-# Where our own export keeps the record of answers, which no file brings back.
+# Where our export stores the record of answers, which cannot be loaded again.
 RECORD = "meta"
-# What a result of each type holds.
+# The field with the value of each type of result.
 VALUES = {"rating": "rating", "number": "number", "choices": "choices"}
 _KNOWN = ("id", "inner_id", "project", "created_at", "updated_at", "updated_by", "file_upload",
           "total_annotations", "cancelled_annotations", "total_predictions")  # fmt: skip
@@ -24,7 +24,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """The texts in a task's data, with each rating, number, and choice that has a number."""
+    """Yield the texts in a task's data, with each rating, number, and choice that has a number."""
     given = Given()
     for annotation in record["annotations"].objects():
         who = _person(annotation["completed_by"])
@@ -53,7 +53,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 
 
 def _read_result(result: Part, who: str) -> tuple[str, str, Part]:
-    """A result's criterion, its author, and what it holds."""
+    """Read a result: its criterion, author and value."""
     kind, name = result["type"].name(), result["from_name"].name()
     for unused in ("id", "to_name", "origin"):
         result[unused].skip()

@@ -1,4 +1,4 @@
-"""Traces and generations of Langfuse, as its pages and its API export them, with their scores."""
+"""Traces and generations of Langfuse, as exported by its pages and API, with their scores."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """A trace, or a generation that was exported by itself, with what it was given."""
+    """Yield a trace, or a separately exported generation, with its scores."""
     kind = record["type"].value
     if kind is not None and kind != _OF_CALLS[0]:
         record.note_unused("observations that are no generations")
@@ -64,7 +64,7 @@ def _read_score(score: Part, given: Given) -> None:
 
 
 def _model_of(observations: Part) -> str:
-    """The model of a trace's last generation."""
+    """Return the model of a trace's last generation."""
     if not isinstance(observations.given, list):
         return ""
     for at in reversed(range(len(observations.given))):

@@ -1,4 +1,4 @@
-"""Runs of LangSmith: what went in, what came out, and feedback."""
+"""Runs of LangSmith: inputs, outputs and feedback."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """The outermost run of a trace; runs within others are parts of it."""
+    """Yield the outermost run of a trace; nested runs are parts of it."""
     if record["parent_run_id"].holds:
         record.note_unused("runs within other runs (parent_run_id)")
         return

@@ -16,8 +16,8 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """The prompt, the first response after filters, and the target; nothing of multiple choice,
-    whose responses are likelihoods."""
+    """Yield the prompt, the first response after filters, and the target; nothing for multiple
+    choice, whose responses are likelihoods."""
     filtered, responses = record["filtered_resps"].value, record["resps"].value
     output = _first_text(filtered) or _first_text(responses)
     prompt = _prompt(record["arguments"].value)
@@ -42,14 +42,14 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 
 
 def _first_text(value: Any) -> str | None:
-    """The first text in nested lists."""
+    """Return the first text in nested lists."""
     while isinstance(value, list) and value:
         value = value[0]
     return value if isinstance(value, str) else None
 
 
 def _prompt(arguments: Any) -> Any:
-    """The prompt of the first request: older versions write lists, newer ones objects."""
+    """Return the prompt of the first request: older versions write lists, newer ones objects."""
     if isinstance(arguments, dict):
         first = arguments.get("gen_args_0")
         return first.get("arg_0") if isinstance(first, dict) else None

@@ -27,7 +27,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """What went into a trace's outermost span and what came out of it."""
+    """Yield the input and output of a trace's outermost span."""
     info, data = record["info"], record["data"]
     asked, answered = data["request"], data["response"]
     root = _root(data["spans"])
@@ -62,7 +62,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 
 
 def _root(spans: Part) -> Part | None:
-    """The span that is within no other."""
+    """Return the span without a parent."""
     for span in spans.objects():
         if not (span["parent_span_id"].holds or span["parent_id"].holds):
             return span
@@ -70,7 +70,7 @@ def _root(spans: Part) -> Part | None:
 
 
 def _read_assessment(assessment: Part, given: Given) -> list[str]:
-    """Add a rating or a score; returns an expected answer, if it is one."""
+    """Add a rating or a score; if the assessment is an expected answer, return that."""
     name = assessment.first("assessment_name", "name").name()
     source = assessment["source"]
     for unused in ("assessment_id", "trace_id", "span_id", "create_time", "last_update_time"):

@@ -1,4 +1,5 @@
-"""A tool's record, read part by part: what was read is known, and errors name where they are. Pure.
+"""Read a tool's record part by part: tracks which parts were read, and errors name their place.
+Pure.
 
 A path is written as `results[2].response.output`, with numbers from 1.
 """
@@ -13,13 +14,13 @@ from geval.files.fields import Place, kind
 from geval.files.unused import holds_something
 
 Path = tuple[str | int, ...]
-# Deeper parts are listed together with the part that they are in.
+# Deeper parts are listed under the part that contains them.
 DEEPEST_LISTED = 7
 
 
 @dataclass
 class Reading:
-    """A record, where its errors go, and which of its parts were read."""
+    """A record, the collection of its errors, and the parts that were read."""
 
     record: Mapping[str, Any]
     place: Place
@@ -31,7 +32,7 @@ class Reading:
         return Part(self, (), self.record)
 
     def unread(self) -> set[str]:
-        """The parts that hold something and were not read; items of a list have one name."""
+        """Return the non-empty parts that were not read; items of a list share a name."""
         return set(self._unread((), self.record))
 
     def _unread(self, path: Path, value: Any) -> Iterator[str]:
@@ -59,17 +60,17 @@ class Part:
 
     @property
     def value(self) -> Any:
-        """The value as it is; all of it counts as read."""
+        """The whole value, which then counts as read."""
         self.reading.read.add(self.path)
         return self.given
 
     @property
     def holds(self) -> bool:
-        """Whether there is anything, without reading it."""
+        """Whether there is a value, without reading it."""
         return holds_something(self.given)
 
     def __getitem__(self, name: str | int) -> Part:
-        """A part of an object or list; a missing one has the value None."""
+        """Return a part of an object or list; a missing one has the value None."""
         self.reading.entered.add(self.path)
         value = None
         if isinstance(self.given, Mapping) and isinstance(name, str):
@@ -85,11 +86,11 @@ class Part:
         return part
 
     def first(self, *names: str) -> Part:
-        """The first of these parts that holds something; else the first of them."""
+        """Return the first non-empty of these parts; else the first of them."""
         return next((self[name] for name in names if self[name].holds), self[names[0]])
 
     def listed(self) -> Iterator[Part]:
-        """The parts of a list; anything else is an error."""
+        """Yield the parts of a list; anything else is an error."""
         if self.given is None:
             return
         if not isinstance(self.given, list):
@@ -99,7 +100,7 @@ class Part:
             yield self[number]
 
     def objects(self) -> Iterator[Part]:
-        """The objects in a list; anything else in it is an error."""
+        """Yield the objects in a list; anything else in it is an error."""
         for part in self.listed():
             if isinstance(part.given, Mapping):
                 yield part
@@ -107,7 +108,7 @@ class Part:
                 part.error(f"expected an object, found {kind(part.given)}")
 
     def items(self) -> Iterator[tuple[str, Part]]:
-        """The fields of an object; anything else is an error."""
+        """Yield the fields of an object; anything else is an error."""
         if self.given is None:
             return
         if not isinstance(self.given, Mapping):
@@ -117,7 +118,7 @@ class Part:
             yield str(name), self[name]
 
     def name(self) -> str:
-        """A short text or whole number that names something; empty if there is none."""
+        """Return a short text or whole number that names something; empty if there is none."""
         value = self.value
         if value is None:
             return ""
@@ -127,7 +128,7 @@ class Part:
         return str(value).strip()
 
     def text(self) -> str | None:
-        """A text, or None if there is nothing."""
+        """Return a text, or None if there is nothing."""
         value = self.value
         if value is None or isinstance(value, str):
             return value
@@ -135,7 +136,7 @@ class Part:
         return None
 
     def skip(self) -> None:
-        """This part says nothing that a reader could miss."""
+        """Mark this part as read, as it has nothing that a reader could miss."""
         self.reading.read.add(self.path)
 
     def error(self, message: str) -> None:
@@ -146,7 +147,7 @@ class Part:
         return self.reading.place.sound
 
     def note_unused(self, what: str) -> None:
-        """List something that cannot be used, under a name that says why."""
+        """List an unusable value, under a name that says why."""
         place = self.reading.place
         place.errors.unused.add(place.file, what)
         self.skip()

@@ -1,4 +1,4 @@
-"""Results of promptfoo: one for each test, prompt and provider, with the scores of assertions."""
+"""Results of promptfoo: one per test, prompt and provider, with the scores of assertions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +21,8 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """The variables of a test are its document; a prompt's text, if none has a usual name."""
+    """Yield an output; the test's variables are its document, or the prompt's text if none has a
+    usual name."""
     columns = named_columns(record["vars"])
     output = record["response"]
     output = output["output"] if isinstance(output.given, dict) else output

@@ -1,4 +1,4 @@
-"""What people and evaluators gave to an output, in the forms that tools write. Pure."""
+"""Ratings by people and scores by evaluators, in the forms that tools write. Pure."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ from geval.files.tools.parts import Part
 OVERALL = "overall"
 # The question whose answer is a comment, and the field that has comments by person.
 COMMENT, COMMENTS = "comment", "comments"
-# Verdicts that are read as 1 and 0: a scale of two points.
+# Verdicts that are read as 1 and 0, a scale of two points.
 VERDICTS = {
     "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0,
     "passed": 1.0, "failed": 0.0, "correct": 1.0, "incorrect": 0.0,
@@ -21,7 +21,8 @@ _NUMBERED = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(?:[-–—:=).(/].*)?", re.D
 
 
 def points_of(value: Any) -> float | None:
-    """A rating as a number on a scale, or None: numbers, verdicts, and choices with a number."""
+    """Return a rating as a number on a scale, or None: numbers, verdicts, and choices with a
+    number."""
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, list) and len(value) == 1:
@@ -44,18 +45,18 @@ class Given:
         self.columns: dict[str, Any] = {}
 
     def rating(self, criterion: str, annotator: str, value: Part) -> None:
-        """A person's rating; one that has no number is listed as not used."""
+        """Add a person's rating; a rating without a number is listed as unused."""
         self._add(
             CellColumn(_short(criterion, CRITERION_LIMIT), _short(annotator, ID_LIMIT)), value
         )
 
     def score(self, criterion: str, judge: str, value: Part) -> None:
-        """An evaluator's score; the same."""
+        """Add an evaluator's score; a score without a number is listed as unused."""
         cell = CellColumn(_short(criterion, CRITERION_LIMIT), _short(judge, ID_LIMIT), True)
         self._add(cell, value)
 
     def comment(self, annotator: str, text: Part) -> None:
-        """What a person wrote beside their ratings."""
+        """Add what a person wrote with their ratings."""
         if text.holds:
             comments = self.columns.setdefault(COMMENTS, {})
             comments[_short(annotator, ID_LIMIT)] = str(text.value)
@@ -79,5 +80,5 @@ class Given:
 
 
 def _short(name: str, most: int) -> str:
-    """A name, which is part of a column's: too long ones are found there."""
+    """Return a name to be part of a column's name, where too long a name is reported."""
     return name.strip() or OVERALL if len(name) <= most else name

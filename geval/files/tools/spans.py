@@ -1,8 +1,8 @@
-"""Spans of calls to models: by OpenInference's attributes (Phoenix), or by OpenTelemetry's for
+"""Spans of calls to models, with OpenInference's attributes (Phoenix) or OpenTelemetry's for
 generative AI.
 
 Attributes may be nested or dotted (`llm.input_messages.0.message.role`), in an object `attributes`
-or in columns `attributes.NAME`, as tables of spans have them.
+or in columns `attributes.NAME`, as in tables of spans.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -20,7 +20,7 @@ HOLDER = "data"
 _PREFIXES = ("llm.", "gen_ai.", "openinference.")
 _FLAT, _EVALUATION = "attributes.", "eval."
 _FLAT_MARKS = tuple(f"{_FLAT}{mark}" for mark in (*_PREFIXES, "input.value", "output.value"))
-# What is read of a span's attributes; others are listed as not used.
+# The attributes of a span that are read; others are listed as unused.
 _USED = (
     "llm.input_messages", "llm.output_messages", "llm.model_name", "session.id",
     "openinference.span.kind", "input.value", "input.mime_type", "output.value",
@@ -43,12 +43,12 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def is_flat(columns: Collection[str]) -> bool:
-    """Whether these are the columns of a table of spans."""
+    """Return whether these are the columns of a table of spans."""
     return any(str(name).startswith(_FLAT_MARKS) for name in columns)
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """The turns of a call to a model; nothing of spans of other work."""
+    """Yield the turns of a call to a model; nothing for other spans."""
     given = record.reading.record
     flat = not isinstance(given.get("attributes"), dict)
     whole = _nested(given) if flat else {}
@@ -85,7 +85,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 
 
 def _messages_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The turns before a call, and its answer; empty if the span has none."""
+    """Return the turns before a call, and its answer; empty if the span has none."""
     llm, gen_ai = (_inner(attributes, name) for name in ("llm", "gen_ai"))
     before = [_openinference(message) for message in _written(llm.get("input_messages"))]
     after = [_openinference(message) for message in _written(llm.get("output_messages"))]
@@ -113,7 +113,7 @@ def _note_others(record: Part, *, flat: bool) -> None:
 
 
 def _paths(attributes: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """The names of attributes, up to three parts long."""
+    """Yield the names of attributes, up to three parts long."""
     for name, value in attributes.items():
         parts = tuple(str(name).split("."))
         if isinstance(value, dict) and len(parts) < 3:
@@ -140,7 +140,7 @@ def _openinference(message: Any) -> dict[str, Any]:
 
 
 def _genai(message: Any) -> dict[str, Any]:
-    """A message in parts of a type each, as the conventions have it from 1.37 on."""
+    """Return a message with typed parts, the convention since 1.37."""
     if not isinstance(message, dict):
         return {}
     parts = [part for part in _listed(message.get("parts")) if isinstance(part, dict)]
@@ -190,14 +190,14 @@ def _at(value: Any, *names: str) -> Any:
 
 
 def _listed(value: Any) -> list[Any]:
-    """A list, or an object with numbers as names, in their order."""
+    """Return a list, or an object with numbers as names, in their order."""
     if isinstance(value, dict) and all(name.isdecimal() for name in value):
         return [value[name] for name in sorted(value, key=int)]
     return value if isinstance(value, list) else []
 
 
 def _written(value: Any) -> list[Any]:
-    """The same, which may be written as JSON within a text."""
+    """Return the items of a list, which may be written as JSON within a text."""
     if isinstance(value, str):
         try:
             value = orjson.loads(value)

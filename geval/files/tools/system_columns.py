@@ -17,12 +17,12 @@ BEGINNINGS = tuple(
     for word in (small, small.capitalize())
     for mark in "_.: "
 )
-# Of limited length, as is what stands around it: a column may have any name.
+# Of limited length, like the text around it: a column may have any name.
 _MARK = r"[_.: ]{1,9}"
 
 
 def has_system_columns(names: Collection[str]) -> bool:
-    """Whether a table with these columns has several systems' outputs in a row."""
+    """Return whether a table with these columns has several systems' outputs in a row."""
     return len(_systems(names)) > 1 and "system_id" not in names and "output" not in names
 
 
@@ -31,7 +31,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """An output for each system with a text, with the ratings in columns of its name."""
+    """Yield an output for each system with a text, with the ratings in columns with its name."""
     systems = _systems(record.given)
     rated = _rated(record.given, systems)
     who = record["annotator"].name()
@@ -42,12 +42,12 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         for name, (of, criterion, rater) in rated.items():
             if of == system:
                 given.rating(criterion, rater or who or "rater", record[name])
-        if text:  # an empty cell is no output here
+        if text:  # an empty cell is not an output here
             yield {**shared, "system_id": system, "output": text, **given.columns}
 
 
 def _systems(names: Collection[str]) -> dict[str, str]:
-    """The column of each system's outputs, by its name."""
+    """Return the column of each system's outputs, by its name."""
     columns = [name for name in names if name.startswith(BEGINNINGS)]
     return {re.split(_MARK, name, maxsplit=1)[1].strip(): name for name in columns}
 
