@@ -1,18 +1,18 @@
-"""Whether one of two judges has the higher soft pairwise or tie-calibrated accuracy.
+"""Test whether one of two judges has the higher soft pairwise or tie-calibrated accuracy.
 
-Permutation tests under the hypothesis that the two are alike: which of them gave a score, or an
-order of two outputs, is drawn anew. Soft pairwise accuracy (Thompson et al., 2024) swaps
-standardised scores (PERM-BOTH: Deutsch, Dror and Roth, 2021); tie-calibrated accuracy (Deutsch,
-Foster and Freitag, 2023) swaps comparisons, each judge at its own threshold for ties, which
-therefore need not be found anew for each draw. Both are as in mt-metrics-eval, to which tests hold
-them; only where a draw gives exactly the observed difference it always counts here, and there as
-rounding has it.
+Permutation tests under the hypothesis that the judges are exchangeable: for each ordering it is
+drawn at random which of them gave a score, or an order of two outputs. Soft pairwise accuracy
+(Thompson et al., 2024) swaps standardised scores (PERM-BOTH: Deutsch, Dror and Roth, 2021);
+tie-calibrated accuracy (Deutsch, Foster and Freitag, 2023) swaps comparisons, each judge at its own
+threshold for ties, which therefore need not be recomputed for each ordering. Both match
+mt-metrics-eval (verified by tests), except that an ordering with exactly the observed difference
+always counts here, while there it depends on rounding.
 
-Where documents stand for different numbers of others, their weights count as in the accuracies:
-sums over documents are weighted, in what is observed and in every draw.
+Documents with different sampling weights count by these, as in the accuracies: sums over documents
+are weighted, in the observed data and in every ordering.
 
-Use them to say which judge is better on the systems and documents at hand. Whether that holds for
-other documents is another question, which the tests in significance.py answer for correlations.
+Use them to say which judge is better on the given systems and documents. For other documents use
+the tests in significance.py, which are for correlations.
 """
 
 from dataclasses import dataclass
@@ -25,18 +25,18 @@ from geval.statistics.pairwise import shares_of_pairs, tie_calibrated_accuracy, 
 from geval.statistics.types import DIGITS, FloatArray
 
 SIGNS, ORDERINGS = 1000, 1000
-# A sum that differs by less is the same.
+# Sums that differ by less are equal.
 _SAME = 1e-9
 _BLOCK = 2_000_000
 
 
 @dataclass(frozen=True)
 class AccuracyTest:
-    """The accuracy of each of two judges, and tests of the second less the first.
+    """The accuracies of two judges, and tests of the second's minus the first's.
 
-    `p_better` is of the hypothesis that the second is not better (one-sided: the share of orderings
-    with at least the observed difference, as mt-metrics-eval has it), `p` of the one that they are
-    alike (two-sided, with the observed ordering counted, so it is never 0).
+    `p_better` tests the hypothesis that the second is not better (one-sided: the share of orderings
+    with at least the observed difference, as in mt-metrics-eval), `p` the hypothesis that they are
+    equal (two-sided, counting the observed ordering, so never 0).
     """
 
     first: float | None
@@ -48,7 +48,7 @@ class AccuracyTest:
 
     @property
     def difference(self) -> float | None:
-        """The second less the first."""
+        """The second judge's accuracy minus the first's."""
         return None if self.first is None or self.second is None else self.second - self.first
 
 
@@ -66,9 +66,9 @@ def soft_pairwise_test(
 
     Args:
         human, first, second: shape (outputs,), NaN for missing.
-        signs: 1 or -1, by which documents are flipped for the certainty about two systems; shape
-            (draws, documents that count).
-        swaps: where the judges change places; shape (orderings, documents that count, systems).
+        signs: 1 or -1, the random signs of documents for the p-value of two systems; shape (draws,
+            documents that count).
+        swaps: 1 where the judges are swapped; shape (orderings, documents that count, systems).
     """
     kept = _whole(outputs, human, first, second)
     if isinstance(kept, str):
@@ -93,14 +93,14 @@ def soft_pairwise_test(
 def documents_that_count(
     outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
 ) -> int:
-    """How many documents have a rating and both scores for every system."""
+    """Return how many documents have a rating and both scores for every system."""
     kept = _whole(outputs, human, first, second)
     return 0 if isinstance(kept, str) else len(kept.sides[0])
 
 
 class _Whole(NamedTuple):
-    """Values of people and both judges, shape (documents, systems) each, and the weights of
-    documents, shape (documents, 1); None where all stand for as many."""
+    """Values of people and both judges, shape (documents, systems) each, and the documents'
+    weights, shape (documents, 1); None where all are equal."""
 
     sides: tuple[FloatArray, ...]
     weight: FloatArray | None
@@ -122,7 +122,7 @@ def _whole(
 
 
 def _standardised(values: FloatArray, weight: FloatArray | None) -> FloatArray:
-    """Values less their mean, by their standard deviation; shape (documents, systems)."""
+    """Subtract the mean and divide by the standard deviation; shape (documents, systems)."""
     if weight is None:
         standard: FloatArray = (values - values.mean()) / values.std()
         return standard
@@ -134,7 +134,7 @@ def _standardised(values: FloatArray, weight: FloatArray | None) -> FloatArray:
 def _certainty(
     values: FloatArray, signs: FloatArray, weight: FloatArray | None = None
 ) -> FloatArray:
-    """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
+    """Return for each pair of systems the one-sided p of which is better; shape (pairs,).
 
     Args:
         values: shape (documents, systems).
@@ -164,8 +164,8 @@ def tie_calibrated_test(
 
     Args:
         human, first, second: shape (outputs,), NaN for missing.
-        swaps: where the judges' comparisons stay as they are (1) or change places (0); shape
-            (orderings, pairs), pairs by document. Or else they are drawn by `rng`.
+        swaps: where the judges' comparisons stay (1) or are swapped (0); shape (orderings, pairs),
+            pairs by document. By default they are drawn with `rng`.
     """
     outputs, (human, first, second) = complete(outputs, human, first, second)
     accuracies = [tie_calibrated_accuracy(outputs, human, side) for side in (first, second)]
@@ -193,7 +193,7 @@ def tie_calibrated_test(
             weight[-1] = weight[-1] * of_documents[-1]
     agrees, weights = (np.concatenate(one), np.concatenate(other)), np.concatenate(weight)
     weights = weights / (sum(of_documents) or len(weight))
-    # Sums of weights are off 1 by rounding.
+    # Sums of weights differ from 1 by rounding.
     values = float(np.round(weights @ agrees[0], 12)), float(np.round(weights @ agrees[1], 12))
     gain = weights * (agrees[1].astype(float) - agrees[0])
     drawn = [
@@ -204,7 +204,7 @@ def tie_calibrated_test(
 
 
 def _by_document(outputs: Outputs) -> list[np.ndarray]:
-    """The outputs of each document that has two or more, in the order of documents."""
+    """Return the outputs of each document that has two or more, in the order of documents."""
     order = np.argsort(outputs.document, kind="stable")
     starts = np.flatnonzero(np.diff(outputs.document[order], prepend=-1))
     return [members for members in np.split(order, starts[1:]) if len(members) > 1]

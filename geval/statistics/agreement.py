@@ -74,7 +74,8 @@ class Coincidences:
         return Estimate(float(1 - self.disagreements(measurement)[-1]))
 
     def interval(self, measurement: Measurement, documents: LeftOut) -> Interval:
-        """An interval of alpha over documents, on the logarithm of the disagreement 1 - alpha."""
+        """Return alpha's interval over documents, computed on the logarithm of the disagreement 1 -
+        alpha."""
         if len(self.values) < 2:
             return no_interval("all ratings are the same, or there are none")
         if measurement == "nominal":
@@ -88,15 +89,15 @@ class Coincidences:
         return mapped(interval, lambda end: 1 - np.exp(end))
 
     def _skewness(self) -> float:
-        """Of all ratings, the third moment over the power 3/2 of the second."""
+        """Return the skewness of all ratings: the third moment over the power 3/2 of the second."""
         weight = sums(self.first, self.weight, len(self.values))
         apart = self.values - np.average(self.values, weights=weight)
         second, third = (float(np.average(apart**power, weights=weight)) for power in (2, 3))
         return third / float(np.power(second, 1.5))
 
     def disagreements(self, measurement: Measurement) -> FloatArray:
-        """Observed by expected disagreement without each group, and last of everything; shape
-        (groups + 1,), NaN where none is to be expected."""
+        """Return observed over expected disagreement without each group, and last with all; shape
+        (groups + 1,), NaN where none is expected."""
         shape = (self.groups + 1, len(self.values))
         at = self.group * shape[1] + self.first
         of_group = sums(at, self.weight, shape[0] * shape[1]).reshape(shape)
@@ -115,15 +116,15 @@ class Coincidences:
         return np.where(expected > 1e-9 * total, ratio, np.nan)
 
     def _points(self, measurement: Measurement, kept: FloatArray) -> FloatArray:
-        """Where values lie, so that disagreement is their squared distance; for ordinal ones it is
-        how many ratings are below, half of the equal ones among them."""
+        """Return coordinates of the values whose squared distance is the disagreement; for ordinal
+        values the number of ratings below, plus half of the equal ones."""
         if measurement == "ordinal":
             return np.asarray(np.cumsum(kept, axis=1) - kept / 2)
         return np.asarray(self.values - self.values.mean())
 
     def _observed(self, measurement: Measurement, points: FloatArray) -> FloatArray:
-        """The sum of weighted distances without each group; shape (groups + 1,)."""
-        if measurement == "ordinal":  # whose points differ by which group is left out
+        """Return the sum of weighted distances without each group; shape (groups + 1,)."""
+        if measurement == "ordinal":  # whose points depend on the group left out
             apart = (
                 ((at[self.first] - at[self.second]) ** 2)[self.group != group]
                 @ self.weight[self.group != group]
@@ -141,7 +142,8 @@ class Coincidences:
 
 
 def coincidences(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Coincidences:
-    """Which ratings coincide on the same outputs, by the groups in which documents are left out."""
+    """Return which ratings coincide on the same outputs, by the groups of documents that are left
+    out."""
     of_output = documents.group[outputs.document]
     values = np.unique(ratings.value[ratings.count[ratings.output] > 1])
     code = np.searchsorted(values, ratings.value).astype(np.int64)
@@ -212,12 +214,12 @@ def judge_as_a_rater(
     coefficient: Coefficient = "spearman",
     level: Level = "summary",
 ) -> Estimate:
-    """What a judge reaches where it stands in for each annotator in turn: its correlation with the
+    """Return a judge's correlation in the place of each annotator in turn: its correlation with the
     mean of the others, on the outputs that the annotator rated, averaged over annotators.
 
-    This is what compares with one rater: both face the mean of the same people. A judge
-    compared with everybody's mean faces one more, which alone makes an annotator's equal look
-    better than an annotator.
+    This is comparable with one rater: both are compared with the mean of the same people. A judge
+    compared with everybody's mean has one person more in it, which alone makes a judge that equals
+    an annotator look better than one.
 
     Args:
         judge: shape (outputs,), NaN for missing.
@@ -231,7 +233,8 @@ def judge_as_a_rater(
 def rater_at(
     outputs: Outputs, ratings: Ratings, coefficient: Coefficient, level: Level
 ) -> Estimate:
-    """What one rater reaches at any level: each compared with the mean of the others, averaged.
+    """Return what one rater reaches at a level: each compared with the mean of the others,
+    averaged.
 
     At summary level it is the estimate of `human_ceiling`.
     """
@@ -244,8 +247,8 @@ def rater_at(
 class BehindARater:
     """A judge's correlation in a rater's place minus the rater's own, averaged over raters.
 
-    `error` is its standard error over documents (at system level over systems) with so many degrees
-    of freedom, raters taken as given; None with the reason where there is none.
+    `error` is its standard error over documents (at system level over systems), with its degrees of
+    freedom, raters being fixed; None with the reason where it is undefined.
     """
 
     value: float | None
@@ -254,7 +257,7 @@ class BehindARater:
     reason: str = ""
 
     def low(self, confidence: float) -> float | None:
-        """The lower end of the one-sided interval; None where there is none.
+        """Return the lower end of the one-sided interval; None where it is undefined.
 
         Args:
             confidence: such as 0.95.
@@ -271,11 +274,12 @@ def judge_minus_a_rater(
     coefficient: Coefficient = "spearman",
     level: Level = "summary",
 ) -> BehindARater:
-    """How far a judge in each rater's place is behind that rater, both compared with the mean of
-    the others on the same outputs.
+    """Return how far a judge in each rater's place is behind that rater, both compared with the
+    mean of the others on the same outputs.
 
-    A side that ties all outputs of a document (of everything, at other levels) ranks nothing there
-    and counts as 0; where the others' mean ties them too, the document does not count.
+    If the judge or the rater ties all outputs of a document (all outputs, at other levels), its
+    coefficient there counts as 0; where the others' mean ties them too, the document does not
+    count.
 
     Args:
         judge: shape (outputs,), NaN for missing.
@@ -369,7 +373,7 @@ def _at_level(
 ) -> Estimate:
     """
     Args:
-        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+        values: shape (ratings,), the values to compare with the mean of the output's other ratings.
     """
     defined = ~np.isnan(ratings.others) & ~np.isnan(values)
     values_at_level = _each_at_level(outputs, ratings, values, defined, coefficient, level)
@@ -387,11 +391,11 @@ def _each_at_level(
     coefficient: Coefficient,
     level: Level,
 ) -> list[float | None]:
-    """Each annotator's coefficient with the mean of the others, None where it has none.
+    """Return each annotator's coefficient with the mean of the others, None where it is undefined.
 
     Args:
-        values: shape (ratings,), what is compared with the mean of the output's other ratings.
-        kept: a mask of shape (ratings,), which count.
+        values: shape (ratings,), the values to compare with the mean of the output's other ratings.
+        kept: a mask of the ratings that count, shape (ratings,).
     """
     others = ratings.others
     order = np.flatnonzero(kept)[np.argsort(ratings.rater[kept], kind="stable")]
@@ -413,8 +417,8 @@ def _each_at_level(
 
 @dataclass(frozen=True, eq=False)
 class _AgainstOthers:
-    """Coefficients with the mean of the other annotators, one for each annotator and document that
-    has one; arrays of shape (coefficients,)."""
+    """Coefficients with the mean of the other annotators, for each annotator and document where it
+    is defined; arrays of shape (coefficients,)."""
 
     raters: int
     rater: IntArray
@@ -423,21 +427,21 @@ class _AgainstOthers:
 
     @property
     def documents(self) -> IntArray:
-        """How many documents each annotator has a coefficient in; shape (raters,)."""
+        """The number of documents with a coefficient by annotator; shape (raters,)."""
         return np.bincount(self.rater, minlength=self.raters)
 
     def means(self) -> FloatArray:
-        """Each annotator's mean over documents; shape (raters,), NaN where there is none."""
+        """Return each annotator's mean over documents; shape (raters,), NaN where undefined."""
         return mean_of(sums(self.rater, self.value, self.raters), self.documents)
 
     def estimate(self, why_none: str) -> Estimate:
-        """The mean over annotators."""
+        """Return the mean over annotators."""
         if not len(self.value):
             return Estimate.undefined(why_none)
         return Estimate(float(np.nanmean(self.means())))
 
     def means_without(self, documents: LeftOut) -> FloatArray:
-        """The mean over annotators without each group of documents; shape (groups,)."""
+        """Return the mean over annotators without each group of documents; shape (groups,)."""
         shape = (documents.groups, self.raters)
         at = documents.group[self.document] * self.raters + self.rater
         total, count = (
@@ -452,7 +456,7 @@ def _against_others(
 ) -> _AgainstOthers:
     """
     Args:
-        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+        values: shape (ratings,), the values to compare with the mean of the output's other ratings.
     """
     order, pairs, within_pairs = _by_rater_and_document(outputs, ratings)
     coefficients = coefficients_by_document(
@@ -467,14 +471,14 @@ def _against_others(
 def _by_rater_and_document(
     outputs: Outputs, ratings: Ratings
 ) -> tuple[IntArray, IntArray, Outputs]:
-    """The ratings ordered by annotator and document; which pairs of these there are, as annotator
-    times documents plus document; and the ratings as outputs of these pairs, in their order. All
-    judges on a criterion share it."""
+    """Return the ratings ordered by annotator and document; the pairs of these that occur, as
+    annotator times documents plus document; and the ratings as outputs of these pairs. It is cached
+    for all judges on a criterion."""
     key = ratings.rater * np.int64(outputs.documents) + outputs.document[ratings.output]
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     begins = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     group = np.cumsum(begins) - 1
     pairs = ordered[begins]
-    # A pair of annotator and document takes the place of the document.
+    # Each pair of annotator and document acts as a document.
     return order, pairs, Outputs(group, np.zeros_like(group), len(pairs), 1)

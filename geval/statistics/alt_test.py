@@ -2,8 +2,8 @@
 2025.)
 
 Each annotator is left out in turn. The judge and that annotator are compared, output by output, by
-how near they are to the remaining annotators; the judge "wins" against an annotator if it is shown
-to be at most `epsilon` worse.
+their distance to the remaining annotators; the judge "wins" against an annotator if it is shown to
+be at most `epsilon` worse.
 """
 
 from bisect import bisect_left
@@ -32,11 +32,11 @@ from geval.statistics.types import FloatArray, IntArray
 class AltTest:
     """The test at one epsilon.
 
-    `winning_rate` is the share of annotators the judge wins against (it passes at 0.5), `advantage`
-    the mean probability that the judge is as near to the others as the annotator. `p` and
-    `advantages` are by annotator, whose positions are in `annotators`. `smallest_epsilon` is the
-    smallest, in steps of 0.01, at which it passes; None if it passes at none. `left_out` are the
-    positions of annotators that do not agree with the others and were left out.
+    `winning_rate` is the share of annotators that the judge wins against (it passes at 0.5),
+    `advantage` the mean probability that the judge is as close to the others as the annotator. `p`
+    and `advantages` are by annotator, whose positions are in `annotators`. `smallest_epsilon` is
+    the smallest epsilon, in steps of 0.01, at which it passes; None if there is none. `left_out`
+    are the positions of annotators that do not agree with the others and were left out.
     """
 
     epsilon: float
@@ -60,7 +60,8 @@ class AltTest:
 class _Duels:
     """The judge compared with each annotator; arrays of shape (annotators that count,).
 
-    `mean` is that of (annotator wins - judge wins), with its standard error and degrees of freedom.
+    `mean` is the mean of (annotator wins - judge wins), with its standard error and degrees of
+    freedom.
     """
 
     annotator: IntArray
@@ -74,7 +75,7 @@ class _Duels:
         return len(self.annotator)
 
     def p(self, epsilon: float) -> FloatArray:
-        """p of one-sided t tests that the mean difference is below epsilon."""
+        """Return the p-values of one-sided t tests that the mean difference is below epsilon."""
         with np.errstate(invalid="ignore", divide="ignore"):
             tested = t_cdf((self.mean - epsilon) / self.error, self.freedom)
         certain = np.where(self.mean < epsilon, 0.0, 1.0)
@@ -96,10 +97,11 @@ def alt_test(
     Args:
         judge: shape (outputs,), NaN for missing.
         epsilon: how much worse than an annotator the judge may be, as a probability, since
-            annotators cost more: 0.2 in place of experts, 0.15 of skilled annotators, 0.1 of a
-            crowd.
+            annotators cost more: 0.2 compared with experts, 0.15 with skilled annotators, 0.1 with
+            crowd workers.
         documents: shape (outputs,), which document each belongs to: outputs of a document are
-            alike, so the standard error is clustered by document. None takes outputs as unrelated.
+            alike, so the standard error is clustered by document. None treats outputs as
+            independent.
         least_outputs, least_annotators: an annotator with fewer outputs does not count; with fewer
             annotators there is no test.
     """
@@ -128,8 +130,8 @@ def alt_test(
 
 @lru_cache(maxsize=4)
 def nearest_constant(ratings: Ratings, points: tuple[float, ...]) -> float:
-    """The point that wins most often against raters, if it is everybody's score: the best judge
-    that reads nothing. All judges on a criterion share it."""
+    """Return the point that wins most often against raters as a constant score: the best judge that
+    reads nothing. It is cached for all judges on a criterion."""
     by_person = _between_people(ratings)
     compared = ~np.isnan(by_person)
 
@@ -143,11 +145,11 @@ def nearest_constant(ratings: Ratings, points: tuple[float, ...]) -> float:
 def p_of_nearer(
     ratings: Ratings, judge: FloatArray, other: FloatArray, documents: IntArray
 ) -> float | None:
-    """p of the one-sided t test that a judge is no nearer to raters than other scores are; None
-    where nothing can be compared, or nothing varies.
+    """Return the p of the one-sided t test that a judge is no closer to raters than other scores
+    are; None where nothing can be compared or nothing varies.
 
-    The mean over ratings of the difference of root mean squared distances to the output's other
-    ratings, with its standard error clustered by document.
+    The statistic is the mean over ratings of the difference of root mean squared distances to the
+    output's other ratings, with its standard error clustered by document.
 
     Args:
         judge, other: shape (outputs,), NaN for missing.
@@ -170,8 +172,8 @@ def p_of_nearer(
 def raters_that_agree(
     ratings: Ratings, documents: IntArray, least_outputs: int = ALT_TEST_OUTPUTS
 ) -> np.ndarray:
-    """Whether each rater is shown to agree with the others at all; shape (raters,). Of those who
-    share fewer outputs with others nothing can be said, and they count as agreeing.
+    """Return whether each rater is shown to agree with the others at all; shape (raters,). Raters
+    with fewer shared outputs cannot be tested and count as agreeing.
 
     By Pearson's r between the ranks of a rater's ratings and those of the mean of the output's
     others, over all outputs: its 95 % interval, clustered by document, has to lie above 0. (The
@@ -201,7 +203,7 @@ def raters_that_agree(
 
 
 def _standardised(values: FloatArray, group: IntArray, groups: int) -> FloatArray:
-    """Values less the mean of their group, by its standard deviation; 0 where none varies."""
+    """Standardise values within their group; 0 where they do not vary."""
     count = np.maximum(1, np.bincount(group, minlength=groups))
     centred = values - (np.bincount(group, values, minlength=groups) / count)[group]
     spread = np.sqrt(np.bincount(group, centred**2, minlength=groups) / count)[group]
@@ -209,7 +211,7 @@ def _standardised(values: FloatArray, group: IntArray, groups: int) -> FloatArra
 
 
 def _smallest(duels: _Duels, q: float) -> float | None:
-    """By bisection: the larger epsilon, the easier it is to pass."""
+    """Find the smallest epsilon by bisection: the larger epsilon, the easier it is to pass."""
     grid = [percent / 100 for percent in range(101)]
     place = bisect_left(
         grid, 1, key=lambda epsilon: _winning_rate(duels.p(epsilon), q) >= ALT_TEST_WINNING_RATE
@@ -252,7 +254,8 @@ def _duels(
 def _standard_errors(
     differences: FloatArray, rater: IntArray, document: IntArray, mean: FloatArray, count: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    """Of each rater's mean over documents, and its degrees of freedom; 0 where all are the same."""
+    """Return the standard error of each rater's mean over documents, and its degrees of freedom; 0
+    where all values are equal."""
     of_rater, of_cluster = _clusters(rater, document)
     sums = np.bincount(of_cluster, differences - mean[rater], minlength=len(of_rater))
     clusters = np.bincount(of_rater, minlength=len(mean))
@@ -265,7 +268,7 @@ def _standard_errors(
 
 @once
 def _clusters(rater: IntArray, document: IntArray) -> tuple[IntArray, IntArray]:
-    """The rater of each cluster, which is what a rater rated of a document, and the cluster of each
+    """Return the rater of each cluster (a rater's ratings of a document), and the cluster of each
     rating."""
     most = int(document.max(initial=0)) + 1
     cluster, of_cluster = np.unique(rater.astype(np.int64) * most + document, return_inverse=True)
@@ -273,13 +276,13 @@ def _clusters(rater: IntArray, document: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _nearness(ratings: Ratings, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Of each rating, and of the judge's score of the same output, the negative root mean squared
-    distance to the other ratings; shape (ratings,), NaN where one of them is missing."""
+    """Return for each rating, and for the judge's score of the same output, the negative root mean
+    squared distance to the other ratings; shape (ratings,), NaN where one of them is missing."""
     return _between_people(ratings), _to_others(ratings, judge)
 
 
 def _to_others(ratings: Ratings, judge: FloatArray) -> FloatArray:
-    """Of each rating the negative root mean squared distance of the judge's score of the same
+    """Return for each rating the negative root mean squared distance of the judge's score of the
     output to the output's other ratings; shape (ratings,), NaN where one of them is missing."""
     agreement = np.full(len(ratings), np.nan)
     for block in ratings.blocks:
@@ -293,8 +296,8 @@ def _to_others(ratings: Ratings, judge: FloatArray) -> FloatArray:
 
 
 def _sums_of_others(rows: FloatArray) -> FloatArray:
-    """For each value of a row the sum of the row's others: of those before and of those after it,
-    as to subtract it from the sum of all would leave a little where they are 0."""
+    """Return for each value of a row the sum of the others, as the sum before it plus the sum after
+    it: subtracting it from the total would leave rounding errors where the others are 0."""
     columns = np.ascontiguousarray(rows.T)
     sums = np.zeros_like(columns)
     np.cumsum(columns[:-1], axis=0, out=sums[1:])
@@ -304,8 +307,8 @@ def _sums_of_others(rows: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=1)
 def _between_people(ratings: Ratings) -> FloatArray:
-    """Of each rating the negative root mean squared distance to the output's other ratings, which
-    is the same whatever judge is compared; shape (ratings,), NaN where there are none."""
+    """Return for each rating the negative root mean squared distance to the output's other ratings,
+    which does not depend on the judge; shape (ratings,), NaN where there are none."""
     agreement = np.full(len(ratings), np.nan)
     for block in ratings.blocks:
         if block.size < 2:

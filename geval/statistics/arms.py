@@ -1,4 +1,4 @@
-"""What a treatment that was drawn at random changed: the difference of two means."""
+"""The effect of a randomised treatment: the difference of two means."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from geval.statistics.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class ArmDifference:
-    """The mean of the treated less that of the others, and how many values each has; None where one
-    of the two has none."""
+    """The mean of the treated minus that of the others, and the number of values of each; None
+    where one has no values."""
 
     value: float | None
     interval: Interval
@@ -24,17 +24,18 @@ class ArmDifference:
 def difference_of_arms(
     values: FloatArray, is_treated: np.ndarray, cluster: IntArray
 ) -> ArmDifference:
-    """What being treated changed on average, where chance alone decided who was.
+    """Return the average effect of a treatment that was assigned at random.
 
-    Use it where each value was treated with the same probability, whatever it is a value of. Do not
-    use it where people chose for themselves. Values of a cluster may be alike: the interval is that
-    of the difference of two ratio means over clusters, linearised (Cochran 1977, section 6), with
+    Use it where each value was treated with the same probability. Do not use it where people chose
+    the treatment themselves. Values of a cluster may be correlated: the interval is that of the
+    difference of two ratio means over clusters, linearised (Cochran 1977, section 6), with
     Student's t on as many degrees of freedom as there are clusters, less one.
 
     Args:
         values: shape (values,).
         is_treated: bool, shape (values,).
-        cluster: shape (values,); equal for values that may be alike, such as those of a document.
+        cluster: shape (values,); equal for values that may be correlated, such as those of a
+            document.
     """
     treated, others = int(is_treated.sum()), int((~is_treated).sum())
     if not treated or not others:

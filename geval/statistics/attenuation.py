@@ -1,10 +1,10 @@
-"""What a judge's correlation would be with ratings that hold no noise.
+"""A judge's correlation with noise-free ratings (correction for attenuation).
 
 Spearman (1904), "The proof and measurement of association between two things": noise of the ratings
 lowers a correlation by the square root of their reliability. The reliability is taken from outputs
-that several people rated, by analysis of variance. The judge's own noise stays in: it is part of
-the judge. Outputs that were drawn with different probabilities count by their weights, scaled so
-that these sum to the number of outputs.
+that several people rated, by analysis of variance. The judge's own noise is not corrected: it is
+part of the judge. Outputs that were drawn with different probabilities count by their weights,
+scaled so that these sum to the number of outputs.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ NOISY = (
     " can be said of what is behind it"
 )
 SAME = "the mean ratings or the judge's scores are all the same"
-# A variance that is not larger is of rounding: means are known to ten decimals.
+# A variance up to this comes from rounding: means have ten decimals.
 LEAST_VARIANCE = 1e-20
 
 
@@ -41,10 +41,10 @@ class Disattenuated:
 def disattenuated(
     outputs: Outputs, ratings: Ratings, judge: FloatArray, documents: LeftOut
 ) -> Disattenuated:
-    """A judge's correlation at dataset level as it would be with ratings that hold no noise.
+    """Return a judge's correlation at dataset level, corrected for the noise of ratings.
 
-    Where everybody rated every output, a person who is strict throughout adds no noise; elsewhere
-    that is noise too.
+    Where everybody rated every output, a constantly strict person adds no noise; elsewhere that is
+    noise too.
 
     Args:
         judge: shape (outputs,), NaN for missing.
@@ -93,7 +93,7 @@ def _parts(
     scores, their squares and product, shares of one rating's noise in means, squared deviations
     from the output's mean, and their degrees of freedom."""
     mean = ratings.total[scored] / ratings.count[scored]
-    # Centred, so that little is lost where squares are subtracted.
+    # Centred, so that little precision is lost where squares are subtracted.
     human, score = mean - mean.mean(), judge[scored] - judge[scored].mean()
     count = ratings.count[scored]
     deviation = _deviations(ratings, scored, weight)
@@ -111,14 +111,14 @@ def _parts(
 
 
 def _raters_of_all(ratings: Ratings, scored: np.ndarray) -> bool:
-    """Whether the same people rated every output."""
+    """Return whether the same people rated every output."""
     given = np.bincount(ratings.rater[scored[ratings.output]], minlength=ratings.raters)
     return bool(np.isin(given, (0, scored.sum())).all())
 
 
 def _deviations(ratings: Ratings, scored: np.ndarray, weight: FloatArray | None) -> FloatArray:
-    """Each rating's distance from its output's mean, free of how strict people are where everybody
-    rated everything; shape (ratings,), of outputs that are looked at."""
+    """Return each rating's distance from its output's mean, without raters' severity where
+    everybody rated everything; shape (ratings,), of the outputs used."""
     means = np.zeros(ratings.outputs)
     means[scored] = ratings.total[scored] / ratings.count[scored]
     deviation = np.where(scored[ratings.output], ratings.value - means[ratings.output], 0.0)
@@ -134,13 +134,13 @@ def _deviations(ratings: Ratings, scored: np.ndarray, weight: FloatArray | None)
 
 
 def _corrected(parts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The reliability of the mean rating, and the corrected correlation; shape (groups,)."""
+    """Return the reliability of the mean rating, and the corrected correlation; shape (groups,)."""
     n, human, score, human_2, score_2, product, shares, squared, free = parts
     of_means = (human_2 - human**2 / n) / (n - 1)
     of_scores = (score_2 - score**2 / n) / (n - 1)
     together = (product - human * score / n) / (n - 1)
     noise = squared / free * shares / n
-    # Fractions that are all the same, such as 3.3, have means and a variance off by rounding.
+    # Equal fractions, such as 3.3, have means and a variance with rounding errors.
     of_means, of_scores = (
         np.where(of > LEAST_VARIANCE, of, np.nan) for of in (of_means, of_scores)
     )

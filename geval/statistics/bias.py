@@ -1,7 +1,7 @@
 """Biases of judges: towards long texts, LLM-written texts, and texts of their own family.
 
 Outputs that were drawn with different probabilities count by their weights: ranks, correlations and
-least squares are those of a population in which each occurs as often as it stands for.
+least squares are those of a population in which each output occurs as often as its weight.
 """
 
 import re
@@ -21,7 +21,8 @@ from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class PreferenceGroup:
-    """Mean scores of human- and LLM-written texts among pairs that people judged alike."""
+    """Mean scores of human- and LLM-written texts, among pairs with the same preference by
+    people."""
 
     human_written: float
     llm_written: float
@@ -45,7 +46,7 @@ def partial_correlation(
 
     Args:
         judge, feature, human: shape (n,), complete.
-        weight: shape (n,), for how many outputs each stands.
+        weight: shape (n,), the sampling weights.
     """
     if len(judge) < 4 or any(np.ptp(side) == 0 for side in (judge, feature, human)):
         return Estimate.undefined(
@@ -62,7 +63,8 @@ def partial_correlation(
 
 
 def _at_equal(correlation: Any, first: Any, second: Any) -> Any:
-    """The correlation of two sides at equal values of a third, from theirs with it."""
+    """Return the partial correlation of two variables given a third, from the three
+    correlations."""
     return (correlation - first * second) / np.sqrt((1 - first**2) * (1 - second**2))
 
 
@@ -82,8 +84,8 @@ FAMILIES = (
 
 
 def family_of(name: str) -> str:
-    """The family of models in a name, such as "gpt" for gpt-4o and ChatGPT; empty if there is none.
-    Whole words count: a dolphin is no phi."""
+    """Return the family of models in a name, such as "gpt" for gpt-4o and ChatGPT; empty if there
+    is none. Whole words count: "dolphin" does not contain phi."""
     words = re.findall("[a-z]+", name.lower())
     parts = {word.removeprefix("chat").removeprefix("code") for word in words}
     return next((family for family in FAMILIES if family in parts), "")
@@ -91,14 +93,14 @@ def family_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Family:
-    """A family of models; `is_given` where somebody named it, not guessed from a name."""
+    """A family of models; `is_given` where a user named it, rather than guessed from a name."""
 
     name: str
     is_given: bool
 
     @classmethod
     def of(cls, given: str, name: str) -> "Family":
-        """The family that was given, or else the one in a name."""
+        """Return the given family, or else the one in a name."""
         given = given.strip().lower()
         return cls(given or family_of(name), bool(given))
 
@@ -111,8 +113,8 @@ class Family:
 def self_preference(
     outputs: Outputs, human: FloatArray, judge: FloatArray, own: np.ndarray
 ) -> Estimate:
-    """How much higher than people the judge rates its own family's texts than others' (Panickssery
-    et al., 2024).
+    """Return by how much more the judge exceeds people on its own family's texts than on others'
+    (Panickssery et al., 2024).
 
     Args:
         human, judge: shape (outputs,), complete.
@@ -128,9 +130,9 @@ def self_preference(
 class FamilyBias:
     """How much higher a judge rates its own family's texts than others'.
 
-    `plain` is how much more it exceeds people on them, which a judge that only narrows the scale
-    does as well where its family writes better or worse texts; `partial` is at equal human rating,
-    with its interval.
+    `plain` is how much more it exceeds people on them, which also happens if the judge only narrows
+    the scale and its family writes better or worse texts; `partial` is at equal human rating, with
+    its interval.
     """
 
     plain: Estimate
@@ -151,12 +153,12 @@ def family_bias(
     others: np.ndarray,
     documents: LeftOut,
 ) -> FamilyBias:
-    """The judge's scores regressed on the human mean and on whose text it is (analysis of
-    covariance), with an interval over documents.
+    """Regress the judge's scores on the human mean and on the family of the text's writer (analysis
+    of covariance), with an interval over documents.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
-        own, others: shape (systems,), which systems are of the judge's family and which of another.
+        own, others: masks of shape (systems,): systems of the judge's family, and of another.
     """
     compared = (own | others)[outputs.system]
     outputs, human, judge = outputs.part(compared), human[compared], judge[compared]
@@ -167,7 +169,7 @@ def family_bias(
         return FamilyBias.undefined(plain.reason)
     if np.ptp(human) == 0:
         return FamilyBias.undefined("people gave all these outputs the same rating")
-    # Centred, so that sums of squares keep their digits.
+    # Centred, so that sums of squares keep their precision.
     columns = [np.ones(len(human)), human - human.mean(), mine.astype(float)]
     normal = [[_without(outputs, documents, a * b) for b in columns] for a in columns]
     target = [_without(outputs, documents, a * (judge - judge.mean())) for a in columns]
@@ -180,7 +182,7 @@ def family_bias(
 
 
 def _solved(normal: FloatArray, target: FloatArray) -> FloatArray:
-    """Solutions of normal equations; NaN where they have none.
+    """Solve normal equations; NaN where they have no solution.
 
     Args:
         normal: shape (groups, columns, columns).
@@ -197,8 +199,8 @@ class WriterBias:
     """Figure 2 of Liu et al. (2023) with intervals over documents: the gap is LLM-written minus
     human-written.
 
-    `groups` are by which text people prefer ("human", "equal", "llm"), each with its interval of
-    the gap.
+    `groups` are by the text that people prefer ("human", "equal", "llm"), each with the interval of
+    its gap.
     """
 
     groups: dict[str, tuple[PreferenceGroup, Interval]]
@@ -212,8 +214,8 @@ def writer_bias(
     by_llm: np.ndarray,
     documents: LeftOut,
 ) -> WriterBias | None:
-    """How a judge scores human- and LLM-written texts of the same document, by which of them people
-    prefer. Pairs count by `Outputs.weights_of_pairs`.
+    """Compare a judge's scores of human- and LLM-written texts of the same document, by which of
+    them people prefer. Pairs count by `Outputs.weights_of_pairs`.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -250,7 +252,8 @@ def writer_bias(
 def _pairs(
     outputs: Outputs, first: np.ndarray, second: np.ndarray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Every pair of a first and a second output of the same document, and which document it is.
+    """Return every pair of a first and a second output of the same document, and which document it
+    is.
 
     Args:
         first, second: masks of shape (outputs,).
@@ -307,7 +310,8 @@ def length_bias(
 
 
 def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: LeftOut) -> Interval:
-    """Sums of ranks' products by document give the correlations without each group of them."""
+    """Compute the interval of the partial correlation, from sums of products of ranks by
+    document."""
     centred = [_centred_ranks(side, outputs.weight) for side in sides]
     with np.errstate(invalid="ignore", divide="ignore"):
         count = _without(outputs, documents, None)
@@ -330,7 +334,7 @@ def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: Left
 
 
 def _centred_ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
-    """Ranks less their mean; of a sample as shares of its whole weight."""
+    """Return centred ranks; in a weighted sample as shares of the total weight."""
     if weight is None:
         return ranks(values) - (len(values) + 1) / 2
     centred: FloatArray = ranks(values, weight) / weight.sum() - 0.5
@@ -338,7 +342,7 @@ def _centred_ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
 
 
 def _without(outputs: Outputs, documents: LeftOut, values: FloatArray | None) -> FloatArray:
-    """A weighted sum over outputs without each group of documents, and last of all; shape
+    """Return a weighted sum over outputs without each group of documents, and last over all; shape
     (groups + 1,)."""
     by_document = outputs.weighing(values)
     return np.append(documents.sums(by_document), by_document.sum())

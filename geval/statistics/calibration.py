@@ -1,7 +1,7 @@
 """Map a judge's scores to the human scale, and compare their distributions.
 
 Outputs that were drawn with different probabilities count by their weights: maps, errors and means
-are those of a population in which each occurs as often as it stands for.
+are those of a population in which each output occurs as often as its weight.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Isotonic:
 @dataclass(frozen=True)
 class CalibrationError:
     """Mean absolute distance to people before, after the isotonic, and after the ordinal map, and
-    that of the best constant, which reads nothing; by cross-validation over documents."""
+    that of the best constant score; by cross-validation over documents."""
 
     before: float
     after: float
@@ -40,18 +40,18 @@ class CalibrationError:
 
     @property
     def is_worth_a_map(self) -> bool:
-        """Whether the isotonic map comes nearer to people than the best constant does: else all
-        that it does is to draw scores towards the middle."""
+        """Whether the isotonic map is closer to people than the best constant: otherwise it only
+        draws scores towards the middle."""
         return self.constant is None or self.after < self.constant
 
 
 def isotonic(judge: FloatArray, human: FloatArray, weight: FloatArray | None = None) -> Isotonic:
-    """The monotonic map closest to the ratings (pool adjacent violators; Barlow et al., 1972),
-    equal scores pooled.
+    """Return the monotonic map closest to the ratings (pool adjacent violators; Barlow et al.,
+    1972), equal scores pooled.
 
     Args:
         judge, human: shape (n,), complete.
-        weight: shape (n,), for how many outputs each stands.
+        weight: shape (n,), the sampling weights.
     """
     x, place = np.unique(judge, return_inverse=True)
     count = np.bincount(place, weight)
@@ -60,13 +60,13 @@ def isotonic(judge: FloatArray, human: FloatArray, weight: FloatArray | None = N
 
 
 def _monotonic(x: FloatArray, mean: FloatArray, count: FloatArray | IntArray) -> Isotonic:
-    """The monotonic map closest to mean ratings, each of so many outputs with a score of `x`."""
+    """Return the monotonic map closest to mean ratings; `count` outputs have a score of `x`."""
     return Isotonic(x, _pooled(mean.tolist(), count.tolist()))
 
 
 def _pooled(mean: list[float], count: list[float]) -> FloatArray:
-    """Means that rise, neighbours that do not pooled. It adds in the order of scipy's
-    `isotonic_regression`, to the last digit: that one takes a third of a second to import."""
+    """Pool adjacent violators into rising means. It sums in the order of scipy's
+    `isotonic_regression`, with identical results; scipy's takes a third of a second to import."""
     means: list[float] = []
     weights: list[float] = []
     sizes: list[int] = []
@@ -105,7 +105,8 @@ def cross_validated_error(
     folds: int = 5,
     rng: np.random.Generator,
 ) -> CalibrationError | None:
-    """Distance of scores from people before and after calibration, cross-validated over documents.
+    """Compute the distance of scores from people before and after calibration, cross-validated over
+    documents.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -118,7 +119,7 @@ def cross_validated_error(
     fold = np.full(outputs.documents, -1)
     for number, held_out in enumerate(np.array_split(rng.permutation(documents), folds)):
         fold[held_out] = number
-    # Sorted once; the folds are told apart in tables of how often each score occurs in them.
+    # Sorted once; folds are tables of how often each score occurs in them.
     scores, place = np.unique(judge, return_inverse=True)
     of_output = fold[outputs.document]
     cell = of_output * len(scores) + place
@@ -151,12 +152,12 @@ def cross_validated_error(
 
 
 def nearest_to_all(ratings: FloatArray, weight: FloatArray | None = None) -> float:
-    """The best constant: a rating with the smallest mean absolute distance from all of them, which
-    is the lower median.
+    """Return the best constant: the rating with the smallest mean absolute distance from all
+    ratings, which is the lower median.
 
     Args:
         ratings: shape (n,), complete, at least one.
-        weight: shape (n,), for how many outputs each stands.
+        weight: shape (n,), the sampling weights.
     """
     order = np.argsort(ratings)
     below = np.arange(1, len(order) + 1) if weight is None else np.cumsum(weight[order])
@@ -166,15 +167,15 @@ def nearest_to_all(ratings: FloatArray, weight: FloatArray | None = None) -> flo
 def equipercentile(
     judge: FloatArray, human: FloatArray, weight: FloatArray | None = None
 ) -> Isotonic:
-    """The ordinal map: a score becomes the rating with the same percentile rank.
+    """Return the ordinal map: a score becomes the rating with the same percentile rank.
 
-    Equipercentile linking (Kolen and Brennan, 2014). It uses the order of scores only and keeps the
+    Equipercentile linking (Kolen and Brennan, 2014). It uses only the order of scores and keeps the
     spread of ratings, while the isotonic map moves outputs that the judge cannot distinguish
     towards the middle.
 
     Args:
         judge, human: shape (n,), complete.
-        weight: shape (n,), for how many outputs each stands.
+        weight: shape (n,), the sampling weights.
     """
     if weight is None:
         x, counts = np.unique(judge, return_counts=True)
@@ -190,12 +191,12 @@ def _linked(
     ratings: FloatArray,
     weight: FloatArray | None = None,
 ) -> Isotonic:
-    """The ordinal map of scores `x`, which so many outputs have, to the sorted ratings of these
-    outputs, of which each stands for `weight`."""
+    """Return the ordinal map of scores `x`, which `count` outputs have, to the sorted ratings of
+    these outputs with their weights."""
     if weight is not None:
         below: FloatArray = np.cumsum(count, dtype=float) - count / 2
         return Isotonic(x, _hazen(below, ratings, weight))
-    # Hazen's quantiles; numpy's own take time with the square of how many are asked for.
+    # Hazen's quantiles; numpy's take quadratic time in the number of quantiles.
     at = np.clip(np.cumsum(count) - count / 2 - 0.5, 0, len(ratings) - 1)
     low = np.floor(at).astype(np.int64)
     high = np.minimum(low + 1, len(ratings) - 1)
@@ -203,12 +204,12 @@ def _linked(
 
 
 def _hazen(at: FloatArray, ratings: FloatArray, weight: FloatArray) -> FloatArray:
-    """Hazen's quantiles of ratings that occur as often as they stand for: between the middle of the
-    first and that of the last of equal ones nothing rises.
+    """Return Hazen's quantiles of weighted ratings: between the middles of the first and the last
+    of equal ratings they are constant.
 
     Args:
         at: shape (quantiles,), how many ratings lie below.
-        ratings: shape (n,), rising.
+        ratings: shape (n,), ascending.
     """
     above = np.cumsum(weight)
     half = np.minimum(weight / 2, 0.5)
@@ -218,7 +219,7 @@ def _hazen(at: FloatArray, ratings: FloatArray, weight: FloatArray) -> FloatArra
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Outputs with similar scores: their mean score, their mean rating, and how many there are."""
+    """Outputs with similar scores: mean score, mean rating, and number."""
 
     score: float
     rating: float
@@ -228,12 +229,12 @@ class ReliabilityBin:
 def reliability(
     judge: FloatArray, human: FloatArray, weight: FloatArray | None = None, *, bins: int = 10
 ) -> tuple[ReliabilityBin, ...]:
-    """People's ratings of outputs with similar scores, in bins of about as many rated ones (equal
-    scores together); of a judge with few values, in a bin for each.
+    """Return people's ratings of outputs with similar scores, in bins with about equal numbers of
+    rated outputs (equal scores stay together); for a judge with few values, one bin each.
 
     Args:
         judge, human: shape (n,), complete.
-        weight: shape (n,), for how many outputs each stands.
+        weight: shape (n,), the sampling weights.
     """
     place = bins_of(judge, bins)
     return tuple(_bin(judge, human, weight, place == at) for at in np.unique(place))
@@ -242,9 +243,9 @@ def reliability(
 def reliability_intervals(
     outputs: Outputs, judge: FloatArray, human: FloatArray, *, bins: int = 10
 ) -> tuple[tuple[ReliabilityBin, Interval], ...]:
-    """The same bins, each with the 95 % interval of its mean rating over documents.
+    """Return the same bins, each with the 95 % interval of its mean rating over documents.
 
-    Outputs of one document are alike, so documents are what is left out: the delete-one-group
+    Outputs of a document are correlated, so whole documents are left out: the delete-one-group
     jackknife with Student's t (Efron and Tibshirani, 1993), from ten documents up.
 
     Args:
@@ -262,7 +263,7 @@ def reliability_intervals(
 
 
 def bins_of(judge: FloatArray, bins: int) -> IntArray:
-    """The bin of each score; shape (n,)."""
+    """Return the bin of each score; shape (n,)."""
     edges = np.unique(judge)
     if len(edges) > bins:
         edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)[1:-1]))
@@ -281,7 +282,7 @@ def _bin(
 
 
 def _mean_interval(outputs: Outputs, human: FloatArray) -> Interval:
-    """The interval over documents of the mean rating of some outputs."""
+    """Return the interval over documents of the mean rating of some outputs."""
     documents, place = np.unique(outputs.document, return_inverse=True)
     own, of_documents = outputs.weight, outputs.document_weight
     totals = np.bincount(place, human if own is None else human * own)

@@ -1,17 +1,19 @@
-"""Who agrees with others no better than chance, and who gives the same answers as somebody else.
+"""Find annotators who agree with others no better than chance, or who give the same answers as
+another.
 
-Which question this answers: while people rate, does somebody click at random, give every item the
-same answer, or copy? When not to use it: as a measure of quality. An annotator with an opinion of
-their own agrees above chance as well.
+Which question this answers: does an annotator click at random, give every item the same answer, or
+copy? Do not use it as a measure of quality: an annotator with their own opinion also agrees above
+chance.
 
 *No better than chance.* An annotator's answers are compared with the mean of the others' on the
 same items; the sum of products of both, each centred on its question, is compared with that after
 permuting the annotator's answers over items (all questions of an item together), which is what an
-annotator who does not read would give. Whoever is not above chance at the level of 3 % is one of
-two: random (97 % of random annotators are not above it), or honest on too few items. So they are
-named only where an honest annotator would be above it with 95 %, who agrees as much as the others
-do, with the standard error that the permutations have. Then at most 5 % of honest annotators are
-named. Others who are not above chance themselves are left out of the means in a second pass.
+annotator who does not read would produce. Whoever is not above chance at the level of 3 % is one of
+two: random (97 % of random annotators are not above it), or honest on too few items. So an
+annotator is named only where an honest one, who agrees as much as the others do, would be above
+chance with a probability of 95 %, given the permutations' standard error. Then at most 5 % of
+honest annotators are named. Other annotators who are not above chance are left out of the means in
+a second pass.
 
 *A copy.* Two annotators gave the same answers to nearly all shared items, and more often than other
 pairs do by a binomial test at 5 % over all pairs.
@@ -38,9 +40,9 @@ PERMUTATIONS = 999
 
 @dataclass(frozen=True)
 class AgainstChance:
-    """An annotator against chance. `items` have answers of others; `agreement` is the correlation
-    with their mean, None where it is undefined; `usual` is what the others reach; `p` the chance of
-    as much agreement by answers that are given blindly."""
+    """An annotator compared with chance. `items` have answers of others; `agreement` is the
+    correlation with their mean, None where it is undefined; `usual` is what the others reach; `p`
+    the probability of as much agreement by blind answers."""
 
     items: int
     agreement: float | None
@@ -50,10 +52,10 @@ class AgainstChance:
 
 
 def against_chance(answers: FloatArray, rng: np.random.Generator) -> list[AgainstChance]:
-    """Each annotator against chance.
+    """Compare each annotator with chance.
 
     Args:
-        answers: shape (annotators, items, questions), NaN where somebody gave none.
+        answers: shape (annotators, items, questions), NaN for missing.
     """
     everybody = np.ones(len(answers), dtype=bool)
     tests = [_test(answers, rater, everybody, rng) for rater in range(len(answers))]
@@ -93,13 +95,13 @@ def _is_chance(test: _Test, usual: float | None, error_of_one: float) -> bool:
 
 
 def chance_of_passing(usual: float, error: float) -> float:
-    """With which probability somebody who agrees as usual is above chance.
+    """Return the probability that an annotator with the usual agreement is above chance.
 
     Args:
         error: the standard error of a blind annotator's agreement.
     """
     needed = stats.norm.isf(CHANCE_LEVEL) * error
-    # A correlation varies less, the higher it is.
+    # The higher a correlation, the less it varies.
     spread = error * max(1 - usual**2, 0.01)
     return float(stats.norm.cdf((usual - needed) / spread))
 
@@ -121,7 +123,7 @@ def _test(answers: FloatArray, rater: int, counted: np.ndarray, rng: np.random.G
     orders = rng.permuted(np.tile(np.arange(len(items)), (PERMUTATIONS, 1)), axis=1)
     # By pairs of items, so that no array of permutations, items and questions is made.
     blind = (own @ mean.T)[orders, np.arange(len(items))].sum(axis=1)
-    # The observed order counts as one of the permutations; rounding is not agreement.
+    # The observed order counts as one of the permutations; differences from rounding do not count.
     p = float((1 + (blind >= product - 1e-9).sum()) / (1 + PERMUTATIONS))
     if not size:
         return _Test(len(items), None, p)
@@ -129,8 +131,7 @@ def _test(answers: FloatArray, rater: int, counted: np.ndarray, rng: np.random.G
 
 
 def _standard(values: FloatArray) -> FloatArray:
-    """Each question's values around its mean, in its standard deviations; 0 where there are none or
-    all are the same."""
+    """Standardise each question's values; 0 where they are missing or all equal."""
     is_given = ~np.isnan(values)
     count = np.maximum(is_given.sum(axis=0), 1)
     filled = np.where(is_given, values, 0.0)
@@ -142,7 +143,7 @@ def _standard(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Copy:
-    """Two annotators who gave the same answers to `same` of the `items` that both have."""
+    """Two annotators who gave the same answers to `same` of their `items` in common."""
 
     first: int
     second: int
@@ -151,7 +152,7 @@ class Copy:
 
 
 def copies(answers: FloatArray) -> list[Copy]:
-    """Pairs of annotators of whom one seems to copy the other.
+    """Return pairs of annotators of whom one seems to copy the other.
 
     Args:
         answers: as for `against_chance`.

@@ -1,8 +1,8 @@
 """What large gaps have in common: a system, a rater, a word of the source, a length.
 
-Outputs of one document are alike: a difficult document can fill the list of large gaps by itself.
-So a group that varies within documents (a system) is compared within them, and one that does not
-(the word of a source) is compared over documents, each counted once.
+Outputs of a document are correlated: a single difficult document can fill the list of large gaps.
+So a group that varies within documents (a system) is compared within them, and one that does not (a
+word of the source) is compared over documents, each counted once.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from geval.statistics.types import DIGITS, FloatArray, IntArray
 class Group:
     """Outputs that may have more than their share of the large gaps, such as those of a system.
 
-    `members` is a mask of shape (outputs,), and so is `known` where it is not known of all.
+    `members` is a mask of shape (outputs,), as is `known` where membership is not known for all.
     """
 
     kind: str
@@ -42,11 +42,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A group and the large gaps: `inside` of `large` gaps are in it, and `members` of `total`
-    outputs are; in documents where `over` says so, which have one large gap at least.
+    """A group and the large gaps:
 
-    `adjusted` is Holm's p over all that was tested for the same list. For kind "length", `inside`
-    and `members` are the median words of the outputs with large gaps and of the rest.
+    `inside` of `large` gaps are in it, and `members` of `total` outputs are; counted in documents
+    with at least one large gap where `over` says so. `adjusted` is Holm's p over all tests for the
+    same list. For kind "length", `inside` and `members` are the median words of the outputs with
+    large gaps and of the rest.
     """
 
     kind: str
@@ -61,7 +62,8 @@ class Cluster:
 
 
 def largest(values: FloatArray) -> np.ndarray:
-    """Which values count as large: about the largest 30, or the largest tenth, ties together.
+    """Return which values count as large: about the largest 30, or the largest tenth, ties
+    together.
 
     Nothing is large in fewer than GAP_OUTPUTS values, or where ties would make it more than a
     quarter or GAP_MOST_TIED, or fewer than GAP_LARGE.
@@ -84,8 +86,8 @@ def largest(values: FloatArray) -> np.ndarray:
 
 
 def stratified_test(stratum: IntArray, member: np.ndarray, hit: np.ndarray) -> float | None:
-    """How likely at least so many hits fall on members by chance, within strata; None where no
-    stratum leaves room for chance.
+    """Return the probability that at least as many hits fall on members by chance, within strata;
+    None where no stratum allows chance.
 
     The one-sided exact test: in each stratum the number is hypergeometric (with one stratum this is
     Fisher's exact test), and strata are independent.
@@ -107,7 +109,7 @@ def stratified_test(stratum: IntArray, member: np.ndarray, hit: np.ndarray) -> f
 
 
 def _hypergeometric(size: int, members: int, hits: int) -> FloatArray:
-    """The chances of 0, 1, … of the hits being members; shape (hits + 1,)."""
+    """Return the probabilities that 0, 1, … of the hits are members; shape (hits + 1,)."""
     x = np.arange(hits + 1)
     chances: FloatArray = np.exp(
         _log_choose(members, x)
@@ -118,7 +120,7 @@ def _hypergeometric(size: int, members: int, hits: int) -> FloatArray:
 
 
 def _log_choose(n: int, k: np.ndarray) -> FloatArray:
-    """The logarithm of how many ways there are, minus infinity where there is none."""
+    """Return the logarithm of the binomial coefficient, minus infinity where it is 0."""
     log_choose: FloatArray = (
         special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     )
@@ -126,10 +128,11 @@ def _log_choose(n: int, k: np.ndarray) -> FloatArray:
 
 
 def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | None:
-    """Whether a group has more than its share of the large gaps; None where that cannot be asked.
+    """Return whether a group has more than its share of the large gaps; None where it cannot be
+    tested.
 
     Args:
-        outputs: those with a gap.
+        outputs: the outputs with a gap.
         large: a mask of shape (outputs,).
     """
     members = group.members
@@ -153,7 +156,7 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
     there = size > 0
     belongs = (2 * mine >= size)[there]
     hit = (outputs.by_document(large.astype(float)) > 0)[there]
-    # Documents with more outputs have a large gap more easily.
+    # Documents with more outputs are more likely to have a large gap.
     _, stratum = np.unique(size[there], return_inverse=True)
     if there.sum() < GAP_DOCUMENTS or belongs.sum() < GAP_MEMBERS:
         return None
@@ -167,11 +170,11 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
 
 
 def length_test(outputs: Outputs, words: FloatArray, large: np.ndarray) -> Cluster | None:
-    """Whether outputs with large gaps are longer or shorter than the rest (Mann-Whitney, two
+    """Return whether outputs with large gaps are longer or shorter than the rest (Mann-Whitney, two
     sides).
 
     Where most documents have several outputs, lengths are taken relative to the mean of their
-    document, so that a difficult document with long outputs is no evidence by itself.
+    document, so that a single difficult document with long outputs is not evidence.
     """
     count = outputs.by_document()
     relative = words
@@ -189,13 +192,13 @@ def length_test(outputs: Outputs, words: FloatArray, large: np.ndarray) -> Clust
 def find_clusters(
     outputs: Outputs, large: np.ndarray, groups: Sequence[Group], words: FloatArray
 ) -> tuple[Cluster, ...]:
-    """What the large gaps have in common, the least likely by chance first.
+    """Find what the large gaps have in common, the least likely by chance first.
 
-    In at most 5 % of lists without any pattern something is found: p-values are adjusted by Holm's
-    method over all groups and the length.
+    In at most 5 % of lists without any pattern something is reported: p-values are adjusted by
+    Holm's method over all groups and the length.
 
     Args:
-        outputs: those with a gap.
+        outputs: the outputs with a gap.
         large: a mask of shape (outputs,), from `largest`.
         words: shape (outputs,), the length of each.
     """

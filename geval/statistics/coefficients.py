@@ -1,16 +1,16 @@
-"""Pearson's r, Spearman's rho and Kendall's tau-b: each once, of two vectors or of many pairs of
-rows, with weights or without.
+"""Pearson's r, Spearman's rho and Kendall's tau-b of two vectors or of many pairs of rows, weighted
+or not.
 
-Coefficients follow scipy's `pearsonr`, `spearmanr` and `kendalltau` (variant b), as tests check.
+Coefficients match scipy's `pearsonr`, `spearmanr` and `kendalltau` (variant b), as tests check.
 
 With weights they are those of a population in which every value occurs as often as its weight says:
-an output that was drawn with probability p stands for 1 / p outputs. Whole weights give the
+an output that was drawn with probability p has the weight 1 / p. Integer weights give the
 coefficients of the repeated values. Sums over pairs weigh a pair by the product of its two weights,
-which is one by the probability of both where outputs are drawn one independently of another, and
-nearly so in samples of a fixed size.
+which is one over the probability of both where outputs are drawn independently, and nearly so in
+samples of a fixed size.
 
-Rows are short and many: they are compared a column at a time, all rows at once. Vectors are long:
-they are sorted. Coefficients of many resamples of the same rows at once are in `mixing`.
+Rows are short and many: columns are compared one at a time for all rows. Vectors are long: they are
+sorted. `mixing` has coefficients of many resamples of the same rows.
 """
 
 import math
@@ -21,22 +21,22 @@ import numpy as np
 from geval.statistics.once import once
 from geval.statistics.types import FloatArray, IntArray
 
-# Rows with more columns are taken one by one: all pairs of their columns are too many.
+# Rows with more columns are processed one by one: they have too many pairs of columns.
 PAIRWISE_COLUMNS = 200
-# Pairs are counted in a table of the values of both sides, where it has no more cells than this, or
-# than this times the values.
+# Pairs are counted in a table of the values of both sides, if it has no more cells than this, or
+# than this times the number of values.
 LEAST_TABLE, TABLE_CELLS = 65_536, 16
 
 
 def of_two_values(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Every coefficient of two values each along the last axis, 1 or -1; NaN where both of a side
-    are the same."""
+    """Return the coefficient of two values each along the last axis (the same for all
+    coefficients): 1 or -1; NaN where both values of a side are equal."""
     same_order = np.sign(x[..., 0] - x[..., 1]) * np.sign(y[..., 0] - y[..., 1])
     return np.where(same_order == 0, np.nan, same_order)
 
 
 def pearson(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Pearson's r along the last axis, NaN where all values of a side are the same.
+    """Return Pearson's r along the last axis, NaN where all values of a side are equal.
 
     Args:
         x, y: shape (values,) or (rows, columns), NaN at the same places for missing.
@@ -45,7 +45,7 @@ def pearson(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> F
     if weight is None and (missing := np.isnan(x)).any():
         x, y = (_filled(side, missing) for side in (x, y))
         weight = (~missing).astype(float)
-    # Rounding may leave equal values with a tiny variance, so constancy is decided on the values.
+    # Rounding may give equal values a tiny variance, so constancy is decided on the values.
     is_constant = _is_constant(x) | _is_constant(y)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = None if weight is None else weight / weight.sum(axis=-1, keepdims=True)
@@ -55,21 +55,21 @@ def pearson(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> F
 
 
 def _filled(rows: FloatArray, missing: np.ndarray) -> FloatArray:
-    """Rows with their least value where one is missing, which does not make them vary."""
+    """Fill missing values with their row's least value, which does not add variation."""
     least = np.where(missing, np.inf, rows).min(axis=-1, keepdims=True)
     return np.where(missing, least, rows)
 
 
 def _is_constant(values: FloatArray) -> np.ndarray:
-    """Where all values along the last axis are the same."""
+    """Return where all values along the last axis are the same."""
     return np.asarray((values == values[..., :1]).all(axis=-1))
 
 
 def _standardised(
     values: FloatArray, share: FloatArray | None, root: FloatArray | None
 ) -> FloatArray:
-    """Values less their mean along the last axis, times the roots of their shares of the weight,
-    and of length 1."""
+    """Centre values along the last axis, multiply by the roots of their weight shares, and scale to
+    length 1."""
     if share is None or root is None:
         centred = values - values.sum(axis=-1, keepdims=True) / values.shape[-1]
     else:
@@ -80,8 +80,8 @@ def _standardised(
 
 @once
 def ranks(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """The rank of each value, from 1; equal ones share the mean of theirs. With weights the weight
-    below each value, and half of that at it.
+    """Return the rank of each value, from 1; equal ones share the mean of theirs. With weights: the
+    weight below each value, plus half of the weight at it.
 
     Args:
         values, weight: shape (values,), nothing missing.
@@ -110,8 +110,8 @@ def rank_rows(rows: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     if rows.shape[1] > PAIRWISE_COLUMNS:
         weights = [None] * len(rows) if weight is None else weight
         return np.array([ranks(row, own) for row, own in zip(rows, weights, strict=True)])
-    # How much is below, and how much is not above: a column after the other is compared with all,
-    # which needs no table of pairs.
+    # Sum what is below, and what is not above: each column in turn is compared with all, which
+    # needs no table of pairs.
     columns = np.ascontiguousarray(rows.T)
     if weight is not None:
         doubled = np.zeros(columns.shape)
@@ -132,14 +132,14 @@ def spearman(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> 
 
 
 def spearman_rows(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Spearman's rho of each row, as `pearson` has it; shape (rows, columns) each."""
+    """Return Spearman's rho of each row, undefined as in `pearson`; shape (rows, columns) each."""
     return pearson(rank_rows(x, weight), rank_rows(y, weight), weight)
 
 
 class Concordance(NamedTuple):
-    """Pairs of two vectors: those in the same order less those in opposite ones, and how many are
-    untied on each side. `total` is how many values there are, `levels` the smaller number of
-    distinct ones. With weights, all but `levels` are weights."""
+    """Pairs in two vectors: concordant minus discordant pairs, and how many are untied on each
+    side. `total` is the number of values, `levels` the smaller number of distinct values. With
+    weights, all but `levels` are sums of weights."""
 
     surplus: float
     untied_x: float
@@ -157,14 +157,14 @@ class Concordance(NamedTuple):
 
     @property
     def tau_c(self) -> float:
-        """Stuart's (1953), as scipy has it."""
+        """Stuart's tau-c (1953), as in scipy."""
         most = self.total**2 * (self.levels - 1) / self.levels
         return min(max(2 * self.surplus / most, -1.0), 1.0)
 
 
 @once
 def concordance(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> Concordance:
-    """The pairs of two vectors; shape (values,) each, nothing missing."""
+    """Return the pairs of two vectors; shape (values,) each, nothing missing."""
     (of_x, at_x), (of_y, at_y) = (np.unique(side, return_inverse=True) for side in (x, y))
     total = len(x) if weight is None else float(weight.sum())
     tied_x, tied_y = (_squares(np.bincount(at, weight)) for at in (at_x, at_y))
@@ -194,20 +194,20 @@ def concordance(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) 
 
 
 def _squares(counts: np.ndarray) -> float:
-    """How many pairs are of equal values, in both orders and each value with itself."""
+    """Return how many pairs have equal values, counting both orders and each value with itself."""
     return float((counts**2).sum())
 
 
 def _pairs_that_rise(x: IntArray, y: IntArray, weight: FloatArray) -> float:
-    """The weight of pairs whose second has both the larger x and the larger y.
+    """Return the weight of pairs whose second value is larger in both x and y.
 
-    Two values of y differ first in one of their bits: of the pairs that agree in all higher bits,
-    those count in which the first, in the order of x, lacks the bit and the second has it.
+    Two values of y first differ in some bit: among pairs that agree in all higher bits, those count
+    in which the first, in the order of x, lacks the bit and the second has it.
 
     Args:
         x, y: shape (values,), whole numbers from 0.
     """
-    order = np.lexsort((-y, x))  # pairs that are tied in x fall in y, and do not count
+    order = np.lexsort((-y, x))  # pairs that are tied in x fall in y, so they do not count
     y, weight = y[order], weight[order]
     rising = 0.0
     for bit in range(int(y.max()).bit_length()):
@@ -238,7 +238,7 @@ def kendall_rows(x: FloatArray, y: FloatArray, weight: FloatArray | None = None)
     """
     columns_x, columns_y = (np.ascontiguousarray(side.T) for side in (x, y))
     surplus, untied_x, untied_y = np.zeros((3, len(x)))
-    for column in range(len(columns_x)):  # with itself a column is tied
+    for column in range(len(columns_x)):  # a column is tied with itself
         order_x, order_y = (_order(side[column], side[column:]) for side in (columns_x, columns_y))
         pair = None if weight is None else weight.T[column] * weight.T[column:]
         surplus += _summed(order_x * order_y, pair)
@@ -250,7 +250,7 @@ def kendall_rows(x: FloatArray, y: FloatArray, weight: FloatArray | None = None)
 
 
 def _order(column: FloatArray, others: FloatArray) -> np.ndarray:
-    """How a column compares with others in each row: -1, 0 or 1."""
+    """Return how a column compares with others in each row: -1, 0 or 1."""
     return (column > others).view(np.int8) - (column < others).view(np.int8)
 
 

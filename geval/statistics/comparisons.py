@@ -1,9 +1,9 @@
-"""How often two of people and judges make the same choice between two outputs.
+"""How often two raters (people or judges) make the same choice between two outputs.
 
 The definition is MT-bench's (Zheng et al., 2023, section 4.2): the share of pairs of choices about
 the same comparison, by different individuals, that are equal. Setup S1 has all choices, a tie being
-one of three; setup S2 has only pairs of choices of which neither is a tie. By chance alone, choices
-that are spread evenly agree in a third of pairs in S1, and in half in S2.
+one of three; setup S2 has only pairs of choices of which neither is a tie. Evenly spread random
+choices agree in a third of pairs in S1, and in half in S2.
 
 A choice is 1 (the first output), -1 (the second) or 0 (a tie).
 """
@@ -32,8 +32,8 @@ ONLY_TIES = "every pair of choices has a tie"
 
 @dataclass(frozen=True)
 class Agreed:
-    """The share of pairs of choices that are equal, its interval over documents, the number of
-    pairs, and of documents they are from."""
+    """The share of equal pairs of choices, its interval over documents, and the numbers of pairs
+    and documents."""
 
     estimate: Estimate
     interval: Interval
@@ -51,7 +51,7 @@ class ChoiceAgreement:
 
 @dataclass(frozen=True)
 class PairChoice:
-    """Somebody's choice about a comparison (two outputs of a document on a criterion)."""
+    """A rater's choice in a comparison (two outputs of a document on a criterion)."""
 
     document: Hashable
     comparison: Hashable
@@ -60,7 +60,8 @@ class PairChoice:
 
 
 def agreement_among(choices: Iterable[PairChoice]) -> ChoiceAgreement:
-    """How often two different raters of a comparison agree; each two of them weigh the same."""
+    """Return how often two different raters of a comparison agree; each pair of raters weighs the
+    same."""
     by_comparison: dict[Hashable, list[PairChoice]] = defaultdict(list)
     for choice in choices:
         by_comparison[choice.comparison].append(choice)
@@ -75,7 +76,7 @@ def agreement_among(choices: Iterable[PairChoice]) -> ChoiceAgreement:
 def agreement_with(
     verdicts: Mapping[Hashable, int], choices: Iterable[PairChoice]
 ) -> ChoiceAgreement:
-    """How often a judge agrees with a rater.
+    """Return how often a judge agrees with a rater.
 
     Args:
         verdicts: the judge's choice by comparison.
@@ -110,11 +111,11 @@ def _agreed(pairs: list[ChoicePair], why_none: str) -> Agreed:
 
 
 def share_interval(counted: FloatArray, of: FloatArray) -> Interval:
-    """The interval over documents of a share, a ratio of two sums: the jackknife on log-odds, as
-    the plain one is too narrow for shares near 1.
+    """Return the interval over documents of a share, a ratio of two sums: the jackknife on
+    log-odds, as the plain one is too narrow for shares near 1.
 
     Args:
-        counted, of: shape (documents,), how many of how many there are in each document.
+        counted, of: shape (documents,), counted cases and all cases of each document.
     """
     documents = LeftOut.each(len(of))
     fewest = min(np.count_nonzero(counted), np.count_nonzero(of - counted))
@@ -128,20 +129,22 @@ def share_interval(counted: FloatArray, of: FloatArray) -> Interval:
 
 
 def _log_odds(counted: FloatArray, of: FloatArray) -> FloatArray:
-    """With half a case added to each side (Haldane, 1956), as shares may be 0 or 1."""
+    """Return log-odds with half a case added to each side (Haldane, 1956), as shares may be 0 or
+    1."""
     odds: FloatArray = np.log((counted + 0.5) / (of - counted + 0.5))
     return odds
 
 
 def decided(value: float, tie: float, left: float | None) -> int:
-    """A pairwise judge's verdict as a choice: what it prefers in both orders, else a tie.
+    """Return a pairwise judge's verdict as a choice: what it prefers in both orders, else a tie.
 
     MT-bench counts a verdict that changes with the order as a tie.
 
     Args:
         value: the probability that the first is better, a tie counting half.
         tie: the probability of a tie.
-        left: what went to the text shown first, over both orders; None if there was one order.
+        left: the preference for the text shown first, over both orders; None if only one order was
+            asked.
     """
     bias = 0.0 if left is None else left - 0.5
     in_order, exchanged = value + bias, value - bias

@@ -27,7 +27,7 @@ class Concentration:
 
 
 def concentration(values: FloatArray) -> Concentration | None:
-    """The distribution of values, as reports read them; None for fewer than two."""
+    """Summarise the distribution of values; None for fewer than two."""
     values = values[~np.isnan(values)]
     if len(values) < 2:
         return None

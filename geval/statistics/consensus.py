@@ -1,4 +1,4 @@
-"""One value of each output from what several people gave it."""
+"""A single value per output from the ratings of several people."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +14,7 @@ from geval.statistics.types import FloatArray
 
 # "adjudicated" is the only one that does not follow from ratings alone (reports/human_scores.py).
 HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "mace", "adjudicated"]
-# To so many decimals, results of iterations do not depend on the machine.
+# Rounded to this many decimals, results of iterations do not depend on the machine.
 STABLE = 4
 NO_RATINGS = "no ratings of single people are known, only means"
 
@@ -29,12 +29,12 @@ class Consensus:
 
 
 def consensus(kind: HumanScore, outputs: Outputs, ratings: Ratings) -> Consensus:
-    """The human score of each output.
+    """Compute the human score of each output.
 
-    Mean and median say what people gave. Ratings adjusted for severity are what an average
-    annotator would give, which matters where annotators rated different outputs. By Dawid and
-    Skene's model and by MACE each value counts by how far an annotator's ratings can be trusted,
-    and the score is the posterior mean of the class.
+    Mean and median summarise the ratings. Ratings adjusted for severity are what an average
+    annotator would give, which matters where annotators rated different outputs. In Dawid and
+    Skene's model and in MACE each rating counts by how far its annotator can be trusted, and the
+    score is the posterior mean of the class.
     """
     if not len(ratings):
         return Consensus(np.full(ratings.outputs, np.nan), NO_RATINGS)

@@ -5,15 +5,14 @@ Using Resampling Methods"):
 
 - summary: one coefficient per document over its systems, then the mean over documents. Documents
 with constant ratings or scores have no coefficient; they are left out and counted. Also called
-  turn-, sample- or input-level. Judges are compared in another way (see `same_documents`).
-- session: over the means of sessions, each being what a system's turns of a session have on
-average. Without sessions a document has one output of a system, and this is the dataset level.
+turn-, sample- or input-level. Comparisons of judges treat them differently (see `same_documents`).
+- session: over sessions, each value being the mean of a system's turns in a session. Without
+sessions a document has one output of a system, and this is the dataset level.
 - system: over systems, each being the mean of its outputs.
 - dataset: over all outputs at once.
 
 Outputs that were drawn with different probabilities count by their weights: coefficients are
-weighted, documents count by theirs in the mean over documents, and systems have
-Hájek means.
+weighted, documents count by their weights in the mean over documents, and systems have Hájek means.
 
 A pair counts only if it has a rating and a score. The coefficients are in `coefficients`.
 """
@@ -46,7 +45,7 @@ LEVELS: tuple[Level, ...] = ("summary", "session", "system", "dataset")
 
 
 def levels_of(*, sessions: bool) -> tuple[Level, ...]:
-    """The levels that differ, with sessions or without."""
+    """Return the levels that differ, with or without sessions."""
     return tuple(level for level in LEVELS if sessions or level != "session")
 
 
@@ -68,12 +67,12 @@ class Correlations:
 
 
 def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Correlations:
-    """All coefficients at all levels.
+    """Return all coefficients at all levels.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
     """
-    has_cells = outputs.has_cells  # of all outputs, which judges share and which know it once
+    has_cells = outputs.has_cells  # on all outputs, whose cached values the judges share
     outputs, (human, judge) = complete(outputs, human, judge)
     by_document = {
         coefficient: coefficients_by_document(outputs, human, judge, coefficient)
@@ -103,7 +102,7 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
 def correlation_at(
     outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level
 ) -> Estimate:
-    """One coefficient at one level, as `correlations` has it.
+    """Return one coefficient at one level, as in `correlations`.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -122,7 +121,8 @@ def correlation_at(
 def system_means(
     outputs: Outputs, human: FloatArray, judge: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Each system's mean over its outputs that have both values; systems without any are left out.
+    """Return each system's mean over its outputs that have both values; systems without any are
+    left out.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -184,15 +184,16 @@ def coefficients_by_document(
 def mean_by_document(
     outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient = "spearman"
 ) -> float:
-    """The summary-level correlation: the mean of the coefficients of documents, NaN where none has
-    one."""
+    """Return the summary-level correlation: the mean of the coefficients of documents, NaN where
+    none has one."""
     outputs, (human, judge) = complete(outputs, human, judge)
     by_document = coefficients_by_document(outputs, human, judge, coefficient)
     return mean_of_documents(by_document, outputs.document_weight)
 
 
 def mean_of_documents(by_document: FloatArray, weight: FloatArray | None = None) -> float:
-    """The mean of what is there, NaN where nothing is; shape (documents,) each."""
+    """Return the mean of the values that are not missing, NaN where all are; shape (documents,)
+    each."""
     is_there = ~np.isnan(by_document)
     if not is_there.any():
         return float("nan")
@@ -244,7 +245,8 @@ def _mean(values: FloatArray, documents: int, weight: FloatArray | None) -> Esti
 
 
 def ranks_by_document(outputs: Outputs, values: FloatArray) -> FloatArray:
-    """The rank of each output among those of its document, from 1; equal ones share the mean.
+    """Return the rank of each output among those of its document, from 1; equal ones share the
+    mean.
 
     Args:
         values: shape (outputs,), complete.

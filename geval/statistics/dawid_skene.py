@@ -1,15 +1,15 @@
-"""Dawid and Skene's model: which class an output is likely to have, from how each annotator
-mistakes classes for each other.
+"""Dawid and Skene's model: the likely class of each output, given how each annotator confuses
+classes.
 
 Dawid and Skene (1979), "Maximum likelihood estimation of observer error-rates using the EM
 algorithm": outputs have classes of unknown frequency; each annotator has a table of how often they
-give each value to outputs of each class. Estimated by EM from the shares of votes. To every cell of
-a table and to every class, `SMOOTHING` ratings are added, so that a class somebody never met says
-nothing about them.
+give each value to outputs of each class. Estimated by EM from the shares of votes. `SMOOTHING`
+ratings are added to every cell of a table and to every class, so that a class an annotator never
+met says nothing about them.
 
-Unlike MACE it allows for somebody who is strict (gives 3 where the class is 4), and takes more
-ratings, as each annotator has classes times (classes - 1) parameters. Competence is the share of
-outputs to which an annotator gives their class; it is not corrected for chance.
+Unlike MACE it models a strict annotator (who gives 3 where the class is 4), and needs more ratings,
+as each annotator has classes times (classes - 1) parameters. Competence is the share of outputs to
+which an annotator gives their class; it is not corrected for chance.
 """
 
 import numpy as np
@@ -21,10 +21,10 @@ SMOOTHING = 0.1
 
 
 def dawid_skene(labels: Labels, begin: FloatArray, *, smoothing: float = SMOOTHING) -> Fit:
-    """Posterior classes and competences.
+    """Fit the model; return posterior classes and competences.
 
     Args:
-        begin: shape (items, classes), probabilities of classes to begin with.
+        begin: shape (items, classes), initial probabilities of classes.
         smoothing: how many ratings are added to each cell.
     """
     posterior = begin
@@ -45,8 +45,8 @@ def dawid_skene(labels: Labels, begin: FloatArray, *, smoothing: float = SMOOTHI
 def _maximized(
     labels: Labels, posterior: FloatArray, smoothing: float
 ) -> tuple[FloatArray, FloatArray]:
-    """How common each class is, shape (classes,), and with which probability each rater gives each
-    code to each class, shape (raters, codes, classes)."""
+    """Return the frequency of each class, shape (classes,), and the probability with which each
+    rater gives each code to each class, shape (raters, codes, classes)."""
     common = posterior.sum(axis=0) + smoothing
     given = labels.counts(posterior) + smoothing
     total = given.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Draw a campaign's outputs by its design, and say with which probability each could be drawn.
+"""Draw a campaign's outputs by its design, and compute each output's probability of being drawn.
 
 Pure and seeded, like `item_plan`.
 """
@@ -18,8 +18,8 @@ from geval.statistics.sampling import (
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a design chose. `probability` has shape (frame,), of each output that could have been
-    chosen; None for a census and for what is no probability sample."""
+    """The outputs that a design chose. `probability` has shape (frame,), for each output that could
+    have been chosen; None for a census and for samples without known probabilities."""
 
     outputs: Outputs
     frame: Outputs
@@ -28,9 +28,9 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Units:
-    """What is drawn at once: outputs, or documents with all theirs (a session's together).
+    """Sampling units: outputs, or documents with all their outputs (sessions as a whole).
 
-    `at` has shape (outputs,), the unit of each; `count` says how many there are.
+    `at` has shape (outputs,), the unit of each; `count` is the number of units.
     """
 
     at: IntArray
@@ -45,11 +45,11 @@ class Units:
         return cls(at, int(at.max()) + 1 if len(at) else 0)
 
     def size(self, outputs: int) -> int:
-        """How many units have about so many outputs; at least one."""
+        """Return how many units have about this many outputs; at least one."""
         return max(1, round(outputs * self.count / max(1, len(self.at))))
 
     def error(self, of_outputs: FloatArray) -> FloatArray:
-        """The root of the mean square over a unit's outputs, NaN where none is known; shape
+        """Return the root mean square over a unit's outputs, NaN where none is known; shape
         (units,)."""
         defined = ~np.isnan(of_outputs)
         total = np.bincount(self.at[defined], of_outputs[defined] ** 2, self.count)
@@ -58,13 +58,13 @@ class Units:
             return np.where(count > 0, np.sqrt(total / count), np.nan)
 
     def all_of(self, of_outputs: np.ndarray) -> np.ndarray:
-        """Which units have only outputs that a mask chooses; shape (units,)."""
+        """Return which units have only outputs in a mask; shape (units,)."""
         lacking = np.bincount(self.at, ~of_outputs, self.count)
         return np.asarray(lacking == 0)
 
 
 def uniform(outputs: Outputs, size: int, units: Units, rng: np.random.Generator) -> Drawn:
-    """Every unit with the same probability."""
+    """Draw units with equal probabilities."""
     count = min(units.size(size), units.count)
     chosen = np.zeros(units.count, dtype=bool)
     chosen[rng.permutation(units.count)[:count]] = True
@@ -73,8 +73,8 @@ def uniform(outputs: Outputs, size: int, units: Units, rng: np.random.Generator)
 
 
 def stratified(outputs: Outputs, size: int, rng: np.random.Generator) -> Drawn:
-    """As many outputs of each system as possible. Which systems have one more than others is a
-    draw as well, so that all those with outputs left have the same chance of it."""
+    """Draw equally many outputs of each system as far as possible. Which systems get one more is
+    drawn as well, so that all with outputs left have the same chance."""
     chosen = stratified_sample(outputs, size, rng)
     _, system, available = np.unique(outputs.systems, return_inverse=True, return_counts=True)
     # The mean number of outputs drawn: full rounds, and an equal chance in the last.
@@ -96,13 +96,13 @@ def active(
     *,
     is_known: np.ndarray | None = None,
 ) -> Drawn:
-    """A sample with more of the units whose predicted error is larger.
+    """Draw more of the units with a larger predicted error.
 
     Args:
         error: shape (outputs,), NaN where nothing is known.
-        is_known: shape (outputs,), the outputs that need no rating. Units of such outputs alone
-            are not chosen: they would tell nothing new. They have the probability that they would
-            have been chosen with, so that campaigns combine.
+        is_known: shape (outputs,), the outputs that need no rating. Units with only such outputs
+            are not drawn, as they would add nothing. They get the probability with which they would
+            have been drawn, so that campaigns can be combined.
     """
     of_units = units.error(error)
     skipped = np.zeros(units.count, dtype=bool) if is_known is None else units.all_of(is_known)
@@ -126,10 +126,10 @@ def active(
 def _as_if_drawn(
     error: FloatArray, of_others: FloatArray, probability: FloatArray, size: int
 ) -> FloatArray:
-    """The probability by the same rule of units that are not drawn from.
+    """Return by the same rule the probabilities of units that are not drawn from.
 
     Args:
-        error: shape (units,), theirs.
+        error: shape (units,), their errors.
         of_others, probability: shape (others,), errors of those that are drawn from, and the
             probabilities that these have.
     """

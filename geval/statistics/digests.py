@@ -1,16 +1,16 @@
-"""Digests of arrays, by which results are kept and found again."""
+"""Digests of arrays, the keys of cached results."""
 
 import hashlib
 import weakref
 
 import numpy as np
 
-# Tables live as long as nothing changes, so their digests are kept with them.
+# Tables are kept while nothing changes, so their digests are cached with them.
 _known: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
 
 
 def digest_of_array(array: np.ndarray) -> bytes:
-    """A digest of an array's shape, type and contents, which must not change afterwards."""
+    """Return a digest of an array's shape, type and contents, which must not change afterwards."""
     kept = _known.get(id(array))
     if kept is not None and kept[0]() is array:
         return kept[1]

@@ -1,7 +1,7 @@
 """Student's t, the normal and the F distribution, by scipy's special functions.
 
-They are what `scipy.stats` computes with; that package takes most of a second to import, which is
-longer than many a report, so whatever else it has is imported where it is used.
+They are what `scipy.stats` computes with; that package takes most of a second to import, longer
+than many reports, so its other functions are imported where they are used.
 """
 
 from typing import Any
@@ -16,36 +16,35 @@ Numbers = Any
 
 
 def t_cdf(t: Numbers, freedom: Numbers) -> FloatArray:
-    """How likely a value of at most t is."""
+    """Return the probability of a value of at most t."""
     return np.asarray(special.stdtr(freedom, t))
 
 
 def t_tail(t: Numbers, freedom: Numbers) -> FloatArray:
-    """How likely a value above t is."""
+    """Return the probability of a value above t."""
     return np.asarray(special.stdtr(freedom, -np.asarray(t)))
 
 
 def t_ppf(share: Numbers, freedom: Numbers) -> FloatArray:
-    """The value below which a share of all values lies."""
+    """Return the value below which a share of all values lies."""
     return np.asarray(special.stdtrit(freedom, share))
 
 
 def normal_cdf(z: Numbers) -> FloatArray:
-    """How likely a value of at most z is."""
+    """Return the probability of a value of at most z."""
     return np.asarray(special.ndtr(z))
 
 
 def normal_ppf(share: Numbers) -> FloatArray:
-    """The value below which a share of all values lies."""
+    """Return the value below which a share of all values lies."""
     return np.asarray(special.ndtri(share))
 
 
 def f_ppf(share: Numbers, above: Numbers, below: Numbers) -> FloatArray:
-    """The value below which a share of all values lies; degrees of freedom of the numerator and of
-    the denominator."""
+    """Return the quantile of F, with degrees of freedom of the numerator and of the denominator."""
     return np.asarray(special.fdtri(above, below, share))
 
 
 def chi2_ppf(share: Numbers, freedom: Numbers) -> FloatArray:
-    """The value of chi squared below which a share of all values lies."""
+    """Return the quantile of chi squared."""
     return np.asarray(2 * special.gammaincinv(np.asarray(freedom) / 2, share))

@@ -1,16 +1,16 @@
-"""Whether a judge has drifted: scores of the same items, asked again and again, against earlier
-ones, by a test that may be looked at after every asking.
+"""Test whether a judge has drifted: compares repeated scores of the same items with earlier ones,
+by a test that may be looked at after every round.
 
-Without drift the scores of an item are exchangeable: none of them is remarkable for its date. So
+Without drift the scores of an item are exchangeable: their order in time carries no information. So
 the rank of a new score among the item's earlier ones (ties broken at random) is uniform and
-independent of all ranks before it, whatever the scores are distributed as: a smoothed conformal
-p-value (Vovk, Gammerman and Shafer, 2005, "Algorithmic learning in a random world", theorem 8.1).
-A bet against that multiplies capital by a density f(p) on [0, 1], so that capital is a test
-martingale, and the chance that it ever reaches 1 / alpha is at most alpha (Ville, 1939; Vovk, 2021,
-"Testing randomness online"). Of a tie the mean of f over its ranks is taken, which is what it is on
-average over the draws: the capital stays a martingale, and nothing is random. Half of the capital
-bets from the first asking on, the rest starts later, by a geometric prior (Shiryaev, 1963), so that
-a late drift is found too.
+independent of all earlier ranks, whatever the scores' distribution: a smoothed conformal p-value
+(Vovk, Gammerman and Shafer, 2005, "Algorithmic learning in a random world", theorem 8.1). A bet
+against that multiplies capital by a density f(p) on [0, 1], so that capital is a test martingale,
+and the chance that it ever reaches 1 / alpha is at most alpha (Ville, 1939; Vovk, 2021, "Testing
+randomness online"). For a tie the mean of f over its ranks is used, its expectation over random
+tie-breaking: the capital stays a martingale, and nothing is random. Half of the capital bets from
+the first round, the rest starts later, by a geometric prior (Shiryaev, 1963), so that a late drift
+is detected too.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ import numpy as np
 from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import FloatArray
 
-# The chance that capital which sleeps starts to bet at an asking: once a year, if asked daily.
+# The probability that idle capital starts to bet at a round: once a year for daily rounds.
 STARTS = 1 / 365
 AT_ONCE = 0.5
 SLOPES = (0.3, 0.6, 0.95)
@@ -29,11 +29,11 @@ SPREADS = (0.4, 0.8)
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence of drift after each asking.
+    """Evidence of drift after each round.
 
-    `scores` is the capital that bets that scores rise, fall or move apart, `agreement` the one that
-    bets that they move away from people's ratings (ones where nobody rated); shape (askings,).
-    Either is evidence at level alpha once it has reached `bound`.
+    `scores` is the capital that bets on scores rising, falling or spreading, `agreement` the
+    capital that bets on scores moving away from people's ratings (all 1 without ratings); shape
+    (askings,). Either is evidence at level alpha once it has reached `bound`.
     """
 
     scores: FloatArray
@@ -42,25 +42,25 @@ class Evidence:
 
     @property
     def scores_at(self) -> int | None:
-        """The first asking at which the scores have drifted, None if they have not."""
+        """The first round at which the scores have drifted, None if they have not."""
         return _first(self.scores, self.bound)
 
     @property
     def agreement_at(self) -> int | None:
-        """The first asking at which agreement with people has fallen, None if it has not."""
+        """The first round at which agreement with people has fallen, None if it has not."""
         return _first(self.agreement, self.bound)
 
 
 def drift(frozen: FloatArray, asked: FloatArray, ratings: FloatArray | None = None) -> Evidence:
-    """Evidence that later scores are not as the frozen ones.
+    """Return evidence that later scores differ from the frozen ones.
 
-    It answers whether a judge still scores as it did, however often that is looked at. An item
-    without a frozen score, and a missing score, say nothing. Replies must be drawn anew each time:
-    a stored reply that is used again is no score of today.
+    It answers whether a judge still scores as it did, and is valid however often it is looked at.
+    Items without a frozen score and missing scores are ignored. Replies must be requested anew each
+    time: a reused stored reply is not a current score.
 
     Args:
         frozen: the scores at the start; shape (items, replies), NaN for missing.
-        asked: the scores since, each asking later than the one before; shape (items, askings).
+        asked: the later scores, rounds in order of time; shape (items, askings).
         ratings: people's mean rating of each item; shape (items,), NaN for unrated.
     """
     rated = ratings is not None and bool((~np.isnan(ratings)).any())
@@ -79,8 +79,8 @@ def drift(frozen: FloatArray, asked: FloatArray, ratings: FloatArray | None = No
 
 
 def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Between which ranks each score lies among the item's earlier ones and itself, from 0 to 1;
-    NaN where there is no score, or none before it. Shape (items, askings) each."""
+    """Return the ranks between which each score lies among the item's earlier scores and itself,
+    from 0 to 1; NaN where there is no score, or no earlier one. Shape (items, askings) each."""
     low, high = np.full(asked.shape, np.nan), np.full(asked.shape, np.nan)
     for at in range(asked.shape[1]):
         earlier, now = np.hstack([frozen, asked[:, :at]]), asked[:, at : at + 1]
@@ -93,7 +93,7 @@ def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def _capital(bets: FloatArray) -> FloatArray:
-    """The capital after each asking, from the factor of each score; shape (askings,)."""
+    """Return the capital after each round, from the factor of each score; shape (askings,)."""
     capital = np.empty(bets.shape[1])
     asleep, awake = 1.0 - AT_ONCE, AT_ONCE
     with np.errstate(over="ignore"):

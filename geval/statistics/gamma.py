@@ -2,10 +2,10 @@
 inter-annotator agreement measure and alignment", Computational Linguistics 41(3)): how far people
 mark the same parts of texts with the same categories, beyond chance.
 
-Marks of several people that mean the same are aligned, at most one of each; an alignment's
-disorder is the mean dissimilarity of its pairs, where nobody's mark is `ALONE` from everything.
-What people did is split into alignments with the least disorder in total. Gamma is one less that
-disorder by the disorder of random texts: the same people's marks, moved by chance.
+Marks of several people that mean the same are aligned, at most one of each; an alignment's disorder
+is the mean dissimilarity of its pairs, where a missing mark has the dissimilarity `ALONE` to any
+mark. The marks are split into alignments with the least total disorder. Gamma is 1 minus that
+disorder over the disorder of random texts, in which the same people's marks are moved at random.
 """
 
 import itertools
@@ -17,19 +17,21 @@ import numpy as np
 
 from geval.statistics.types import FloatArray, IntArray
 
-# The dissimilarity of a mark and none (the paper's Δ∅); positions and categories count the same.
+# The dissimilarity of a mark and a missing mark (the paper's Δ∅); positions and categories count
+# equally.
 ALONE = 1.0
-# Random texts for each text, as in the paper; fewer where there are many texts, whose sum counts.
+# Random texts per text, as in the paper; fewer where there are many texts, as only their sum
+# counts.
 DRAWS, ALL_DRAWS = 30, 3000
-# Marks and alignments that are looked at in one text; with more it is left out. The time of the
-# best alignments grows faster than their number, and they are searched for in each random text.
+# The most marks and alignments in a text; a text with more is left out. Finding the best alignments
+# takes superlinear time, and is repeated for each random text.
 MOST_MARKS, MOST_ALIGNMENTS = 1000, 2000
-# How often another place is tried for marks that came too near to other people's.
+# How often another position is tried for marks that are too close to other people's.
 TRIES = 20
 
 
 class Mark(NamedTuple):
-    """Characters [start, end) that somebody marked, with the code of a category."""
+    """Marked characters [start, end), with the code of a category."""
 
     start: int
     end: int
@@ -38,8 +40,8 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Disorder:
-    """Disorder of a text for each mark that a person made on average, as people marked it and as
-    they would by chance, and how many these are."""
+    """Disorder of a text per mark (the mean number of marks per person), observed and expected by
+    chance, and that number of marks."""
 
     observed: float
     expected: float
@@ -49,11 +51,12 @@ class Disorder:
 def disorder_beside_chance(
     people: Sequence[Sequence[Mark]], length: int, draws: int, rng: np.random.Generator
 ) -> Disorder | None:
-    """The disorder of a text and the mean one of random texts; None if there are too many marks.
+    """Return the disorder of a text and the mean disorder of random texts; None if there are too
+    many marks.
 
     Args:
-        people: what each marked; at least two people, of whom one or more marked something.
-        length: of the text, in characters.
+        people: each person's marks; at least two people, at least one of whom marked something.
+        length: the text's length, in characters.
     """
     observed = disorder(people)
     if observed is None:
@@ -68,13 +71,12 @@ def disorder_beside_chance(
 
 
 def draws_for(texts: int) -> int:
-    """How many random texts stand beside each."""
+    """Return how many random texts to compare each text with."""
     return int(np.clip(ALL_DRAWS // max(texts, 1), 1, DRAWS))
 
 
 def disorder(people: Sequence[Sequence[Mark]]) -> float | None:
-    """The disorder of the best alignments, by the number of marks that a person made on average;
-    None if there are too many marks to look at.
+    """Return the disorder of the best alignments per mark; None if there are too many marks.
 
     Args:
         people: what each marked; one mark or more in all.
@@ -84,12 +86,13 @@ def disorder(people: Sequence[Sequence[Mark]]) -> float | None:
     person = np.repeat(np.arange(len(people)), [len(marks) for marks in people])
     marks = np.array([mark for own in people for mark in own], dtype=float).reshape(-1, 3)
     gained = _gained(person, dissimilarities(marks), len(people))
-    # Each mark in an alignment of its own has a disorder of `ALONE`.
+    # A mark alone in its alignment has a disorder of `ALONE`.
     return None if gained is None else (len(marks) * ALONE - gained) / _marks(people)
 
 
 def dissimilarities(marks: FloatArray) -> FloatArray:
-    """How unlike each two marks are in their places and categories; shape (marks, marks).
+    """Return the dissimilarity of each pair of marks in position and category; shape (marks,
+    marks).
 
     Args:
         marks: shape (marks, 3): start, end and category.
@@ -107,7 +110,7 @@ def _marks(people: Sequence[Sequence[Mark]]) -> float:
 
 
 def _gained(person: IntArray, apart: FloatArray, people: int) -> float | None:
-    """By how much the best alignments have less disorder than marks that stand alone."""
+    """Return by how much the best alignments reduce the disorder, compared with unaligned marks."""
     from scipy import optimize, sparse  # noqa: PLC0415 (takes most of a second)
 
     pairs = people * (people - 1) / 2
@@ -150,14 +153,15 @@ def _gained(person: IntArray, apart: FloatArray, people: int) -> float | None:
 
 
 def _alignments(person: IntArray, apart: FloatArray, people: int) -> IntArray | None:
-    """The alignments of two or more marks that may be among the best; None if there are too many.
+    """Return the alignments of two or more marks that may be optimal; None if there are too many.
 
-    An alignment with a mark so far from its others that both are better off apart is left out.
+    An alignment is left out if one of its marks is so far from the others that separating it has
+    less disorder.
 
     Returns:
-        Shape (alignments, people): the place of each person's mark, -1 for none.
+        Shape (alignments, people): the position of each person's mark, -1 for none.
     """
-    # What a mark may be from the others in all: more, and it is better off alone.
+    # The largest total dissimilarity of a mark to the others; beyond it the mark is better alone.
     most = ALONE * (people * (people - 1) / 2 + people - 1)
     rows = np.full((1, people), -1)
     sums = np.zeros((1, people))
@@ -186,10 +190,10 @@ def _alignments(person: IntArray, apart: FloatArray, people: int) -> IntArray | 
 def _random(
     people: Sequence[Sequence[Mark]], length: int, draws: int, rng: np.random.Generator
 ) -> Iterator[list[list[Mark]]]:
-    """Texts with as many people, each with the marks of one of them drawn at random, which are
-    moved along the text together; what would leave it comes in again at its start.
+    """Yield random texts with as many people, each with the marks of a randomly drawn person,
+    shifted together along the text and wrapped around its end.
 
-    Places of two people differ by half a mark's mean length or more, where there is room.
+    Shifts of two people differ by at least half of a mark's mean length, where there is room.
     """
     apart = np.mean([mark.end - mark.start for own in people for mark in own]) / 2
     for _ in range(draws):

@@ -1,4 +1,4 @@
-"""The gaps between a judge's scores and people's mean ratings: their mean, and how they go with
+"""The gaps between a judge's scores and people's mean ratings: their mean, and their relation to
 length."""
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class MeanGap:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the whole interval lies on one side of 0."""
+        """Whether the whole interval is on one side of 0."""
         return self.interval.leaves_out_zero
 
 
@@ -38,8 +38,7 @@ class LengthBin:
 
 
 def mean_gap(outputs: Outputs, gaps: FloatArray) -> MeanGap:
-    """The mean of some outputs' gaps, which count by their weights; documents are left out in turn
-    for its interval.
+    """Return the weighted mean of some outputs' gaps, with its jackknife interval over documents.
 
     Args:
         gaps: shape (outputs,), complete, one at least.
@@ -51,8 +50,8 @@ def mean_gap(outputs: Outputs, gaps: FloatArray) -> MeanGap:
 def gaps_by_length(
     outputs: Outputs, gaps: FloatArray, words: FloatArray, *, bins: int = BINS
 ) -> tuple[LengthBin, ...]:
-    """Mean gaps of outputs of similar length, about as many rated ones in each bin; equal lengths
-    stay together.
+    """Return mean gaps of outputs of similar length, in bins with about equal numbers of rated
+    outputs; equal lengths stay together.
 
     Args:
         gaps, words: shape (outputs,), complete.
@@ -70,8 +69,8 @@ def gaps_by_length(
 
 
 def spreads(ratings: Ratings) -> FloatArray:
-    """How far the highest rating of each output is from the lowest; 0 with fewer than two; shape
-    (outputs,)."""
+    """Return the difference between each output's highest and lowest rating; 0 with fewer than two;
+    shape (outputs,)."""
     high, low = (np.full(ratings.outputs, end) for end in (-np.inf, np.inf))
     np.maximum.at(high, ratings.output, ratings.value)
     np.minimum.at(low, ratings.output, ratings.value)

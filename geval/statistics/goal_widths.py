@@ -1,4 +1,4 @@
-"""How narrow and how wide an interval may be that is the goal of a run or a campaign. Pure."""
+"""Limits of the interval widths that can be goals of runs and campaigns. Pure."""
 
-# Of rho, to both sides.
+# Half-widths of rho's interval.
 LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH = 0.01, 0.5

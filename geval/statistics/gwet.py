@@ -1,11 +1,11 @@
 """Gwet's AC1 and AC2: agreement of annotators beyond chance that does not collapse where nearly
 all ratings are the same.
 
-Chance agreement of Krippendorff's alpha and the kappas comes near 1 if one value prevails, so that
-people who agree on nearly everything look as if they guessed. Gwet (2008), "Computing inter-rater
-reliability and its variance in the presence of high agreement", takes as chance how often raters
-who cannot decide would agree. AC1 counts equal ratings only; AC2 counts near ones in part, by
-quadratic weights (Gwet, 2014, "Handbook of inter-rater reliability", chapters 2 and 3).
+The chance agreement of Krippendorff's alpha and the kappas approaches 1 if one value prevails, so
+that people who agree on nearly everything seem to guess. Gwet (2008), "Computing inter-rater
+reliability and its variance in the presence of high agreement", defines chance agreement as that of
+raters who cannot decide. AC1 counts only equal ratings; AC2 counts close ones in part, by quadratic
+weights (Gwet, 2014, "Handbook of inter-rater reliability", chapters 2 and 3).
 """
 
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class ChanceCorrected:
 
 @dataclass(frozen=True)
 class Gwet:
-    """Agreement beyond chance: of equal ratings (AC1), and with credit for near ones (AC2)."""
+    """Agreement beyond chance: of equal ratings (AC1), and with credit for close ones (AC2)."""
 
     ac1: ChanceCorrected
     ac2: ChanceCorrected
@@ -49,16 +49,18 @@ class Gwet:
 def gwet(
     outputs: Outputs, ratings: Ratings, documents: LeftOut, ends: tuple[float, float] | None = None
 ) -> Gwet:
-    """AC1 and AC2 over all outputs: agreement from those that were rated twice, how common each
-    value is from all. The categories are the values that occur.
+    """Return AC1 and AC2 over all outputs: agreement from outputs rated twice, frequencies of
+    values from all. The categories are the values that occur.
 
-    Intervals are the jackknife's over documents, on the logarithm of the disagreement that is left,
-    1 - AC. AC2's credit for near ratings depends on the lowest and the highest value that occur, so
-    its interval is given where these are the scale's ends: elsewhere other documents may bring
-    another credit, and it held the true value in 65 to 83 % of simulated data sets.
+    Intervals are jackknife intervals over documents, on the logarithm of the remaining
+    disagreement, 1 - AC. AC2's credit for close ratings depends on the lowest and highest values
+    that occur, so its interval is given only where these are the scale's ends: elsewhere other
+    documents may change the credit, and the interval covered the true value in 65 to 83 % of
+    simulated data sets.
 
     Args:
-        ends: of the scale; None where the ratings' own are the scale's.
+        ends: the ends of the scale; None where the ratings' lowest and highest values are the
+            scale's ends.
     """
     ac1 = _coefficient(outputs, ratings, documents, "identity")
     ac2 = _coefficient(outputs, ratings, documents, "quadratic")
@@ -98,8 +100,8 @@ def _coefficient(
 def _disagreement(
     outputs: Outputs, ratings: Ratings, documents: LeftOut, credit: Credit
 ) -> FloatArray:
-    """The mean over outputs of how far two ratings of one differ, from 0 to 1, without each group
-    of documents and last of everything; shape (groups + 1,)."""
+    """Return the mean over outputs of the difference of two ratings, from 0 to 1, without each
+    group of documents and last with all; shape (groups + 1,)."""
     wide = float(np.ptp(ratings.value))
     differing = np.zeros(ratings.outputs)
     for block in ratings.blocks:
@@ -118,7 +120,7 @@ def _disagreement(
 
 
 def _chance(outputs: Outputs, ratings: Ratings, documents: LeftOut, credit: Credit) -> FloatArray:
-    """Agreement by chance without each group, and last of everything; shape (groups + 1,)."""
+    """Return the chance agreement without each group, and last with all; shape (groups + 1,)."""
     values, code = np.unique(ratings.value, return_inverse=True)
     group = documents.group[outputs.document]
     shape = (documents.groups, len(values))
@@ -136,6 +138,6 @@ def _chance(outputs: Outputs, ratings: Ratings, documents: LeftOut, credit: Cred
 
 
 def _without(by_group: FloatArray) -> FloatArray:
-    """Sums over groups without each, and last of all; shape (groups + 1, ...)."""
+    """Return sums over groups without each, and last over all; shape (groups + 1, ...)."""
     total = by_group.sum(axis=0)
     return np.concatenate([total - by_group, total[None]])

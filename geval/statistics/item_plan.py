@@ -21,7 +21,7 @@ class Outputs:
     """The outputs to choose from; all arrays have shape (outputs,).
 
     `sessions` are equal for documents that are turns of one session, and `turns` are their order in
-    it; without them every document is by itself.
+    it; without them every document is a separate session.
     """
 
     ids: IntArray
@@ -55,7 +55,7 @@ class PlannedItem:
 
 
 def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
-    """As many outputs of each system as possible: numbers differ by at most one while a system has
+    """Draw equally many outputs of each system: numbers differ by at most one while a system has
     outputs left."""
     shuffled = rng.permutation(len(outputs))
     rank = _rank_within(outputs.systems[shuffled])
@@ -64,18 +64,18 @@ def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> 
 
 
 def highest(outputs: Outputs, values: FloatArray, size: int) -> Outputs:
-    """The outputs with the highest values (shape (outputs,), NaN counts as lowest), in their own
-    order."""
+    """Return the outputs with the highest values (shape (outputs,), NaN counts as lowest), in their
+    original order."""
     order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
     return outputs.at(np.sort(order[:size]))
 
 
-# In which order
+# Order
 
 
 def by_document(outputs: Outputs, rng: np.random.Generator) -> Outputs:
-    """Documents in random order, each with its outputs together and in random order; turns of a
-    session follow each other as they were said."""
+    """Order documents at random, each with its outputs together in random order; turns of a session
+    stay in sequence."""
     together = outputs.documents if outputs.sessions is None else outputs.sessions
     _, number = np.unique(together, return_inverse=True)
     place = rng.permutation(number.max() + 1)[number] if len(outputs) else number
@@ -84,14 +84,14 @@ def by_document(outputs: Outputs, rng: np.random.Generator) -> Outputs:
 
 
 def systems_in_turn(outputs: Outputs, rng: np.random.Generator) -> Outputs:
-    """Random order in rounds with each system once, so that every stretch is balanced."""
+    """Order outputs in random rounds with each system once, so that every stretch is balanced."""
     shuffled = rng.permutation(len(outputs))
     rounds = _rank_within(outputs.systems[shuffled])
     return outputs.at(shuffled[np.lexsort((rng.random(len(outputs)), rounds))])
 
 
 def _rank_within(groups: IntArray) -> IntArray:
-    """For each element, how many of the same group precede it."""
+    """Return for each element how many of the same group precede it."""
     order = np.argsort(groups, kind="stable")
     ordered = groups[order]
     starts = (
@@ -109,9 +109,10 @@ def _rank_within(groups: IntArray) -> IntArray:
 
 
 def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
-    """All pairs of outputs of a document, in rounds in which each pair of systems occurs once.
+    """Yield all pairs of outputs of a document, in rounds in which each pair of systems occurs
+    once.
 
-    A round follows the ring of systems (neighbours first, then those two apart, and so on), so that
+    A round follows a ring of systems (neighbours first, then systems two apart, and so on), so that
     the graph of comparisons is connected after n - 1 comparisons of n systems, and stays balanced
     after that.
     """
@@ -136,8 +137,8 @@ def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterato
 
 
 def pairs_by_document(outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
-    """All pairs of outputs, document by document in random order, neighbours on a shuffled ring
-    first."""
+    """Yield all pairs of outputs, document by document in random order, neighbours on a shuffled
+    ring first."""
     for document, ids in _by_document(outputs, rng):
         for first, second in _ring(ids):
             yield PlannedItem(document, (first, second))
@@ -157,7 +158,7 @@ def groups(outputs: Outputs, size: int, rng: np.random.Generator) -> Iterator[Pl
 
 
 def _ring(members: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Every pair once: neighbours on the ring, then those two apart, and so on."""
+    """Yield every pair once: neighbours on the ring, then members two apart, and so on."""
     count = len(members)
     for apart in range(1, count // 2 + 1):
         for index in range(count if apart * 2 != count else apart):
@@ -176,25 +177,26 @@ def _by_document(outputs: Outputs, rng: np.random.Generator) -> Iterator[tuple[i
 
 
 def shown_order(outputs: Sequence[int], *, seed: int, item: int, annotator: int) -> list[int]:
-    """The order (for a pair: the sides) in which an annotator sees the outputs of an item."""
+    """Return the order (for a pair: the sides) in which an annotator sees the outputs of an
+    item."""
     order = list(outputs)
     random.Random(f"{seed}:{item}:{annotator}").shuffle(order)  # noqa: S311 (a design, not a secret)
     return order
 
 
 def shows_scores(unseen_percent: int, *, seed: int, item: int, annotator: int) -> bool:
-    """Whether an annotator sees LLM scores beside an item: not with the probability
+    """Return whether an annotator sees LLM scores beside an item: not with the probability
     `unseen_percent` / 100, drawn for each annotator and item."""
     draw = random.Random(f"{seed}:{item}:{annotator}:scores").random()  # noqa: S311 (a design, not a secret)
     return draw >= unseen_percent / 100
 
 
 def checks_due(handed: int, more: int, percent: int) -> int:
-    """How many checks go with the next `more` ordinary items, so that checks are `percent` of all
-    that is assigned.
+    """Return how many checks to add to the next `more` ordinary items, so that checks are `percent`
+    of all assigned items.
 
     Args:
-        handed: the ordinary items that this annotator got so far.
+        handed: the number of ordinary items assigned to this annotator so far.
     """
     if percent <= 0:
         return 0

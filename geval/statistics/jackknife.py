@@ -1,14 +1,14 @@
-"""95 % intervals from leaving documents, systems or both out in turn, with Student's t.
+"""95 % jackknife intervals, leaving out documents, systems or both in turn, with Student's t.
 
 The jackknife (Tukey, 1958; Efron and Stein, 1981) of a mean over documents is the t interval of
-that mean, which holds for few documents where the percentile bootstrap is too narrow. Both
+that mean, which is valid for few documents where the percentile bootstrap is too narrow. Both
 directions at once follow the decomposition of Owen (2007), "The pigeonhole bootstrap": the
-variances over documents and over systems are added, and what both contain is taken off once.
-At system level, Pearson's r has Fisher's z interval, Spearman's rho the jackknife on Fisher's z,
-and Kendall's tau the plain jackknife.
+variances over documents and over systems are added, and the part that both contain is subtracted
+once. At system level, Pearson's r has Fisher's z interval, Spearman's rho the jackknife on Fisher's
+z, and Kendall's tau the plain jackknife.
 
-`make bench-coverage` measures how often the intervals hold the true value. Below the sizes stated
-here they did not reach 93 %, and none is given.
+`make bench-coverage` measures how often the intervals cover the true value. Below the sizes stated
+here coverage was under 93 %, and no interval is given.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ from geval.statistics.thresholds import (
 from geval.statistics.types import FloatArray, IntArray
 from geval.statistics.weighted import kish
 
-# More documents or systems are left out in this many groups, which costs no precision that matters.
+# More documents or systems are left out in this many groups, without a relevant loss of precision.
 MOST_GROUPS = 100
 NEARLY_1 = 0.999
 TOO_FEW = "fewer than {} {} count, too few for an interval"
@@ -51,7 +51,7 @@ ALL_THE_SAME = "every {} gives the same value, so nothing is known of how much i
 class LeftOut:
     """Units (documents, systems) left out in turn, singly or in groups.
 
-    `group` has shape (units,): with which group each is left out, of `groups`.
+    `group` has shape (units,): the group with which each is left out, out of `groups`.
     """
 
     group: IntArray
@@ -64,12 +64,12 @@ class LeftOut:
         return cls(np.arange(units) % groups, groups, unit)
 
     def sums(self, by_unit: FloatArray) -> FloatArray:
-        """The sum over units with each group left out; shape (groups,) for (units,)."""
+        """Return the sum over units with each group left out; shape (groups,) for (units,)."""
         left_out: FloatArray = by_unit.sum() - sums(self.group, by_unit, self.groups)
         return left_out
 
     def without_each(self) -> Iterator[np.ndarray]:
-        """Which units stay when each group is left out; masks of shape (units,)."""
+        """Yield masks of the units that stay when each group is left out, of shape (units,)."""
         for group in range(self.groups):
             yield self.group != group
 
@@ -83,13 +83,13 @@ class LeftOut:
         confidence: float = CONFIDENCE,
         by_influence: bool = False,
     ) -> Interval:
-        """The interval of a value.
+        """Return the interval of a value.
 
         Args:
             left_out: shape (groups,), the value with each group left out.
             counting: how many units enter the value.
-            by_influence: for a value that few units may decide: the variance is known as well as
-                from so many units as it rests on, which are fewer where some weigh more.
+            by_influence: for a value that few units may dominate: the variance gets the degrees of
+                freedom of the effective number of units, which is smaller where some weigh more.
         """
         if counting < least:
             return no_interval(TOO_FEW.format(least, self.unit))
@@ -105,13 +105,13 @@ class LeftOut:
         return t_interval(estimate, variance, freedom, confidence)
 
     def variance(self, left_out: FloatArray) -> float:
-        """The jackknife's variance; 0 if the value is the same whatever is left out."""
+        """Return the jackknife variance; 0 if the value does not depend on what is left out."""
         groups = len(left_out)
         squared = float(((left_out - left_out.mean()) ** 2).sum())
         return (groups - 1) / groups * squared if squared > 1e-20 else 0.0
 
     def freedom(self, counting: int) -> int:
-        """Degrees of freedom: units without a value tell nothing."""
+        """Return the degrees of freedom; units without a value do not count."""
         return max(1, min(self.groups, counting) - 1)
 
     def mean_interval(
@@ -120,11 +120,10 @@ class LeftOut:
         confidence: float = CONFIDENCE,
         weight: FloatArray | None = None,
     ) -> Interval:
-        """The interval of a mean over units; shape (units,), NaN where a unit has no value.
+        """Return the interval of a mean over units; shape (units,), NaN where a unit has no value.
 
         Args:
-            weight: shape (units,), for how many units each stands; None where all stand for as
-                many.
+            weight: shape (units,), the sampling weights; None where all are equal.
         """
         present = ~np.isnan(by_unit)
         if not present.any():
@@ -137,7 +136,7 @@ class LeftOut:
         )
 
     def means(self, by_unit: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-        """The mean with each group left out; shape (groups,), NaN where nothing is left."""
+        """Return the mean with each group left out; shape (groups,), NaN where nothing is left."""
         present = ~np.isnan(by_unit)
         counted = present.astype(float) if weight is None else np.where(present, weight, 0.0)
         total = np.where(present, by_unit if weight is None else by_unit * weight, 0.0)
@@ -145,7 +144,7 @@ class LeftOut:
 
 
 def counting_by(present: np.ndarray, weight: FloatArray | None) -> int:
-    """How many units count; of those with weights, how many equal ones tell as much.
+    """Return how many units count; with weights the effective number.
 
     Args:
         present: a mask of shape (units,), as is `weight`.
@@ -156,15 +155,15 @@ def counting_by(present: np.ndarray, weight: FloatArray | None) -> int:
 
 
 def documents_counting(outputs: Outputs) -> int:
-    """How many documents a statistic over outputs rests on, by the same rule."""
+    """Return how many documents a statistic over outputs is based on, by the same rule."""
     return counting_by(outputs.documents_with(), outputs.document_weight)
 
 
 def interval_of_mean(
     outputs: Outputs, values: FloatArray, documents: LeftOut, *, confidence: float = CONFIDENCE
 ) -> Interval:
-    """The interval over documents of `Outputs.mean`, a ratio of two sums of which whole documents
-    are left out.
+    """Return the interval over documents of `Outputs.mean`, a ratio of two sums, leaving out whole
+    documents.
 
     Args:
         values: shape (outputs,), complete, one at least.
@@ -185,19 +184,19 @@ def no_interval(reason: str) -> Interval:
 def t_interval(
     estimate: float, variance: float, freedom: float, confidence: float = CONFIDENCE
 ) -> Interval:
-    """Estimate plus and minus Student's t times the standard error."""
+    """Return the estimate plus and minus Student's t times the standard error."""
     half = t_quantile(freedom, confidence) * float(np.sqrt(variance))
     return Interval(estimate - half, estimate + half)
 
 
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
-    """Student's t with so much in the middle."""
+    """Return the two-sided quantile of Student's t at a confidence."""
     return float(t_ppf((1 + confidence) / 2, freedom))
 
 
 def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
-    """An interval with both ends mapped by a monotonic function, such as back from Fisher's z."""
+    """Map both ends of an interval by a monotonic function, such as back from Fisher's z."""
     if interval.ends is None:
         return interval
     low, high = sorted(float(back(end)) for end in interval.ends)
@@ -205,7 +204,7 @@ def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
 
 
 def within(interval: Interval, low: float, high: float) -> Interval:
-    """An interval cut at the ends of what is possible."""
+    """Clip an interval to the possible values."""
     return mapped(interval, lambda end: min(max(end, low), high))
 
 
@@ -217,7 +216,8 @@ def correlation_interval(
     level: Level,
     over: Over,
 ) -> Interval:
-    """The interval of a correlation at a level: what other documents, systems or both would give.
+    """Return the interval of a correlation at a level: its variation with other documents, systems
+    or both.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -232,7 +232,7 @@ def correlation_interval(
 
 
 def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) -> Interval:
-    """The interval over documents of the first judge's summary-level correlation minus the
+    """Return the interval over documents of the first judge's summary-level correlation minus the
     second's, on the same documents and with ties counted."""
     used = ~np.isnan(same.difference)
     if used.any() and same.counts[used].sum() < INTERVAL_OUTPUTS:
@@ -242,11 +242,11 @@ def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) 
 
 
 def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
-    """The interval over documents of a summary-level correlation.
+    """Return the interval over documents of a summary-level correlation.
 
     Args:
-        outputs: those with both a rating and a score.
-        by_document: shape (documents,), the coefficient of each; NaN where it has none.
+        outputs: the outputs with both a rating and a score.
+        by_document: shape (documents,), the coefficient of each; NaN where undefined.
     """
     documents = LeftOut.each(outputs.documents)
     mean_interval = documents.mean_interval(by_document, weight=outputs.document_weight)
@@ -292,17 +292,17 @@ def over_systems(
     coefficient: Coefficient,
     over: Over,
 ) -> Spread | str:
-    """A summary-level correlation with other systems, or with other systems and documents; of two
-    judges, that of the first minus that of the second, ties counted.
+    """Return the spread of a summary-level correlation over systems, or over systems and documents;
+    for two judges, of the first's minus the second's, ties counted.
 
     Args:
         human, judges: shape (outputs,) each, complete; one judge or two.
-        by_document: the judges' coefficients, of shape (documents,) each; of two judges as
-            `ranked_by_document` has them.
+        by_document: the judges' coefficients, of shape (documents,) each; for two judges as given
+            by `ranked_by_document`.
         over: "systems" or "both".
 
     Returns:
-        A text says why there is none.
+        The spread, or a text that says why it is undefined.
     """
     documents = LeftOut.each(outputs.documents)
     systems = LeftOut.each(outputs.systems, "systems")
@@ -349,15 +349,15 @@ def over_systems(
 
 
 def _difference(sides: Sequence[Any]) -> Any:
-    """The only one, or the first minus the second."""
+    """Return the only value, or the first minus the second."""
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
 def _dataset(
     outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
 ) -> Interval:
-    """The interval over documents, on Fisher's z. Outputs of a document are alike, so documents are
-    left out whole."""
+    """Return the interval over documents, on Fisher's z. Outputs of a document are correlated, so
+    whole documents are left out."""
     if over != "documents":
         return no_interval("intervals at this level are given over documents")
     counting = int(outputs.documents_with().sum())
@@ -382,7 +382,7 @@ def _dataset(
         _z(_numbers(without)),
         counting=counting,
         least=least,
-        # Outputs far from the mean decide r, and they may all be of a few documents.
+        # Outputs far from the mean dominate r, and may all belong to a few documents.
         by_influence=coefficient == "pearson",
     )
     return mapped(of_z, np.tanh)
@@ -391,8 +391,8 @@ def _dataset(
 def _system(
     outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
 ) -> Interval:
-    """Systems are left out in turn; with other documents, their means would differ as they do
-    here, so that "both" is the same."""
+    """Return the interval over systems, left out in turn. With other documents their means would
+    vary as they do here, so that "both" is the same."""
     if over == "documents":
         return no_interval("intervals at system level are given over systems")
     x, y = system_means(outputs, human, judge)
@@ -416,7 +416,7 @@ def _system(
 
 
 def mean_of_rows(rows: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """The mean of what is there of each row; NaN for a row without anything.
+    """Return each row's mean without missing values; NaN for an empty row.
 
     Args:
         weight: shape (columns,), how much each column counts.
@@ -431,6 +431,6 @@ def _numbers(values: list[float | None]) -> FloatArray:
 
 
 def _z(correlation: FloatArray | float) -> FloatArray:
-    """Fisher's z; a perfect correlation is taken as a nearly perfect one."""
+    """Return Fisher's z; a perfect correlation is treated as nearly perfect."""
     z: FloatArray = np.arctanh(np.clip(correlation, -NEARLY_1, NEARLY_1))
     return z

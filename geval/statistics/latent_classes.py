@@ -1,8 +1,8 @@
-"""What Dawid and Skene's model and MACE share: ratings as labels of an unknown class of each
-output, EM, and intervals of annotators' competence.
+"""The common parts of Dawid and Skene's model and MACE: ratings as labels of an unknown class of
+each output, EM, and intervals of annotators' competence.
 
-Both take the values of the scale as categories without order, and annotators as independent given
-the class of an output.
+Both treat the values of the scale as unordered categories, and annotators as independent given an
+output's class.
 """
 
 from collections.abc import Callable
@@ -26,14 +26,14 @@ from geval.statistics.thresholds import (
 )
 from geval.statistics.types import FloatArray, IntArray
 
-# Documents are left out in so many groups, as each takes the EM algorithm once more.
+# Documents are left out in this many groups, as each needs another run of EM.
 GROUPS = 20
 MOST_ROUNDS, CHANGE = 300, 1e-5
-# Competences nearer to 0 and 1 are no further apart on the log-odds scale: this, or half a rating
+# Competences are clipped at this distance from 0 and 1 on the log-odds scale, or at half a rating
 # where that is less.
 EDGE = 1e-3
-# With less than this many ratings that are (or are not) of the class, smoothing alone moves a
-# competence when documents are left out.
+# With fewer ratings that are (or are not) of the class, leaving out documents moves a competence
+# only through smoothing.
 LEAST_EITHER = 0.5
 FEW_RATERS = (
     f"fewer than {COMPETENCE_RATERS} annotators share {COMPETENCE_SHARED} outputs with others"
@@ -49,8 +49,8 @@ MANY_VALUES = f"ratings take more than {RATING_VALUES} values, too many for cate
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Ratings as labels. `item`, `rater` and `code` have shape (ratings,), items rise; `values`
-    are the categories."""
+    """Ratings as labels. `item`, `rater` and `code` have shape (ratings,), ordered by item;
+    `values` are the categories."""
 
     item: IntArray
     rater: IntArray
@@ -66,7 +66,7 @@ class Labels:
         return cls(item, ratings.rater, code, values, len(rated), ratings.raters)
 
     def only(self, ratings: np.ndarray) -> "Labels":
-        """Some of the ratings, by a mask; items take new positions, categories stay."""
+        """Select ratings by a mask; items are renumbered, categories stay."""
         kept, item = np.unique(self.item[ratings], return_inverse=True)
         return Labels(
             item, self.rater[ratings], self.code[ratings], self.values, len(kept), self.raters
@@ -78,7 +78,7 @@ class Labels:
 
     @cached_property
     def cell(self) -> IntArray:
-        """Rater and code of each rating as one number."""
+        """The rater and code of each rating as a single number."""
         return self.rater * self.classes + self.code
 
     @cached_property
@@ -91,7 +91,7 @@ class Labels:
         return sums
 
     def counts(self, posterior: FloatArray) -> FloatArray:
-        """How often each rater gave each code to items of each class; shape (raters, codes,
+        """Return how often each rater gave each code to items of each class; shape (raters, codes,
         classes)."""
         columns = [
             sums(self.cell, posterior[self.item, at], self.raters * self.classes)
@@ -100,7 +100,8 @@ class Labels:
         return np.stack(columns, axis=-1).reshape(self.raters, self.classes, self.classes)
 
     def majority(self) -> FloatArray:
-        """The share of each item's ratings that are of each class; shape (items, classes)."""
+        """Return the share of each item's ratings that are of each class; shape (items,
+        classes)."""
         share = self.over_items(np.eye(self.classes)[self.code])
         majority: FloatArray = share / share.sum(axis=1, keepdims=True)
         return majority
@@ -108,16 +109,16 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model: of each item the probability of each class, shape (items, classes); of each
-    rater the competence, and whether one class prevails so far that an interval would hold it less
-    often than it says, shape (raters,); None where it never does."""
+    """A fitted model: for each item the probability of each class, shape (items, classes); for each
+    rater the competence, and whether one class prevails so much that its interval would have too
+    low coverage, shape (raters,); None where that cannot happen."""
 
     posterior: FloatArray
     competence: FloatArray
     prevails: np.ndarray | None = None
 
 
-# Fits labels, from probabilities of their classes to begin with.
+# Fits a model to labels, from initial probabilities of their classes.
 Model = Callable[[Labels, FloatArray], Fit]
 
 
@@ -129,7 +130,7 @@ def normalized(logs: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class RaterCompetence:
-    """How competent an annotator is by a model, with an interval over documents."""
+    """An annotator's competence in a model, with an interval over documents."""
 
     estimate: Estimate
     interval: Interval
@@ -141,12 +142,12 @@ class RaterCompetence:
 
 @dataclass(frozen=True, eq=False)
 class LatentClasses:
-    """What a model says of annotators and outputs.
+    """A model's results for annotators and outputs.
 
     `raters` are parallel to the raters of the ratings; `expected` has shape (outputs,): the
-    posterior mean of the class's value, NaN for an output without ratings; `surest` the probability
-    of its most likely class, and `likeliest` that class's value. `reason` says why there is no
-    model.
+    posterior mean of the class's value, NaN for an output without ratings; `surest` is the
+    probability of its most likely class, and `likeliest` that class's value. `reason` says why
+    there is no model.
     """
 
     raters: tuple[RaterCompetence, ...]
@@ -157,7 +158,7 @@ class LatentClasses:
 
     @property
     def split(self) -> IntArray:
-        """Outputs whose class is not clear, the least clear first."""
+        """Return outputs with an unclear class, the least clear first."""
         places = np.flatnonzero(self.surest < SPLIT)
         return places[np.argsort(self.surest[places], kind="stable")]
 
@@ -165,11 +166,11 @@ class LatentClasses:
 def latent_classes(
     outputs: Outputs, ratings: Ratings, model: Model, *, has_intervals: bool = True
 ) -> LatentClasses:
-    """A model of all ratings.
+    """Fit a model to all ratings.
 
     Args:
-        outputs: their documents are the units of the intervals.
-        has_intervals: whether competence has intervals, which take most of the time.
+        outputs: the outputs, whose documents are the units of the intervals.
+        has_intervals: whether to compute intervals of competence, which take most of the time.
     """
     reason = why_not(ratings)
     nowhere = np.full(ratings.outputs, np.nan)
@@ -203,7 +204,7 @@ def latent_classes(
 
 
 def why_not(ratings: Ratings) -> str:
-    """Why such models say nothing of some ratings; empty if they do."""
+    """Return why such models cannot be fitted to ratings; empty if they can."""
     values = len(np.unique(ratings.value))
     if np.count_nonzero(ratings.shared >= COMPETENCE_SHARED) < COMPETENCE_RATERS:
         return FEW_RATERS
@@ -215,7 +216,7 @@ def why_not(ratings: Ratings) -> str:
 
 
 def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatArray:
-    """Competences without each group of documents; shape (groups, raters).
+    """Return competences without each group of documents; shape (groups, raters).
 
     Args:
         group: shape (ratings,), two groups or more, each with ratings.
@@ -229,8 +230,8 @@ def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatA
 
 
 def _groups(outputs: Outputs, ratings: Ratings) -> LeftOut:
-    """Groups of the documents that have ratings, so that without each there are ratings left; those
-    without any belong to the last."""
+    """Group the documents with ratings, so that ratings remain without any one group; documents
+    without ratings are in the last."""
     is_rated = outputs.documents_with(ratings.count > 0)
     groups = min(int(is_rated.sum()), GROUPS)
     return LeftOut(np.where(is_rated, np.cumsum(is_rated) - 1, groups - 1) % groups, groups)
@@ -247,7 +248,7 @@ def _rater(
 ) -> RaterCompetence:
     """
     Args:
-        wrong: how many of the annotator's ratings are likely not of the class.
+        wrong: the expected number of the annotator's ratings that are not of the class.
     """
     competence = float(fit.competence[at])
     own, _values = ratings.of(at)
@@ -264,13 +265,13 @@ def _rater(
     edge = min(EDGE, LEAST_EITHER / len(own))
     inside = float(np.clip(competence, edge, 1 - edge))
     odds = float(special.logit(inside))
-    # By the slope of the log-odds: their own jackknife, from few documents, is too wide.
+    # By the slope of the log-odds: the jackknife of log-odds from few documents is too wide.
     moved = odds + (left_out[:, at] - competence) / (inside * (1 - inside))
     interval = groups.interval(odds, moved, counting=documents)
     ends = mapped(interval, lambda end: float(special.expit(end))).ends
     if ends is None:
         return RaterCompetence(Estimate(competence), interval)
-    # A competence beyond the edges is in its interval, too.
+    # The interval also includes a competence beyond the clipping edges.
     return RaterCompetence(
         Estimate(competence), Interval(min(ends[0], competence), max(ends[1], competence))
     )

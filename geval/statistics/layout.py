@@ -1,5 +1,5 @@
-"""Outputs and ratings as long arrays: memory grows with how many there are, not with documents
-times systems times annotators."""
+"""Outputs and ratings as long arrays: memory grows with their number, not with documents times
+systems times annotators."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ import numpy as np
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 from geval.statistics.weighted import weighted_mean
 
-# Weights that differ by less than this share of themselves are equal.
+# Weights with a smaller relative difference are equal.
 EQUAL = 1e-9
-# Pairs within a document are compared in blocks of so many.
+# Pairs within a document are compared in blocks of this size.
 BLOCK_CELLS = 4_000_000
 
 
@@ -20,7 +20,8 @@ BLOCK_CELLS = 4_000_000
 class Block:
     """Groups (documents, outputs) with the same number of members.
 
-    `groups` has shape (groups,), which they are; `members` (groups, size), where their members are.
+    `groups` has shape (groups,), their indexes; `members` has shape (groups, size), the positions
+    of their members.
     """
 
     groups: IntArray
@@ -31,7 +32,7 @@ class Block:
         return int(self.members.shape[1])
 
     def parts(self) -> Iterator["Block"]:
-        """The same in parts whose pairs of members fill no more than a block."""
+        """Yield parts whose pairs of members fit in a block."""
         step = max(1, BLOCK_CELLS // (self.size * self.size))
         for start in range(0, len(self.groups), step):
             yield Block(self.groups[start : start + step], self.members[start : start + step])
@@ -41,17 +42,18 @@ def sums(group: IntArray, values: FloatArray | None, groups: int) -> FloatArray:
     """Sums of values by group, or counts without them; shape (groups,).
 
     Args:
-        group: shape (members,), which group each belongs to.
+        group: shape (members,), the group of each member.
     """
     sums: FloatArray = np.bincount(group, values, minlength=groups).astype(float)
     return sums
 
 
 def blocks_of(group: IntArray, groups: int) -> tuple[Block, ...]:
-    """Members by the size of their group, so that groups of one size form a table without gaps.
+    """Arrange members by the size of their group, so that groups of equal size form a table without
+    gaps.
 
     Args:
-        group: shape (members,), rising: which group each belongs to, out of `groups`.
+        group: shape (members,), ascending: the group of each member, out of `groups`.
     """
     size = np.bincount(group, minlength=groups)
     begin = np.cumsum(size) - size
@@ -66,12 +68,12 @@ def blocks_of(group: IntArray, groups: int) -> tuple[Block, ...]:
 class Outputs:
     """Which document and which system each output belongs to.
 
-    `document` and `system` have shape (outputs,): positions, documents rising. `documents` and
-    `systems` say how many there are, also of those without outputs. A value for each output (a mean
+    `document` and `system` have shape (outputs,): indexes, documents ascending. `documents` and
+    `systems` are their numbers, including those without outputs. A value for each output (a mean
     rating, a score) is an array of shape (outputs,), NaN where it is missing.
 
-    `weight` has shape (outputs,): for how many outputs each rated one stands, which is one by its
-    probability of being rated. None where all of them stand for as many.
+    `weight` has shape (outputs,): the sampling weights, one over an output's probability of being
+    rated. None where all are equal.
     """
 
     document: IntArray
@@ -82,7 +84,7 @@ class Outputs:
 
     @classmethod
     def full(cls, documents: int, systems: int) -> "Outputs":
-        """An output for every document and system, in the order of a table's cells."""
+        """Create an output for every document and system, in the order of a table's cells."""
         document, system = np.indices((documents, systems)).reshape(2, -1)
         return cls(document, system, documents, systems)
 
@@ -91,37 +93,37 @@ class Outputs:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """Outputs of documents with the same number of them."""
+        """The outputs, grouped by documents with equal numbers of outputs."""
         return blocks_of(self.document, self.documents)
 
     @cached_property
     def has_cells(self) -> bool:
-        """Whether no system has two outputs in a document, so that they form a table."""
+        """Whether no system has two outputs in a document, so that outputs form a table."""
         cells = self.document.astype(np.int64) * self.systems + self.system
         return len(np.unique(cells)) == len(cells)
 
     def part(self, chosen: np.ndarray) -> "Outputs":
-        """Some of the outputs, by a mask; documents and systems keep their positions."""
+        """Select outputs by a mask; documents and systems keep their indexes."""
         if chosen.all():
             return self
         return Outputs(self.document[chosen], self.system[chosen], self.documents, self.systems,
                        None if self.weight is None else self.weight[chosen])  # fmt: skip
 
     def weighted(self, weight: FloatArray | None) -> "Outputs":
-        """The same outputs, standing for others as `weight` says; shape (outputs,)."""
+        """Return the same outputs with sampling weights of shape (outputs,)."""
         if weight is self.weight:
             return self
         return Outputs(self.document, self.system, self.documents, self.systems, weight)
 
     @property
     def unweighted(self) -> "Outputs":
-        """The same outputs, each standing for itself."""
+        """Return the same outputs without weights."""
         return self.weighted(None)
 
     @cached_property
     def document_weight(self) -> FloatArray | None:
-        """For how many documents each stands: the mean of the weights of its outputs, 0 without
-        any; shape (documents,). None where all stand for as many."""
+        """The weight of each document: the mean of its outputs' weights, 0 without outputs; shape
+        (documents,). None where all are equal."""
         if self.weight is None:
             return None
         count = self.by_document()
@@ -131,8 +133,7 @@ class Outputs:
 
     @cached_property
     def weight_in_documents(self) -> FloatArray | None:
-        """The weights, where they differ within a document; None where documents were drawn
-        whole."""
+        """The weights, if they differ within a document; None if whole documents were drawn."""
         if self.weight is None:
             return None
         first = np.full(self.documents, np.nan)
@@ -141,7 +142,7 @@ class Outputs:
         return self.weight if (apart > EQUAL * self.weight).any() else None
 
     def among(self, documents: np.ndarray, systems: np.ndarray) -> "Outputs":
-        """The outputs of some documents and systems, which take new positions.
+        """Select the outputs of some documents and systems, which are renumbered.
 
         Args:
             documents, systems: masks of shape (documents,) and (systems,).
@@ -156,18 +157,18 @@ class Outputs:
         )
 
     def by_document(self, values: FloatArray | None = None) -> FloatArray:
-        """Sums of values (counts, without them) by document; shape (documents,)."""
+        """Return sums of values (without values: counts) by document; shape (documents,)."""
         return sums(self.document, values, self.documents)
 
     def weighing(self, values: FloatArray | None = None) -> FloatArray:
-        """Sums by document of values times their weights (of weights, without values); as
-        `by_document` where all outputs stand for as many. Shape (documents,)."""
+        """Return weighted sums of values by document (without values: sums of weights); like
+        `by_document` without weights. Shape (documents,)."""
         if self.weight is None:
             return self.by_document(values)
         return self.by_document(self.weight if values is None else values * self.weight)
 
     def mean(self, values: FloatArray) -> float:
-        """The mean over outputs, of a sample Hájek's (1971).
+        """Return the mean over outputs, for weighted samples Hájek's (1971).
 
         Args:
             values: shape (outputs,), complete, one at least.
@@ -175,12 +176,12 @@ class Outputs:
         return float(values.mean()) if self.weight is None else weighted_mean(values, self.weight)
 
     def weights_of_pairs(self, first: IntArray, second: IntArray) -> FloatArray | None:
-        """For how many pairs each pair of outputs of one document stands, one by the probability
-        that both are rated; None where all stand for as many.
+        """Return the weight of each pair of outputs of a document, one over the probability that
+        both are rated; None where all are equal.
 
-        That is the document's weight where documents were drawn whole, and the product of both
-        weights where outputs were drawn one by one: then one is drawn independently of the other,
-        or nearly so in samples of a fixed size.
+        That is the document's weight where whole documents were drawn, and the product of both
+        weights where outputs were drawn separately: independently, or nearly so in samples of a
+        fixed size.
 
         Args:
             first, second: shape (pairs,), positions of outputs.
@@ -192,12 +193,12 @@ class Outputs:
         return self.weight[first] * self.weight[second]
 
     def documents_with(self, chosen: np.ndarray | None = None) -> np.ndarray:
-        """Which documents have an output, of those that a mask chooses; shape (documents,)."""
+        """Return which documents have an output in a mask; shape (documents,)."""
         some = self.document if chosen is None else self.document[chosen]
         return np.asarray(np.bincount(some, minlength=self.documents) > 0)
 
     def documents_ranked(self, values: FloatArray) -> np.ndarray:
-        """In which documents not all outputs have the same value; shape (documents,).
+        """Return in which documents the outputs' values differ; shape (documents,).
 
         Args:
             values: shape (outputs,), complete.
@@ -207,14 +208,14 @@ class Outputs:
         return self.documents_with(values != any_of_document[self.document])
 
     def by_system(self, values: FloatArray | None = None) -> FloatArray:
-        """Sums of values (counts, without them) by system; shape (systems,)."""
+        """Return sums of values (without values: counts) by system; shape (systems,)."""
         return sums(self.system, values, self.systems)
 
     def at(self, document: IntArray, system: IntArray) -> IntArray:
-        """The outputs of some documents by some systems; -1 for one that there is not.
+        """Return the positions of outputs by document and system; -1 for one that does not exist.
 
         Args:
-            document, system: shape (n,), positions; -1 for one that is not known.
+            document, system: shape (n,), indexes; -1 for an unknown one.
         """
         own, sought = (
             d.astype(np.int64) * self.systems + s
@@ -228,8 +229,8 @@ class Outputs:
         return np.where(is_there, order[place], -1)
 
     def means_by_system(self, values: FloatArray) -> FloatArray:
-        """Each system's mean, of a sample the Hájek mean (1971): the weighted sum by the sum of
-        weights; shape (systems,), NaN where it has no outputs.
+        """Return each system's mean, for weighted samples the Hájek mean (1971), the weighted sum
+        over the sum of weights; shape (systems,), NaN where it has no outputs.
 
         Args:
             values: shape (outputs,), complete.
@@ -239,8 +240,8 @@ class Outputs:
         return mean_of(self.by_system(values * self.weight), self.by_system(self.weight))
 
     def in_sessions(self, *values: FloatArray) -> tuple["Outputs", list[FloatArray]]:
-        """One output for each document and system, with the means of theirs; the outputs
-        themselves where none has a second one. A document is a session where there are any.
+        """Merge outputs to one per document and system, with their mean values; unchanged where
+        there is only one each. A document is a session where there are sessions.
 
         Args:
             values: shape (outputs,) each, complete.
@@ -257,14 +258,14 @@ class Outputs:
                        None if self.weight is None else total / count), means  # fmt: skip
 
     def table(self, values: FloatArray) -> FloatArray:
-        """Values as a table of shape (documents, systems), NaN where there is none."""
+        """Return values as a table of shape (documents, systems), NaN for missing outputs."""
         filled = np.full((self.documents, self.systems), np.nan)
         filled[self.document, self.system] = values
         return filled
 
 
 def complete(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
-    """The outputs that have all of some values, and these values of them."""
+    """Return the outputs for which no value is missing, and their values."""
     present = ~np.isnan(np.sum(values, axis=0))
     if present.all():
         return outputs, list(values)
@@ -275,8 +276,8 @@ def complete(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[Float
 class Ratings:
     """People's ratings of outputs.
 
-    `output`, `rater` and `value` have shape (ratings,); outputs rise, and a rater has at most one
-    rating of an output. `outputs` and `raters` say how many there are, also of those without any.
+    `output`, `rater` and `value` have shape (ratings,), ordered by output; a rater has at most one
+    rating per output. `outputs` and `raters` are their numbers, including those without ratings.
     """
 
     output: IntArray
@@ -287,7 +288,7 @@ class Ratings:
 
     @classmethod
     def of_table(cls, ratings: FloatArray) -> "Ratings":
-        """From shape (raters, outputs), NaN for missing."""
+        """Create ratings from a table of shape (raters, outputs), NaN for missing."""
         output, rater = np.nonzero(~np.isnan(ratings.T))
         raters, outputs = ratings.shape
         return cls(output, rater, ratings[rater, output], outputs, raters)
@@ -297,7 +298,7 @@ class Ratings:
 
     @cached_property
     def count(self) -> IntArray:
-        """How many ratings each output has; shape (outputs,)."""
+        """The number of ratings of each output; shape (outputs,)."""
         return np.bincount(self.output, minlength=self.outputs)
 
     @cached_property
@@ -307,14 +308,13 @@ class Ratings:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """Ratings of outputs with the same number of them."""
+        """The ratings, grouped by outputs with equal numbers of ratings."""
         return blocks_of(self.output, self.outputs)
 
     def means(self) -> FloatArray:
-        """The mean rating of each output over those who rated it; shape (outputs,), NaN where
-        nobody did.
+        """Return the mean rating of each output; shape (outputs,), NaN without ratings.
 
-        Means are rounded to 10 decimals, so that those which are equal as fractions are equal.
+        Means are rounded to 10 decimals, so that equal fractions are equal.
         """
         return np.round(mean_of(self.total, self.count), DIGITS)
 
@@ -325,7 +325,7 @@ class Ratings:
         return np.round(mean_of(total - self.value, count - 1), DIGITS)
 
     def among(self, outputs: np.ndarray, raters: np.ndarray) -> "Ratings":
-        """The ratings of some outputs by some raters, which take new positions.
+        """Select the ratings of some outputs by some raters, which are renumbered.
 
         Args:
             outputs, raters: masks of shape (outputs,) and (raters,).
@@ -341,13 +341,13 @@ class Ratings:
 
     @property
     def shared(self) -> FloatArray:
-        """How many outputs each rater rated that others rated too; shape (raters,)."""
+        """Return how many outputs each rater rated that others rated too; shape (raters,)."""
         return sums(self.rater[self.count[self.output] > 1], None, self.raters)
 
     @cached_property
     def pairs(self) -> tuple[int, int]:
-        """How many pairs of ratings there are of the same output by two raters, and how many of
-        these are equal."""
+        """Return the number of pairs of ratings of the same output by two raters, and how many of
+        them are equal."""
         _of, equal = np.unique(np.stack([self.output, self.value]), axis=1, return_counts=True)
         among, same = (int((count * (count - 1) // 2).sum()) for count in (self.count, equal))
         return among, same
@@ -358,7 +358,7 @@ class Ratings:
         return np.bincount(self.rater, minlength=self.raters) > 0
 
     def of(self, rater: int) -> tuple[IntArray, FloatArray]:
-        """What one rater rated, and how: outputs and values."""
+        """Return a rater's outputs and ratings."""
         mine = self.rater == rater
         return self.output[mine], self.value[mine]
 
@@ -371,16 +371,16 @@ class Ratings:
 
 
 def mean_of(total: FloatArray, count: IntArray | FloatArray) -> FloatArray:
-    """Totals by their counts; NaN where nothing is counted."""
+    """Divide totals by counts; NaN where the count is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(count > 0, total / count, np.nan)
 
 
 def equal_pairs(rows: FloatArray) -> FloatArray:
-    """How many pairs of each row are equal; shape (rows,).
+    """Return how many pairs in each row are equal; shape (rows,).
 
     Args:
-        rows: shape (rows, columns), rising in each row.
+        rows: shape (rows, columns), ascending in each row.
     """
     equal, run = np.zeros(len(rows)), np.zeros(len(rows))
     for column in range(1, rows.shape[1]):
@@ -390,7 +390,7 @@ def equal_pairs(rows: FloatArray) -> FloatArray:
 
 
 def positions(ids: np.ndarray, known: IntArray) -> IntArray:
-    """The position of each id among the known ones; -1 for one that is not among them."""
+    """Return the position of each id among the known ids; -1 for an unknown id."""
     order = np.argsort(known, kind="stable")
     at = np.searchsorted(known, ids.astype(np.int64), sorter=order)
     places = order[np.minimum(at, len(known) - 1)] if len(known) else np.zeros(len(ids), np.int64)

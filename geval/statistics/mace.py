@@ -1,21 +1,22 @@
-"""MACE: with which probability an annotator knows what to give, where the others guess.
+"""MACE: a model of annotators who either know an output's class or guess.
 
 Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), "Learning whom to trust with MACE": each output has
 a class. An annotator gives that class if they know (with probability theta, the annotator's
-competence), and otherwise a value by a habit of their own, such as always the middle one. It is
+competence), and otherwise a value by their own habit, such as always the middle one. It is
 estimated by EM with the smoothing of the authors' program, 0.01 over the number of classes, from
 the shares of votes.
 
-The authors take all classes as equally likely. Ratings of good systems crowd at one end of a scale;
-there the assumption takes agreement for chance (on SummEval's consistency, where 90 % of ratings
-are 5, competence came out at 0.1). So how common classes are is estimated as well, as Dawid and
-Skene do, with twenty outputs added whose classes are distributed as the ratings are: without these,
-a value in the middle of an ordinal scale can vanish as a class and be explained by habits alone.
+The authors assume equally likely classes. Ratings of good systems cluster at one end of a scale;
+there the assumption mistakes agreement for chance (on SummEval's consistency, where 90 % of ratings
+are 5, competence came out at 0.1). So class frequencies are estimated as well, as in Dawid and
+Skene's model, with twenty added outputs whose classes are distributed like the ratings: without
+these, a value in the middle of an ordinal scale can vanish as a class and be explained by habits
+alone.
 
-Its competence is corrected for chance: 0 for somebody whose ratings say nothing of the output, 1
-for one who always gives its class. Few parameters (classes for each annotator) suffice, so it
-holds with fewer ratings than Dawid and Skene's model. It takes ratings that are near as wrong as
-those that are far; an annotator who is strict throughout counts as less competent.
+Its competence is corrected for chance: 0 for an annotator whose ratings say nothing about the
+output, 1 for one who always gives its class. It has few parameters (one per class and annotator),
+so it needs fewer ratings than Dawid and Skene's model. Close ratings count as wrong as distant
+ones; a constantly strict annotator counts as less competent.
 """
 
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ from geval.statistics.layout import sums
 from geval.statistics.thresholds import MACE_OTHERS, MACE_PREVAILS
 from geval.statistics.types import FloatArray
 
-# So many outputs are added. Their number does not grow with the others, as competence on crowded
-# ratings would be too low however many there are.
+# The number of added outputs. It does not grow with the data, as competence on clustered ratings
+# would then be too low for any amount of data.
 LIKE_VOTES = 20
 
 
@@ -41,11 +42,11 @@ class _Annotators:
 
 
 def mace(labels: Labels, begin: FloatArray, *, is_even: bool = False) -> Fit:
-    """Posterior classes and competences.
+    """Fit the model; return posterior classes and competences.
 
     Args:
-        begin: shape (items, classes), probabilities of classes to begin with.
-        is_even: take all classes as equally likely, as in the paper.
+        begin: shape (items, classes), initial probabilities of classes.
+        is_even: assume equally likely classes, as in the paper.
     """
     votes = sums(labels.code, None, labels.classes) / len(labels.code)
     added = votes * LIKE_VOTES / labels.items
@@ -61,8 +62,8 @@ def mace(labels: Labels, begin: FloatArray, *, is_even: bool = False) -> Fit:
 
 
 def _prevails(labels: Labels, posterior: FloatArray) -> np.ndarray:
-    """For which raters one class prevails, too few of whose ratings are of outputs of others;
-    shape (raters,)."""
+    """Return for which raters one class prevails, so that too few of their ratings are of outputs
+    of other classes; shape (raters,)."""
     commonest = posterior.sum(axis=0).argmax()
     others = sums(labels.rater, 1 - posterior[labels.item, commonest], labels.raters)
     ratings = sums(labels.rater, None, labels.raters)
@@ -71,7 +72,7 @@ def _prevails(labels: Labels, posterior: FloatArray) -> np.ndarray:
 
 
 def _begun(labels: Labels, begin: FloatArray) -> _Annotators:
-    """Annotators know as often as they agree with the classes to begin with."""
+    """Initialise annotators: they know as often as they agree with the initial classes."""
     given = labels.counts(begin)
     right = np.trace(given, axis1=1, axis2=2)
     return _maximized(labels, right, given.sum(axis=2))
@@ -80,8 +81,8 @@ def _begun(labels: Labels, begin: FloatArray) -> _Annotators:
 def _round(
     labels: Labels, annotators: _Annotators, common: FloatArray
 ) -> tuple[FloatArray, _Annotators]:
-    """The classes by what is known of annotators, and annotators by these classes; `common` says
-    how common each class is, up to a factor."""
+    """Run a round of EM: classes from annotators, then annotators from these classes; `common` is
+    proportional to the classes' frequencies."""
     classes = labels.classes
     guessed = ((1 - annotators.knows)[:, None] * annotators.habit).reshape(-1)[labels.cell]
     knowing = annotators.knows[labels.rater]
@@ -89,7 +90,7 @@ def _round(
     ratings = np.arange(len(labels.item))
     logs[ratings, labels.code] = np.log(guessed + knowing)
     posterior = normalized(np.log(common) + labels.over_items(logs))
-    # Who gave the class has known it in this share of cases.
+    # The share of cases in which an annotator who gave the class knew it.
     knew = posterior[labels.item, labels.code] * knowing / (guessed + knowing)
     by_rater = sums(labels.rater, knew, labels.raters)
     by_habit = sums(labels.cell, 1 - knew, labels.raters * classes)
@@ -97,7 +98,8 @@ def _round(
 
 
 def _maximized(labels: Labels, knew: FloatArray, guessed: FloatArray) -> _Annotators:
-    """Annotators by how often they knew, shape (raters,), and guessed each, (raters, classes)."""
+    """Estimate annotators from how often they knew, shape (raters,), and guessed each class,
+    (raters, classes)."""
     smoothing = 0.01 / labels.classes
     unknown = guessed.sum(axis=1)
     knows = (knew + smoothing) / (knew + unknown + 2 * smoothing)

@@ -2,9 +2,9 @@
 two judges.
 
 Both change a document's values by system, so that ranks and pair orders are sums over systems: with
-signs of differences stored once as a matrix per document, a thousand resamples or permutations are
-one product of matrices. The centred rank of a value is half the sum of its signs against all
-others, ties counting 0.
+the signs of differences stored as a matrix per document, a thousand resamples or permutations are a
+single matrix product. The centred rank of a value is half the sum of its signs against all others,
+ties counting 0.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ _LEAST = 1e-9
 
 
 def signs(rows: FloatArray, others: FloatArray | None = None) -> FloatArray:
-    """Sign of each value less each of the others, 0 where one is missing; shape (documents,
-    systems, systems)."""
+    """Return the sign of each value minus each of the others, 0 where one is missing; shape
+    (documents, systems, systems)."""
     against = rows if others is None else others
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(np.sign(rows[:, :, None] - against[:, None, :]))
@@ -26,7 +26,7 @@ def signs(rows: FloatArray, others: FloatArray | None = None) -> FloatArray:
 def drawn_coefficients(
     human: FloatArray, judge: FloatArray, counts: FloatArray, coefficient: Coefficient
 ) -> FloatArray:
-    """A coefficient for each document where systems are drawn with multiplicities.
+    """Return a coefficient for each document and each resample of systems.
 
     Args:
         human, judge: shape (documents, systems), NaN at the same cells.
@@ -55,7 +55,7 @@ def drawn_coefficients(
 
 def _drawn_pearson(human: FloatArray, judge: FloatArray, counts: FloatArray) -> FloatArray:
     present = (~np.isnan(human)).astype(float)
-    # Values are centred first, so that sums of squares keep their digits.
+    # Values are centred first, so that sums of squares keep their precision.
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y = (
             np.where(
@@ -79,8 +79,8 @@ def swapped_coefficients(
     patterns: FloatArray,
     coefficient: Coefficient,
 ) -> tuple[FloatArray, FloatArray]:
-    """A coefficient for each document of human ratings with a mixture of two judges, and with the
-    opposite mixture.
+    """Return for each document the coefficient of human ratings with a mixture of two judges, and
+    with the opposite mixture.
 
     Args:
         human, first, second: shape (documents, systems), NaN at the same cells.
@@ -109,8 +109,8 @@ def swapped_coefficients(
 def _mixtures(
     first: FloatArray, second: FloatArray, patterns: FloatArray, weight: FloatArray, *, sign: bool
 ) -> list[FloatArray]:
-    """Row sums of weighted signs within a mixture and within its opposite; two of (documents,
-    orderings, systems)."""
+    """Return row sums of weighted signs within a mixture and within its opposite; shape (documents,
+    orderings, systems) each."""
     sides = {}
     for p, rows in (("a", first), ("b", second)):
         for q, others in (("a", first), ("b", second)):
@@ -131,7 +131,7 @@ def _mixtures(
 
 
 def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Clipped to [-1, 1]; NaN where either is constant."""
+    """Return a correlation from its sums, clipped to [-1, 1]; NaN where either is constant."""
     with np.errstate(invalid="ignore", divide="ignore"):
         value = product / np.sqrt(first * second)
     return np.where((first > _LEAST) & (second > _LEAST), np.clip(value, -1.0, 1.0), np.nan)

@@ -1,4 +1,4 @@
-"""How a summary-level correlation becomes known as documents come in."""
+"""How the interval of a summary-level correlation narrows as documents arrive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MOST_STEPS = 30
 @dataclass(frozen=True)
 class Step:
     """The mean over the first `documents` with a coefficient, its 95 % interval, and the ends that
-    hold at all steps together."""
+    are valid at all steps simultaneously."""
 
     documents: int
     value: float
@@ -33,17 +33,18 @@ def narrowing(
     largest: float | None = None,
     most: int = MOST_STEPS,
 ) -> tuple[Step, ...]:
-    """The correlation after ten documents and more, with the interval that a report would give it.
+    """Return the correlation after ten documents and more, with the interval that a report would
+    give.
 
-    Each interval is of its own number of documents: who stops at the first one they like is wrong
-    more often than one time in twenty, but not with the ends that are valid at any time.
+    Each interval is valid for its number of documents: stopping at the first one that pleases is
+    wrong more often than one time in twenty, but not with the anytime-valid ends.
 
     Args:
-        by_document: shape (documents,), in the order in which they came; NaN for one without a
-            coefficient, which does not count.
-        weight: shape (documents,), for how many documents each stands.
-        largest: the largest weight of any document that can come; None where these are all.
-        most: how many steps to take at most; the last is of all documents.
+        by_document: shape (documents,), in order of arrival; NaN for one without a coefficient,
+            which does not count.
+        weight: shape (documents,), the documents' sampling weights.
+        largest: the largest possible weight of a document; None if these documents are all.
+        most: the most steps; the last has all documents.
     """
     counts = ~np.isnan(by_document)
     values, own = by_document[counts], None if weight is None else weight[counts]
@@ -58,7 +59,7 @@ def narrowing(
         if interval.ends is not None:
             low, high = within(interval, -1.0, 1.0).ends or interval.ends
             steps.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
-    # The last says what is known now; without it the others would.
+    # The last step is the current state; without it an earlier one would be taken for it.
     return tuple(steps) if steps and steps[-1].documents == len(values) else ()
 
 
@@ -70,16 +71,16 @@ def anytime_mean(
     largest: float | None = None,
     most: float = 1.0,
 ) -> tuple[Ends, ...]:
-    """The ends of a mean of coefficients after some numbers of documents.
+    """Return the anytime-valid ends of a mean of coefficients after some numbers of documents.
 
-    What people rated was drawn before any of it is judged, so the largest weight is known before
-    the first bet. Bets by the largest one that has come so far would be too bold before the first
-    document that stands for many: they left the truth out in 8 % of runs with weights of 1 and 100.
+    The rated documents were drawn before any is judged, so the largest weight is known before the
+    first bet. Bets by the largest weight so far would be too high before the first document with a
+    large weight: they missed the true value in 8 % of runs with weights of 1 and 100.
 
     Args:
-        known: shape (documents,), complete; `weight` as well, None where all stand for as many.
-        largest: the largest weight of all rated documents; None where these are all.
-        most: how far from 0 a value can be.
+        known: shape (documents,), complete; `weight` as well, None where all are equal.
+        largest: the largest weight of all rated documents; None if these are all.
+        most: the largest possible absolute value.
     """
     if weight is not None and largest is None:
         largest = float(weight.max())

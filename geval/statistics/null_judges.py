@@ -1,8 +1,8 @@
-"""Null judges: what reading nothing would earn on the same ratings.
+"""Null judges: what judges that do not read the texts would reach on the same ratings.
 
-A claim about a judge is worth something only where none of these gets it too: the best constant,
-the judge's own scores dealt out again at random, the length of the texts, and on a criterion that
-outputs pass or fail the verdict that most of them have from people.
+A claim about a judge is meaningful only where none of these meets it too: the best constant, the
+judge's scores shuffled, the length of the texts, and on a pass/fail criterion the majority's
+verdict.
 """
 
 from collections.abc import Sequence
@@ -15,29 +15,29 @@ from geval.statistics.types import FloatArray
 
 NullName = Literal["constant", "majority", "shuffled", "length"]
 NULL_NAMES: tuple[NullName, ...] = ("constant", "majority", "shuffled", "length")
-# Shuffles differ the less the more ratings there are; so many ratings together suffice.
+# The more ratings, the less shuffles differ; this many ratings over all shuffles suffice.
 MOST_SHUFFLES, LEAST_SHUFFLES = 20, 4
 ENOUGH_RATINGS = 20_000
 
 
 def is_met(draws: Sequence[bool]) -> bool:
-    """Whether a judge that reads nothing meets a claim more often than by chance, by whether each
-    of its draws does."""
+    """Return whether a null judge meets a claim more often than by chance; `draws` says whether
+    each of its draws does."""
     return sum(draws) > NULL_CHANCE * len(draws)
 
 
 def shuffles_of(ratings: int) -> int:
-    """How often scores are shuffled, by how many ratings they are compared with."""
+    """Return how often to shuffle scores, by the number of ratings that they are compared with."""
     return int(np.clip(ENOUGH_RATINGS // max(1, ratings), LEAST_SHUFFLES, MOST_SHUFFLES))
 
 
 def constant_scores(scores: FloatArray, value: float) -> FloatArray:
-    """A score for each output that the judge scored, always the same; shape (outputs,)."""
+    """Return a score for each output that the judge scored, always the same; shape (outputs,)."""
     return np.where(np.isnan(scores), np.nan, value)
 
 
 def shuffled_scores(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """The judge's own scores, each of another output; shape (outputs,), NaN where it has none."""
+    """Return the judge's scores in random order; shape (outputs,), NaN where it has none."""
     dealt = scores.copy()
     present = ~np.isnan(scores)
     dealt[present] = rng.permutation(scores[present])
@@ -45,9 +45,9 @@ def shuffled_scores(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def length_scores(scores: FloatArray, words: FloatArray) -> FloatArray:
-    """The judge's own scores in the order of length: the longest text gets its highest score.
+    """Return the judge's scores in the order of length: the longest text gets the highest score.
 
-    Texts of the same length get the mean of their scores.
+    Texts of equal length get the mean of their scores.
 
     Args:
         scores: shape (outputs,), NaN where the judge has none.

@@ -1,5 +1,5 @@
-"""What several judges on a criterion share, such as the ranks of people's mean ratings: computed
-for the first of them and kept for the next."""
+"""A cache for results that several judges on a criterion share, such as the ranks of people's mean
+ratings."""
 
 import hashlib
 import threading
@@ -14,16 +14,16 @@ from geval.statistics.digests import digest_of_array
 
 Inputs = ParamSpec("Inputs")
 Result = TypeVar("Result")
-# Few, as each may be as large as what a project holds of outputs.
+# Few, as each may be as large as all outputs of a project.
 MOST_KEPT = 8
 
 
 def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
-    """A function that keeps its last results, by the contents of its arrays and the `repr` of its
-    other arguments.
+    """Cache a function's last results, by the contents of its arrays and the `repr` of its other
+    arguments.
 
-    It must depend on nothing else, and the arrays must not change afterwards. Those that it returns
-    cannot be changed.
+    It must depend on nothing else, and the arrays must not change afterwards. Returned arrays are
+    read-only.
     """
     kept: LRUCache[bytes, Result] = LRUCache(MOST_KEPT)
     lock = threading.Lock()

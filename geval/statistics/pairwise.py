@@ -1,12 +1,12 @@
 """Agreement on pairs of outputs, including ties.
 
-Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as right where
+Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as correct where
 people tie too, and tie calibration finds the difference below which a judge's scores count as tied.
 Soft pairwise accuracy at system level after Thompson et al. (2024).
 
 Outputs that were drawn with different probabilities count by their weights, as in coefficients of
 documents: a pair by the product of both, as a share of the products in its document, and a document
-by its own weight. Of documents drawn whole only the latter matters.
+by its own weight. If whole documents were drawn, only the latter matters.
 """
 
 import itertools
@@ -30,7 +30,7 @@ MOST_PAIRS = 50_000_000
 
 @dataclass(frozen=True)
 class TieCalibration:
-    """Pairwise accuracy before and after tie calibration, and the threshold that does it."""
+    """Pairwise accuracy before and after tie calibration, and the calibrated threshold."""
 
     accuracy: Estimate
     calibrated: Estimate
@@ -41,7 +41,7 @@ def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None
     """Stuart's tau-c (1953) of two complete vectors, as scipy has it.
 
     Args:
-        weight: shape (values,), for how many outputs each stands.
+        weight: shape (values,), the sampling weights.
     """
     if not len(human) or np.ptp(human) == 0 or np.ptp(judge) == 0:
         return Estimate.undefined(
@@ -53,7 +53,8 @@ def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None
 def tie_calibrated_accuracy(
     outputs: Outputs, human: FloatArray, judge: FloatArray
 ) -> TieCalibration:
-    """Mean pairwise accuracy over documents, with the threshold for ties that makes it largest.
+    """Return the mean pairwise accuracy over documents, with the threshold for ties that maximises
+    it.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -63,7 +64,7 @@ def tie_calibrated_accuracy(
     if not blocks:
         nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
         return TieCalibration(nothing, nothing, None)
-    pairs = sum(len(block.groups) * block.size**2 / 2 for block in blocks)  # about as many
+    pairs = sum(len(block.groups) * block.size**2 / 2 for block in blocks)  # about equally many
     if pairs > MOST_PAIRS:
         many = Estimate.undefined(f"more than {MOST_PAIRS:,} pairs of outputs")
         return TieCalibration(many, many, None)
@@ -88,11 +89,11 @@ def tie_calibrated_accuracy(
 
 
 def shares_of_pairs(outputs: Outputs, blocks: Sequence[Block]) -> list[float | FloatArray]:
-    """What each pair counts in the mean over documents, by block: one number, or shape (pairs *
+    """Return each pair's share in the mean over documents, by block: one number, or shape (pairs *
     documents,) in the order of `_pairs_of`.
 
     Args:
-        blocks: of the documents that count, with two outputs at least.
+        blocks: blocks of the documents that count, with at least two outputs.
     """
     of_document, within = outputs.document_weight, outputs.weight_in_documents
     if of_document is None:
@@ -116,7 +117,7 @@ def shares_of_pairs(outputs: Outputs, blocks: Sequence[Block]) -> list[float | F
 
 
 def _pairs_of(block: Block, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values of the first and of the second output of each pair within a document; shape
+    """Return the values of the first and of the second output of each pair within a document; shape
     (pairs, documents) each."""
     columns = np.ascontiguousarray(values[block.members].T)
     first, second = np.triu_indices(block.size, k=1)
@@ -124,7 +125,7 @@ def _pairs_of(block: Block, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def _human_order(block: Block, human: FloatArray) -> np.ndarray:
-    """How people order each pair: -1, 0 or 1."""
+    """Return people's order of each pair: -1, 0 or 1."""
     return _signs(np.round(np.subtract(*_pairs_of(block, human)), DIGITS)).ravel()
 
 
@@ -134,8 +135,8 @@ def _by_pair(
     judge: FloatArray,
     shares: Sequence[float | FloatArray],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Of each pair: how far the judge's scores are apart, what it adds to accuracy where it keeps
-    its order, and what it changes to count it as a tie."""
+    """Return for each pair the difference of the judge's scores, its contribution to accuracy if
+    not tied, and the change from counting it as a tie."""
     gaps, kept, change = [], [], []
     for block, share in zip(blocks, shares, strict=True):
         gap = np.subtract(*_pairs_of(block, judge)).ravel()
@@ -154,16 +155,16 @@ def _by_scores(
     code: IntArray,
     shares: Sequence[float | FloatArray],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The same of all pairs with the same two scores together, where a judge gives few different
-    ones.
+    """Do the same for groups of pairs with the same two scores, for judges with few different
+    scores.
 
     Args:
-        levels: the distinct scores, rising.
-        code: shape (outputs,), which of them each output has.
+        levels: the distinct scores, ascending.
+        code: shape (outputs,), the index of each output's score.
     """
     shape = (len(levels), len(levels))
     kept, tied = np.zeros((2, *shape))
-    # How a judge orders two scores, in the codes of people's orders.
+    # The judge's order of two scores, in the codes of people's orders.
     own = np.sign(np.subtract.outer(np.arange(len(levels)), np.arange(len(levels)))) + 1
     for block, share in zip(blocks, shares, strict=True):
         first, second = _pairs_of(block, code)
@@ -185,13 +186,13 @@ def soft_pairwise_accuracy(
     rng: np.random.Generator | None = None,
     permutations: int = 1000,
 ) -> Estimate:
-    """Agreement of judge and people on which system is better, by their certainty (Thompson et al.,
-    2024), on the documents that have a rating and a score for every system and count by their
-    weights.
+    """Return the agreement of judge and people on which system is better, by their certainty
+    (Thompson et al., 2024), on the documents that have a rating and a score for every system and
+    count by their weights.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
-        rng: for random sign flips; None, or few documents, takes all of them.
+        rng: for random sign flips; None, or few documents, enumerates all of them.
     """
     outputs, (human, judge) = complete(outputs, human, judge)
     systems = outputs.systems
@@ -212,8 +213,8 @@ def soft_pairwise_accuracy(
 
 
 def whole_documents(outputs: Outputs) -> tuple[IntArray, FloatArray | None] | None:
-    """The outputs of documents that have one of every system, shape (documents, systems), and the
-    weights of these documents, shape (documents,); None without any."""
+    """Return the outputs of documents with one output of every system, shape (documents, systems),
+    and the weights of these documents, shape (documents,); None without any."""
     for block in outputs.blocks:
         if block.size == outputs.systems:
             columns = np.argsort(outputs.system[block.members], axis=1)
@@ -225,8 +226,7 @@ def whole_documents(outputs: Outputs) -> tuple[IntArray, FloatArray | None] | No
     return None
 
 
-# The signs that were drawn last, and the generator's state after them: all judges of a report are
-# compared by the same ones.
+# The last drawn signs, and the generator's state after them: all judges of a report share them.
 _last_signs: LRUCache[tuple[str, int, int], tuple[np.ndarray, Any]] = LRUCache(2)
 _signs_lock = threading.Lock()
 
@@ -246,11 +246,11 @@ def _drawn_signs(rng: np.random.Generator, permutations: int, documents: int) ->
 def _certainty(
     values: FloatArray, signs: np.ndarray, weight: FloatArray | None = None
 ) -> FloatArray:
-    """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
+    """Return for each pair of systems the one-sided p of which is better; shape (pairs,).
 
     Args:
         values: shape (documents, systems).
-        weight: shape (documents,), for how many each stands, None where all stand for as many.
+        weight: shape (documents,), the sampling weights; None where all are equal.
         signs: shape (assignments, documents or groups of them).
     """
     first, second = np.triu_indices(values.shape[1], k=1)
@@ -267,15 +267,15 @@ def _summed(differences: FloatArray, groups: int) -> FloatArray:
 
 
 def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
-    """How often a random assignment of the two systems gives at least the observed difference;
-    shape (pairs,).
+    """Return how often a random assignment of the two systems gives at least the observed
+    difference; shape (pairs,).
 
     Args:
         differences: shape (documents, pairs).
         signs: shape (assignments, documents).
     """
     differences = np.round(differences, DIGITS)
-    # A little less, in place of rounding as many sums as there are assignments.
+    # A little less, instead of rounding the sum of every assignment.
     least = differences.sum(axis=0) - 1e-9
     return np.asarray((signs @ differences >= least).mean(axis=0))
 

@@ -1,11 +1,11 @@
-"""A panel: judges' scores weighed so that they rank outputs as people do, or the best single one,
-whichever cross-validation over documents prefers.
+"""A panel: judges' scores weighted so that they rank outputs as people do, or the best single
+judge, whichever cross-validation over documents prefers.
 
 Weights are those of ridge regression (Hoerl and Kennard, 1970) within documents: of people's ranks,
-which have the same spread in every document, on scores less their document's mean. How much is
-shrunk, and whether a panel is better than its best member at all, is chosen by cross-validation;
-what the choice is worth comes from a second one around it (Stone, 1974; Varma and Simon, 2006),
-because the best of several looks better than it is on the documents that it was chosen by.
+which have the same spread in every document, on scores less their document's mean. The amount of
+shrinkage, and whether a panel beats its best member at all, are chosen by cross-validation; the
+choice is evaluated by a second, outer one (Stone, 1974; Varma and Simon, 2006), because the best of
+several looks too good on the documents on which it was chosen.
 """
 
 from collections.abc import Sequence
@@ -23,33 +23,33 @@ from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.types import FloatArray, IntArray
 
 FOLDS = 5
-# As shares of a score's variance; None is the best single arm.
+# Ridge penalties as shares of a score's variance; None selects the best single arm.
 RIDGES: tuple[float | None, ...] = (None, 0.3, 1.0, 3.0)
 _TINY = 1e-12
 
 
 @dataclass(frozen=True)
 class Formula:
-    """A weight for each arm, shape (arms,); `ridge` is None for a single one."""
+    """A weight for each arm, shape (arms,); `ridge` is None for a single arm."""
 
     weights: FloatArray
     ridge: float | None = None
 
     @property
     def members(self) -> list[int]:
-        """The arms that count."""
+        """The arms with a weight other than 0."""
         return [int(arm) for arm in np.flatnonzero(self.weights)]
 
     def of(self, scores: FloatArray) -> FloatArray:
-        """The panel's score of each output; shape (outputs,) for (arms, outputs)."""
+        """Return the panel's score of each output; shape (outputs,) for (arms, outputs)."""
         value: FloatArray = self.weights @ scores
         return value
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A formula, and what choosing one so is worth: Spearman's rho in each document by formulas
-    chosen without it, shape (documents,), NaN where there is none."""
+    """A formula and its honest evaluation: Spearman's rho in each document by formulas chosen
+    without that document, shape (documents,), NaN where undefined."""
 
     formula: Formula
     by_document: FloatArray
@@ -57,8 +57,8 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Arms:
-    """What may be on a panel: `scores` of shape (arms, outputs) and people's mean ratings `human`
-    of shape (outputs,), all complete."""
+    """The candidates for a panel: `scores` of shape (arms, outputs) and people's mean ratings
+    `human` of shape (outputs,), all complete."""
 
     outputs: Outputs
     human: FloatArray
@@ -66,7 +66,7 @@ class Arms:
 
     @cached_property
     def centred(self) -> FloatArray:
-        """Scores less the mean of their document; shape (arms, outputs)."""
+        """Return scores minus their document's mean; shape (arms, outputs)."""
         return np.stack([_centred(self.outputs, score) for score in self.scores])
 
     @cached_property
@@ -94,14 +94,14 @@ class Arms:
         return scores, target
 
     def best(self, documents: IntArray) -> Formula:
-        """The arm with the highest mean rho over some documents."""
+        """Return the arm with the highest mean rho over some documents."""
         means = mean_of_rows(self.rho[:, documents])
         weights = np.zeros(len(self.scores))
         weights[int(np.argmax(np.nan_to_num(means, nan=-2.0)))] = 1.0
         return Formula(weights)
 
     def fitted(self, documents: IntArray, ridge: float | None) -> Formula:
-        """The formula that some documents give."""
+        """Fit a formula to some documents."""
         if ridge is None:
             return self.best(documents)
         products, target = (side[documents].sum(axis=0) for side in self._products)
@@ -121,7 +121,7 @@ class Arms:
 def choose(
     arms: Arms, documents: IntArray, *, seed: int, ridges: Sequence[float | None] = RIDGES
 ) -> Chosen:
-    """The formula that ranks outputs most as people do, and an honest value of the choice.
+    """Choose the formula that ranks outputs most like people, and evaluate the choice honestly.
 
     Args:
         documents: positions of the documents to learn from, at least two.
@@ -137,7 +137,7 @@ def choose(
 def _selected(
     arms: Arms, documents: IntArray, rng: np.random.Generator, ridges: Sequence[float | None]
 ) -> Formula:
-    """The formula of the procedure that does best on documents that it has not seen."""
+    """Return the formula of the procedure that does best on held-out documents."""
     if len(ridges) == 1:
         return arms.fitted(documents, ridges[0])
     values = np.full((len(ridges), len(documents)), np.nan)
@@ -150,7 +150,7 @@ def _selected(
 
 
 def effective_votes(arms: Arms, members: Sequence[int]) -> float | None:
-    """How many judges that err independently the members are worth: k / (1 + (k - 1) r), r the mean
+    """Return the effective number of independent judges: k / (1 + (k - 1) r), r being the mean
     correlation of their errors (Kish's design effect). None where errors do not vary."""
     k = len(members)
     if k < 2:

@@ -1,15 +1,14 @@
-"""Criteria that an output passes or fails: how often a judge's verdict is people's, and what share
-of each system's outputs really passes.
+"""Criteria that an output passes or fails: how often a judge's verdict matches people's, and the
+true pass rate of each system.
 
 A judge's own pass rate mixes true and false passes. With its sensitivity and specificity on the
 outputs that people rated, the true rate of a system is (p + specificity - 1) / (sensitivity +
 specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
-1978). Intervals draw documents anew and choose the thresholds anew for each draw, so they contain
-the uncertainty of all of them and know that outputs of one document are not independent; leaving
-out documents in turn is too narrow for a choice that jumps. The standard error over draws goes into
-Student's t interval; the corrected rate, a ratio whose draws have long tails, has its percentiles.
-Where people rated some outputs with other probabilities than others, shares are of weighted
-outputs; the four counts are of outputs as rated.
+1978). Intervals resample documents and choose the thresholds anew for each resample, so they
+contain all uncertainty and the dependence of outputs of a document; the jackknife is too narrow for
+such discontinuous choices. The standard error over draws goes into Student's t interval; the
+corrected rate, a ratio whose draws have long tails, has its percentiles. Where outputs were rated
+with different probabilities, shares are weighted; the four counts are not.
 """
 
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ from geval.statistics.types import FloatArray, IntArray
 FOLDS = 5
 # The standard error over so many draws is known to 5 %.
 DRAWS = 200
-# Numbers that are held at once, so that large projects fit into memory.
+# The most numbers in memory at once, so that large projects fit.
 MOST_AT_ONCE = 4_000_000
 _FEW = (
     f"it takes {PASS_FAIL_OUTPUTS} outputs that people pass and {PASS_FAIL_OUTPUTS} that they fail,"
@@ -60,7 +59,7 @@ class Share:
 
 @dataclass(frozen=True)
 class SystemRate:
-    """A system's pass rate as the judge gives it over all `outputs`, and corrected."""
+    """A system's pass rate by the judge over all `outputs`, and corrected."""
 
     outputs: int
     judged: float | None
@@ -69,7 +68,7 @@ class SystemRate:
 
 @dataclass(frozen=True)
 class Majority:
-    """A judge that reads nothing: it passes all outputs where people pass most of them, and else
+    """A judge that reads nothing: it passes all outputs if people pass most of them, otherwise
     none. Its kappa is 0; its AC1 is high where nearly all have the same verdict."""
 
     passes: bool
@@ -93,7 +92,7 @@ class PassFail:
     An output passes if its score is at least `threshold`. The four counts are over outputs with
     people's verdict (a mean of half of the scale or more passes), each judged with the threshold
     that documents of other folds chose. `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what
-    reading nothing would reach on the same outputs.
+    the majority's verdict would reach on the same outputs.
     """
 
     threshold: float
@@ -115,9 +114,9 @@ class PassFail:
 
     @property
     def beside_majority(self) -> tuple[tuple[Share, bool], ...]:
-        """The same shares, and of each whether it is no claim, because it is not shown to be higher
-        than that of the majority. Of sensitivity and specificity the majority has one whole and
-        none of the other, so they are compared together, by kappa and AC1."""
+        """The same shares, each with whether it must not be claimed because it is not shown to
+        exceed the majority's. The majority has a sensitivity of 1 and a specificity of 0, or the
+        reverse, so these are compared together, by kappa and AC1."""
         both = ((self.kappa, self.majority.kappa), (self.ac1, self.majority.ac1))
         return (
             (self.sensitivity, False),
@@ -136,11 +135,11 @@ def _is_not_above(share: Share, value: float) -> bool:
 
 
 def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majority:
-    """The verdict that most outputs have from people; where as many pass as fail, they pass.
+    """Return people's verdict on most outputs; "pass" if as many pass as fail.
 
     Args:
-        people: shape (outputs,), at least one: whether people pass it.
-        weight: shape (outputs,), for how many each stands.
+        people: shape (outputs,), at least one output: whether people pass it.
+        weight: shape (outputs,), the sampling weights.
     """
     own = np.ones(len(people)) if weight is None else weight
     passed, failed = float(own[people].sum()), float(own[~people].sum())
@@ -153,11 +152,11 @@ def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majorit
 def pass_fail(
     outputs: Outputs, human: FloatArray, judge: FloatArray, *, middle: float
 ) -> PassFail | None:
-    """How a judge passes and fails; None where nobody rated what it scored.
+    """Compare a judge's verdicts with people's; None if no output has both a rating and a score.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
-        middle: of the scale; people pass an output from there on.
+        middle: the middle of the scale, from which people pass an output.
     """
     both, (rated, scored) = complete(outputs, human, judge)
     if not len(both):
@@ -197,11 +196,11 @@ def pass_fail(
 class _Fitted:
     """Verdicts by thresholds that documents of other folds chose.
 
-    `verdict` has shape (outputs,); `threshold` is the one that all documents choose, `fold` has
-    each document's, and `thresholds` are those of the folds. `counts` are the four counts, shape
-    (4,). For each draw of documents `drawn` says how often each is in it, shape (draws, documents),
+    `verdict` has shape (outputs,); `threshold` is chosen by all documents, `fold` has each
+    document's fold, and `thresholds` those of the folds. `counts` are the four counts, shape (4,).
+    For each resample of documents `drawn` says how often each occurs, shape (draws, documents),
     `redrawn` are the four counts with all thresholds chosen anew, shape (4, draws), and
-    `redrawn_thresholds` these, shape (draws, folds).
+    `redrawn_thresholds` these thresholds, shape (draws, folds).
     """
 
     verdict: np.ndarray
@@ -214,23 +213,23 @@ class _Fitted:
     redrawn_thresholds: FloatArray
 
     def interval(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
-        """The interval of a value over documents.
+        """Return the interval of a value over documents.
 
         Args:
-            redrawn: shape (draws,), the value of each draw; NaN where it has none.
+            redrawn: shape (draws,), the value of each resample; NaN where undefined.
             counting: how many documents enter the value.
         """
         if why_not := _why_none(redrawn, counting):
             return no_interval(why_not)
-        # A draw's variance is by 1 / counting too small, as of a mean.
+        # The variance over resamples is too small by 1 / counting, as for a mean.
         variance = float(redrawn.var()) * counting / (counting - 1)
         if not variance:
             return no_interval(ALL_THE_SAME.format("document"))
         return t_interval(estimate, variance, counting - 1)
 
     def percentiles(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
-        """The interval of a ratio, whose draws have long tails: between their percentiles (Efron,
-        1979), as their variance says more of the tails than of the middle."""
+        """Return the percentile interval (Efron, 1979) of a ratio, whose resamples have long tails
+        that dominate their variance."""
         if why_not := _why_none(redrawn, counting):
             return no_interval(why_not)
         if not redrawn.var():
@@ -240,7 +239,7 @@ class _Fitted:
 
 
 def _why_none(redrawn: FloatArray, counting: int) -> str:
-    """Why draws give no interval; empty if they do."""
+    """Return why resamples give no interval; empty if they do."""
     if counting < INTERVAL_DOCUMENTS:
         return TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
     return "" if np.isfinite(redrawn).all() else "some draws of documents have no value"
@@ -250,7 +249,7 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
     is_rated = outputs.documents_with()
     rated_and_not = np.flatnonzero(is_rated), np.flatnonzero(~is_rated)
     fold = np.zeros(outputs.documents, dtype=int)
-    # Also those that nobody rated, so that each fold's threshold passes its share of them.
+    # Includes unrated documents, so that each fold's threshold is applied to its share of them.
     for part in rated_and_not:
         fold[part] = np.arange(len(part)) % FOLDS
     of_output = fold[outputs.document]
@@ -259,10 +258,10 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
     at = (of_output * 2 + ~people) * len(values) + place
 
     def judged(times: FloatArray) -> tuple[FloatArray, IntArray]:
-        """The four counts of draws, and each fold's cut.
+        """Return the four counts of resamples, and each fold's cut.
 
         Args:
-            times: shape (draws, documents), how often each document is in a draw.
+            times: shape (draws, documents), how often each document is in a resample.
         """
         draws, size = len(times), FOLDS * 2 * len(values)
         where = np.arange(draws)[:, None] * size + at
@@ -277,7 +276,7 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
     counts, (cuts,) = judged(np.ones((1, outputs.documents)))
     rng = np.random.default_rng(0)  # the same data have the same interval
     drawn = np.zeros((DRAWS, outputs.documents))
-    # Documents that nobody rated tell a system's own rate, those that people rated the errors.
+    # Unrated documents determine a system's rate, rated ones the judge's errors.
     for part in rated_and_not:
         if len(part):
             drawn[:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), DRAWS)
@@ -300,11 +299,11 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
 def best_threshold(
     people: np.ndarray, scores: FloatArray, weight: FloatArray | None = None
 ) -> float:
-    """The score from which on outputs pass that makes sensitivity plus specificity greatest
-    (Youden, 1950), halfway to the next lower score; the middle one of several.
+    """Return the pass threshold that maximises sensitivity plus specificity (Youden, 1950), halfway
+    to the next lower score; the middle one of several.
 
     Args:
-        weight: shape (outputs,), for how many each stands.
+        weight: shape (outputs,), the sampling weights.
     """
     values, place = np.unique(scores, return_inverse=True)
     own = np.ones(len(scores)) if weight is None else weight
@@ -314,22 +313,22 @@ def best_threshold(
 
 
 def _threshold_at(values: FloatArray, cut: int | np.integer[Any]) -> float:
-    """Halfway between the value of a cut and the next; below all values for -1."""
+    """Return the midpoint between the value of a cut and the next; below all values for -1."""
     if cut < 0:
         return float(values[0]) if len(values) else 0.0
     return float((values[cut] + values[cut + 1]) / 2)
 
 
 def _best_cuts(passed: FloatArray, failed: FloatArray) -> IntArray:
-    """The position of the value up to which outputs fail, -1 where there is but one value; shape
-    (...).
+    """Return the position of the value up to which outputs fail, -1 where there is only one value;
+    shape (...).
 
     Args:
         passed, failed: shape (..., values), how many outputs people pass and fail at each value.
     """
     if passed.shape[-1] < 2:
         return np.full(passed.shape[:-1], -1)
-    # By threshold below each value but the first: what lies at or above it passes.
+    # For a threshold below each value but the first: outputs at or above it pass.
     at_least = np.cumsum(passed[..., ::-1], axis=-1)[..., ::-1]
     below = np.cumsum(failed, axis=-1)
     sensitivity = mean_of(at_least[..., 1:], at_least[..., :1])
@@ -346,7 +345,8 @@ def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
 
 def _sensitivity(cells: np.ndarray) -> np.ndarray:
-    """Of counts in shape (4, ...): both pass, false pass, false fail, both fail."""
+    """Compute sensitivity from counts of shape (4, ...): both pass, false pass, false fail, both
+    fail."""
     return _ratio(cells[0], cells[0] + cells[2])
 
 
@@ -378,7 +378,8 @@ def _rates(
     fitted: _Fitted,
     counting: int,
 ) -> tuple[SystemRate, ...]:
-    """The pass rates of all systems; what people rated of any system tells the judge's errors."""
+    """Return the pass rates of all systems; the judge's errors are estimated from rated outputs of
+    all systems."""
     system_rates = []
     youden = _sensitivity(fitted.counts) + _specificity(fitted.counts) - 1
     for system in range(outputs.systems):
@@ -393,7 +394,7 @@ def _rates(
         if youden < PASS_FAIL_YOUDEN:
             system_rates.append(SystemRate(len(own), raw, _without(_CHANCE)))
             continue
-        # By the thresholds that gave the judge's errors: those of others are not its own.
+        # With the same thresholds from which the judge's errors were estimated.
         fold = fitted.fold[document]
         passed = (own >= fitted.thresholds[fold]).mean()
         estimate = _corrected(np.asarray(passed), fitted.counts)

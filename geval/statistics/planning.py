@@ -1,16 +1,17 @@
-"""Before a campaign: how many documents it takes, from what a pilot's documents tell.
+"""Plan a campaign: how many documents it needs, estimated from a pilot's documents.
 
-Three ways to stop, each with a number that likely does, and one that does in nine of ten cases:
+Three ways to stop, each with a number that is likely enough, and one that is enough in nine of ten
+cases:
 
 - one look at the end, at a 95 % interval that is narrow enough (`projection`);
 - one look at the end, at a paired t test that finds a difference with some power (Cohen, 1988);
 - looks after every document, at an interval that holds at any time (`anytime`).
 
-The second number takes the variance as large as the pilot leaves it possible: that of documents to
-come, by that of the pilot's, is Fisher's F (Wang and Kupper, 1997), at the quantile `PROMISE`;
-at a higher one for looks after every document, as the moment at which these stop varies as well.
-`make bench-measure` holds both numbers to campaigns on recorded judges: plan again at 60 documents
-(`PROMISE_DOCUMENTS`), as a promise from 20 asks for half as many again as are needed.
+The second number uses an upper bound of the variance: the ratio of future documents' variance to
+the pilot's follows Fisher's F (Wang and Kupper, 1997), at the quantile `PROMISE`; at a higher one
+for looks after every document, as the stopping time varies as well. `make bench-measure` checks
+both numbers against campaigns on recorded judges: plan again at 60 documents (`PROMISE_DOCUMENTS`),
+as a promise from 20 demands half as many again as are needed.
 """
 
 from collections.abc import Callable
@@ -39,7 +40,8 @@ TOO_MANY = f"more than {PLAN_DOCUMENTS:,} documents would be needed"
 
 @dataclass(frozen=True)
 class Needed:
-    """How many documents that count; None with the reason. `promised` does in nine of ten cases."""
+    """How many documents that count; None with the reason. `promised` is enough in nine of ten
+    cases."""
 
     likely: int | None
     promised: int | None
@@ -80,7 +82,7 @@ def for_power(values: FloatArray, difference: float, *, power: float = POWER) ->
     def enough(spread: float) -> Callable[[int], bool]:
         return lambda count: power_of(abs(difference) / spread, count) >= power
 
-    # Of a large campaign the variance is the true one, which the pilot knows up to chi squared.
+    # A large campaign has the true variance, whose ratio to the pilot's follows chi squared.
     most = spread * float(np.sqrt((len(defined) - 1) / chi2_ppf(1 - PROMISE, len(defined) - 1)))
     return _needed(_least(enough(spread), 3), _least(enough(most), 3))
 
@@ -99,8 +101,8 @@ def for_any_time(
     Args:
         values: shape (documents,), NaN where a document does not count.
         lowest, highest: what a value can be.
-        now: how wide plus or minus the interval of these documents is, where that is known; it is
-            taken to narrow from there.
+        now: the half-width of these documents' interval, if known; it is assumed to narrow from
+            there.
     """
     defined = values[~np.isnan(values)]
     if len(defined) < (PILOT_DOCUMENTS if now is None else 2):
@@ -117,15 +119,15 @@ def for_any_time(
         times = f_ppf(PROMISE_AT_ANY_TIME, count, pilot - 1)
         return expected_half_width(spread * float(np.sqrt(times)), count) * reach <= width
 
-    # Nothing can be promised of how documents vary that all say the same.
+    # Nothing can be promised about the variance if all documents have the same value.
     return _needed(_least(likely, 2), _least(promised, 2) if spread else None)
 
 
 def power_of(effect: float, count: int) -> float:
-    """The power of a two-sided paired t test at 5 %.
+    """Return the power of a two-sided paired t test at 5 %.
 
     Args:
-        effect: the mean difference by the standard deviation of differences.
+        effect: the mean difference over the standard deviation of differences.
     """
     from scipy import stats  # noqa: PLC0415 (takes most of a second)
 
@@ -133,7 +135,7 @@ def power_of(effect: float, count: int) -> float:
     critical = t_ppf(1 - SIGNIFICANCE / 2, freedom)
     above = stats.nct.sf(critical, freedom, abs(shift))
     below = stats.nct.sf(critical, freedom, -abs(shift))
-    # Where the shift is large, scipy may find neither: then the test is sure to find the effect.
+    # For a large shift scipy may find neither: then the test is certain to find the effect.
     return float(np.nan_to_num(above + below, nan=1.0))
 
 
@@ -148,7 +150,8 @@ def _needed(likely: int | None, promised: int | None) -> Needed:
 
 
 def _least(is_enough: Callable[[int], bool], low: int) -> int | None:
-    """The least count that is enough, where more than enough is enough; None for too many."""
+    """Return the least count that is enough, if any larger count is enough too; None for too
+    many."""
     high = low
     while not is_enough(high):
         if high >= PLAN_DOCUMENTS:

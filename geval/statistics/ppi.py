@@ -1,10 +1,10 @@
 """Prediction-powered inference: a mean human rating from few ratings and many scores.
 
 Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi and Zrnic (2023),
-"PPI++", whose lambda weighs the judge by how much it helps. Valid if the rated outputs are a random
-subset, or if the probability with which each was rated is known: then errors of the judge count by
-their weights (Zrnic and Candès, 2024, "Active statistical inference"). Turns of a session are
-alike: what they add to a mean is taken together by session, for its error.
+"PPI++", whose lambda weights the judge by how much it helps. Valid if the rated outputs are a
+random subset, or if the probability with which each was rated is known: then errors of the judge
+count by their weights (Zrnic and Candès, 2024, "Active statistical inference"). Turns of a session
+are correlated: their contributions to a mean are summed by session, for its error.
 """
 
 import itertools
@@ -28,8 +28,8 @@ def _z(confidence: float) -> float:
 
 @dataclass(frozen=True)
 class PpiMean:
-    """A mean with its interval, where there is one. `effective_ratings` says how many ratings alone
-    would give this standard error."""
+    """A mean with its interval, where there is one. `effective_ratings` is the number of ratings
+    alone that would give this standard error."""
 
     weight: float
     estimate: float
@@ -47,7 +47,7 @@ def ppi_mean(
     weight: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> PpiMean:
-    """The mean human rating over all outputs.
+    """Return the mean human rating over all outputs.
 
     Args:
         human: shape (n,), ratings of the outputs that were rated.
@@ -87,9 +87,9 @@ def ppi_mean(
 
 @dataclass(frozen=True)
 class Parts:
-    """What units add to a mean, by how far it would move: `human` as rated, by their weights, and
-    `judge` what the judge's scores of rated outputs say less what those of all say. A unit is a
-    document (a session, where there are any) or an output.
+    """Units' contributions to a mean: `human` from weighted ratings, and `judge` from the judge's
+    scores of rated outputs minus those of all outputs. A unit is a document (a session, where there
+    are sessions) or an output.
 
     The mean is `mean` - lambda * `shift`, where the squared standard error is the sum of the
     squares of `human` - lambda * `judge`; shape (units,) each. `rated` outputs have a rating, and
@@ -105,7 +105,8 @@ class Parts:
 
     @classmethod
     def of(cls, human: FloatArray, judge: FloatArray, weight: FloatArray) -> "Parts":
-        """Of the outputs that the judge scored, each a unit; `human` is NaN where nobody rated."""
+        """Compute the contributions of the outputs that the judge scored, each a unit; `human` is
+        NaN for unrated outputs."""
         rated = ~np.isnan(human)
         own = np.where(rated, weight, 0.0) / weight[rated].sum()
         mean = weighted_mean(human[rated], weight[rated])
@@ -123,7 +124,8 @@ class Parts:
     def by_document(
         cls, outputs: Outputs, human: FloatArray, judge: FloatArray, weight: FloatArray
     ) -> "Parts":
-        """The same with documents as units: what outputs of one document add is taken together."""
+        """Compute the contributions with documents as units, summing those of a document's
+        outputs."""
         parts = cls.of(human, judge, weight)
         return replace(
             parts,
@@ -133,7 +135,7 @@ class Parts:
         )
 
     def minus(self, other: "Parts") -> "Parts":
-        """The difference of two means over the same units."""
+        """Return the difference of two means over the same units."""
         return Parts(
             self.mean - other.mean,
             self.shift - other.shift,
@@ -144,8 +146,8 @@ class Parts:
         )
 
     def estimate(self) -> PpiMean:
-        """The mean with the lambda that makes its error least, and an interval that knows that what
-        outputs add is skewed, as most are rated alike and few are far off."""
+        """Return the mean with the lambda that minimises its error, and an interval that allows for
+        skewed contributions, as most outputs have similar ratings and few are far off."""
         squared = float((self.judge**2).sum())
         weight = float((self.human * self.judge).sum() / squared) if squared else 0.0
         estimate = self.mean - weight * self.shift
@@ -159,11 +161,12 @@ class Parts:
 
 
 def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[float, float]:
-    """The 95 % interval of a sum of parts by Hall's transformation (1992, "On the removal of
-    skewness by transformation"), with Student's t and degrees of freedom for the mean and lambda.
+    """Return the 95 % interval of a sum of contributions by Hall's transformation (1992, "On the
+    removal of skewness by transformation"), with Student's t and degrees of freedom for the mean
+    and lambda.
 
     Args:
-        added: shape (units,), what each adds to the estimate less what it adds on average.
+        added: shape (units,), each unit's contribution to the estimate minus the mean contribution.
         rated: how many of them have a rating.
     """
     freedom = rated - 2
@@ -181,13 +184,13 @@ def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[fl
 
 
 def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) -> PpiMean:
-    """The mean human rating over all outputs, from outputs rated with known probabilities. Its
-    standard error is that of the linearised estimate, output by output.
+    """Return the mean human rating over all outputs, from outputs rated with known probabilities.
+    Its standard error is that of the linearised estimate, output by output.
 
     Args:
-        human: shape (outputs,), NaN where nobody rated.
+        human: shape (outputs,), NaN for unrated outputs.
         judge: shape (outputs,), complete.
-        weight: shape (outputs,), one by the probability of being rated; it counts where rated.
+        weight: shape (outputs,), one over the probability of being rated; used for rated outputs.
 
     Raises:
         ValueError: nothing was rated.
@@ -199,8 +202,7 @@ def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) 
 
 @dataclass(frozen=True)
 class SystemMean:
-    """A system's mean human rating by PPI++ from the ratings there are; `rated` of its `outputs`
-    have one."""
+    """A system's mean human rating by PPI++; `rated` of its `outputs` have a rating."""
 
     mean: PpiMean | None
     rated: int
@@ -213,8 +215,8 @@ class PpiTable:
     neighbours in rank.
 
     `unlike` is the p-value of a Kolmogorov-Smirnov test that the judge scores rated and unrated
-    outputs alike; a small one says that the rated outputs are no random sample, so that the
-    intervals do not hold. None without unrated ones.
+    outputs alike; a small one means that the rated outputs are not a random sample, so that the
+    intervals are not valid. None without unrated outputs.
     """
 
     systems: tuple[SystemMean, ...]
@@ -227,7 +229,7 @@ class PpiTable:
 
 
 def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTable:
-    """Each system's mean, and the differences of systems that follow each other by it, paired by
+    """Return each system's mean, and the differences of systems adjacent in rank, paired by
     document.
 
     Args:
@@ -262,7 +264,7 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
 
 
 def _unlike(rated: FloatArray, others: FloatArray) -> float | None:
-    """The p-value that a judge scores two groups alike; None where one is empty."""
+    """Return the p-value that a judge scores two groups alike; None where one is empty."""
     if not len(rated) or not len(others):
         return None
     from scipy import stats  # noqa: PLC0415 (takes most of a second)
@@ -271,8 +273,8 @@ def _unlike(rated: FloatArray, others: FloatArray) -> float | None:
 
 
 def _means_by_document(outputs: Outputs, judge: FloatArray, rated: np.ndarray) -> list[FloatArray]:
-    """What the judge gives on average to rated outputs of a document, and to its others, of the
-    documents that have such."""
+    """Return the judge's mean score of a document's rated outputs, and of its unrated ones, for
+    documents that have them."""
     means = []
     for some in (rated, ~rated):
         part = outputs.part(some)
@@ -287,9 +289,9 @@ def _table_by_document(
     judge: FloatArray,
     weight: FloatArray,
 ) -> PpiTable:
-    """The same where outputs were rated with probabilities that differ, or where documents are
-    sessions with several outputs of a system. How the judge scores rated and unrated ones tells
-    nothing of the former: they are meant to be unlike."""
+    """Return the table where outputs were rated with different probabilities, or where sessions
+    have several outputs of a system. Comparing scores of rated and unrated outputs is then no test,
+    as they are meant to differ."""
     parts = {}
     systems = []
     for index in range(outputs.systems):
@@ -310,7 +312,7 @@ def _table_by_document(
 
 
 def _ranked(systems: list[SystemMean]) -> list[int]:
-    """The systems that have a mean, the highest first."""
+    """Return the systems that have a mean, the highest first."""
     measured = [index for index, system in enumerate(systems) if system.mean is not None]
     return sorted(measured, key=lambda index: -_estimate(systems[index]))
 
@@ -318,14 +320,14 @@ def _ranked(systems: list[SystemMean]) -> list[int]:
 def _scored(
     outputs: Outputs, judge: FloatArray, human: FloatArray
 ) -> tuple[Outputs, FloatArray, FloatArray]:
-    """What the judge scored, rated or not."""
+    """Select the outputs that the judge scored, rated or not."""
     scored = ~np.isnan(judge)
     return outputs.part(scored), judge[scored], human[scored]
 
 
 def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """The outputs of two systems for the documents that have both, side by side; neither has two
-    of a document."""
+    """Return the outputs of two systems for the documents that have both, in parallel; neither has
+    two in a document."""
     _, a, b = np.intersect1d(
         document[first], document[second], assume_unique=True, return_indices=True
     )
@@ -333,8 +335,8 @@ def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[Int
 
 
 def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
-    """The mean with its interval for few ratings: by Student's t, with degrees of freedom for the
-    mean and the weight; without one where it rests on too few ratings or on equal ones."""
+    """Return the mean with an interval for few ratings: by Student's t, with degrees of freedom for
+    the mean and the weight; without an interval if there are too few ratings or all are equal."""
     if rated < PPI_RATINGS or not mean.standard_error > 0:
         return replace(mean, low=None, high=None)
     freedom = rated - 2

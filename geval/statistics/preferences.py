@@ -1,5 +1,5 @@
-"""From comparisons of pairs to a ranking: Davidson's model (without ties that of Bradley and
-Terry), its uncertainty, and which pair to ask about next."""
+"""Rank systems by comparisons of pairs: Davidson's model (without ties that of Bradley and Terry),
+its uncertainty, and which pair to compare next."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import FloatArray
 
 STEPS = 1000
-# Steps that are no longer find nothing more.
+# Newton's method stops at shorter steps.
 PRECISION = 1e-10
 
 
 @dataclass(frozen=True)
 class Davidson:
     """Davidson's model (1970): Bradley and Terry's (1952) with ties. `strengths` sum to 0; `tie`
-    grows with how often people tie: among equals the chance of a tie is tie / (2 + tie).
+    grows with the frequency of ties: between equals the probability of a tie is tie / (2 + tie).
 
     Where a system won or lost all comparisons, ties apart, or where systems were never compared,
     even indirectly, there may be no finite strengths: then they are NaN, and `connected` is False.
@@ -32,8 +32,8 @@ class Davidson:
 
 
 def next_pair_gains(fitted: Davidson) -> dict[tuple[int, int], float]:
-    """How much one more comparison of each pair would tell, if there are no ties: p(1-p) times the
-    variance of their difference."""
+    """Return the information gain of one more comparison of each pair, without ties: p(1-p) times
+    the variance of their difference."""
     theta, c = fitted.strengths, fitted.covariance
     next_pair_gains = {}
     for a, b in zip(*np.triu_indices(len(theta), k=1), strict=True):
@@ -43,10 +43,10 @@ def next_pair_gains(fitted: Davidson) -> dict[tuple[int, int], float]:
 
 
 def _has_strengths(wins: FloatArray, ties: FloatArray) -> bool:
-    """Whether the likelihood is largest at finite strengths: from every system one can go to every
-    other along wins and ties (Ford, 1957), and with ties some system that won has lost, directly
-    or not, to whom it beat. Otherwise ever larger differences and a larger `tie` fit ever better.
-    """
+    """Return whether the likelihood has a finite maximum: every system is reachable from every
+    other along wins and ties (Ford, 1957), and with ties some winning system has lost, directly or
+    indirectly, to a system that it beat. Otherwise the fit improves without limit as the
+    differences and `tie` grow."""
     has_won = _reachable(wins)
     return bool(
         (_reachable(wins + ties) | np.eye(len(wins), dtype=bool)).all()
@@ -55,7 +55,7 @@ def _has_strengths(wins: FloatArray, ties: FloatArray) -> bool:
 
 
 def _reachable(edges: FloatArray) -> np.ndarray:
-    """From which system which can be reached along edges, in one step or more."""
+    """Return which systems can be reached from which along edges, in one or more steps."""
     reach = edges > 0
     for _ in range(len(edges)):
         reach = reach | ((reach.astype(int) @ reach.astype(int)) > 0)
@@ -65,7 +65,7 @@ def _reachable(edges: FloatArray) -> np.ndarray:
 def davidson_intervals(
     wins: FloatArray, ties: FloatArray, documents: LeftOut, counting: int
 ) -> tuple[Davidson, tuple[Interval, ...]]:
-    """The model of all comparisons, and each strength's interval over documents.
+    """Fit all comparisons, with each strength's interval over documents.
 
     Several people compare the same outputs, and outputs of a system vary, so that comparisons of
     one document are not independent: documents are left out whole.
@@ -129,7 +129,8 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
         information = np.tensordot(weighted, linear, ((0, 1), (0, 1)))
         information -= (games[:, None] * mean).T @ mean
         missed = np.tensordot(outcomes - games * p, linear, ((0, 1), (0, 1)))
-        # The shortest step leaves the sum of strengths at 0, which the likelihood leaves open.
+        # The minimum-norm step keeps the sum of strengths at 0, which the likelihood does not
+        # determine.
         covariance = np.linalg.pinv(information)
         step = covariance @ missed
         longest = np.abs(step).max()

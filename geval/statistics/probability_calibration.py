@@ -1,19 +1,21 @@
-"""Whether a judge's probabilities of the points are right, as people's single ratings tell.
+"""Check whether a judge's probabilities of the points are calibrated against people's single
+ratings.
 
 Each rating of an output counts as one draw from the distribution of people, so a judge is compared
-with how people differ, and not only with their mean. Ratings of an output share its weight.
+with the variation among people, and not only with their mean. Ratings of an output share its
+weight.
 
 - Brier score (Brier, 1950): the squared distance between the probabilities and a rating, over all
-  points; 0 to 2, lower is better. It is best on average for who states the true distribution.
-- Gain: the score less that of guessing from how often people give each point, which reads nothing.
-  Below 0 is better than guessing. How often is taken from these very ratings, so that no constant
-  guess does better on them: a judge that gives every output the same probabilities has no gain.
+  points; 0 to 2, lower is better. It is best on average for the true distribution.
+- Gain: the score minus that of guessing from the frequencies of points, without reading. Below 0 is
+  better than guessing. The frequencies are those of the same ratings, so that no constant guess is
+  better on them: a judge that gives every output the same probabilities has no gain.
 - Calibration error (ECE): class-wise (Kull et al., 2019), in bins of equal mass, root mean square.
-  The usual mean of absolute distances is above 0 for probabilities that are right, the more so the
-  fewer outputs there are. The square has an estimate without that bias, from products of different
-  documents alone (Kumar, Liang and Ma, 2019; Sun, Song and Hero, 2024); its root is given.
+  The usual mean of absolute distances is above 0 even for calibrated probabilities, and more so
+  with few outputs. The square has an unbiased estimate, from products of different documents only
+  (Kumar, Liang and Ma, 2019; Sun, Song and Hero, 2024); its root is given.
 - Overconfidence: the probability of the likeliest point, less the share of ratings that gave it. It
-  needs no bins and is 0 on average for probabilities that are right.
+  needs no bins and is 0 on average for calibrated probabilities.
 
 Intervals leave out documents (jackknife, Student's t); `make bench-coverage` measures them.
 """
@@ -31,14 +33,14 @@ from geval.statistics.thresholds import CALIBRATION_DOCUMENTS, CALIBRATION_OUTPU
 from geval.statistics.types import FloatArray, IntArray
 
 BINS = 10
-# A rating lies on a point if it is as near as this.
+# A rating lies on a point if it is within this distance.
 NEAR = 1e-6
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A value, its 95 % interval, and the wider one by which sentences that are said together err
-    in at most 5 % of reports."""
+    """A value, its 95 % interval, and the wider joint interval, with which a report's sentences
+    together err in at most 5 % of reports."""
 
     value: float
     interval: Interval
@@ -65,7 +67,7 @@ class ProbabilityCalibration:
 
 @dataclass(frozen=True)
 class ReadNothing:
-    """Brier scores to compare with: of guessing from how often people give each point, of equal
+    """Brier scores to compare with: of guessing from the frequencies of points, of equal
     probabilities, and of people's own distribution, which nothing beats on average (None where no
     output has two ratings)."""
 
@@ -75,14 +77,14 @@ class ReadNothing:
 
 
 def shares_of_ratings(ratings: Ratings, points: tuple[float, ...]) -> FloatArray:
-    """The share of an output's ratings that gave each point; shape (outputs, points), NaN for
-    outputs without a rating on a point. Ratings between points are left out."""
+    """Return the share of an output's ratings that gave each point; shape (outputs, points), NaN
+    for outputs without a rating on a point. Ratings between points are left out."""
     counts = counts_of_ratings(ratings, points)
     return mean_of(counts, counts.sum(axis=1, keepdims=True))
 
 
 def counts_of_ratings(ratings: Ratings, points: tuple[float, ...]) -> FloatArray:
-    """How many ratings gave each point; shape (outputs, points)."""
+    """Return how many ratings gave each point; shape (outputs, points)."""
     scale = np.array(points)
     nearest = np.abs(ratings.value[:, None] - scale).argmin(axis=1)
     on = np.abs(ratings.value - scale[nearest]) <= NEAR
@@ -91,10 +93,10 @@ def counts_of_ratings(ratings: Ratings, points: tuple[float, ...]) -> FloatArray
 
 
 def why_too_few(outputs: Outputs) -> str:
-    """Why nothing can be said of probabilities on so few outputs; empty if something can.
+    """Return why there are too few outputs to assess probabilities; empty if there are enough.
 
     Args:
-        outputs: those with probabilities and ratings.
+        outputs: the outputs with probabilities and ratings.
     """
     if len(outputs) < CALIBRATION_OUTPUTS:
         return f"fewer than {CALIBRATION_OUTPUTS} outputs have probabilities and single ratings"
@@ -104,7 +106,7 @@ def why_too_few(outputs: Outputs) -> str:
 
 
 def brier_of_each(judge: FloatArray, people: FloatArray) -> FloatArray:
-    """The Brier score of each output: the mean over its ratings; shape (outputs,).
+    """Return the Brier score of each output: the mean over its ratings; shape (outputs,).
 
     Args:
         judge, people: shape (outputs, points), rows that add up to 1.
@@ -114,14 +116,14 @@ def brier_of_each(judge: FloatArray, people: FloatArray) -> FloatArray:
 
 
 def brier_of_guessing(outputs: Outputs, people: FloatArray) -> FloatArray:
-    """The Brier score of each output where the probabilities are how often people give each point
-    of any of these outputs; shape (outputs,)."""
+    """Return the Brier score of each output for the points' frequencies over all outputs as
+    probabilities; shape (outputs,)."""
     often = np.array([outputs.mean(share) for share in people.T])
     return brier_of_each(often[None, :], people)
 
 
 def read_nothing(outputs: Outputs, people: FloatArray, counts: FloatArray) -> ReadNothing:
-    """What stands beside judges.
+    """Return the Brier scores to compare judges with.
 
     Args:
         people: shape (outputs, points), shares of ratings.
@@ -170,8 +172,8 @@ def brier_difference(
     *,
     joint: float = CONFIDENCE,
 ) -> Measured:
-    """The first judge's Brier score less the second's, on the same ratings: below 0, the first has
-    the better probabilities.
+    """Return the first judge's Brier score minus the second's, on the same ratings: below 0 the
+    first has the better probabilities.
 
     Args:
         first, second, people: shape (outputs, points), rows that add up to 1.
@@ -190,8 +192,8 @@ def _measuring(outputs: Outputs, joint: float) -> Callable[[FloatArray], Measure
 
 
 def _likeliest(judge: FloatArray, people: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The probability of each output's likeliest point, and the share of ratings that gave it; of
-    several that are as likely, their mean. Shape (outputs,) each."""
+    """Return the probability of each output's likeliest point, and the share of ratings that gave
+    it; of several equally likely ones, their mean. Shape (outputs,) each."""
     most = judge.max(axis=1)
     likeliest = judge >= most[:, None] - 1e-9
     return most, (likeliest * people).sum(axis=1) / likeliest.sum(axis=1)
@@ -200,7 +202,7 @@ def _likeliest(judge: FloatArray, people: FloatArray) -> tuple[FloatArray, Float
 def _curve(
     outputs: Outputs, judge: FloatArray, people: FloatArray
 ) -> tuple[tuple[ReliabilityBin, Interval], ...]:
-    """The reliability diagram over all points together."""
+    """Return the reliability diagram over all points together."""
     points = judge.shape[1]
     each = Outputs(
         np.repeat(outputs.document, points),
@@ -216,10 +218,10 @@ def _curve(
 def squared_calibration_error(
     outputs: Outputs, judge: FloatArray, people: FloatArray, *, joint: float = CONFIDENCE
 ) -> Measured:
-    """The mean over points of the squared distance in bins, without bias; below 0 by chance.
+    """Return the mean over points of the squared distance in bins, without bias; below 0 by chance.
 
-    A bin's squared sum of distances is taken from products of different documents (groups of
-    documents, of many): those of a document with itself are noise.
+    A bin's squared sum of distances uses only products of different documents (groups of them, if
+    there are many): products of a document with itself are noise.
 
     Args:
         judge, people: shape (outputs, points), rows that add up to 1.
@@ -256,7 +258,8 @@ def _rooted(squared: Measured) -> Measured:
 
 
 def _cells(judge: FloatArray) -> IntArray:
-    """The bin of each output and point, bins of different points apart; shape (outputs, points)."""
+    """Return the bin of each output and point, bins of different points apart; shape (outputs,
+    points)."""
     cells = np.empty(judge.shape, dtype=np.int64)
     first = 0
     for point in range(judge.shape[1]):
@@ -267,8 +270,8 @@ def _cells(judge: FloatArray) -> IntArray:
 
 
 def _from_different(apart: FloatArray, mass: FloatArray) -> float:
-    """Shape (groups, bins) each: sums of distances, and of weights. A bin of one group tells
-    nothing."""
+    """Estimate bins' squared sums from different groups; `apart` and `mass`, shape (groups, bins),
+    are sums of distances and of weights. A bin with a single group does not count."""
     groups = (mass > 0).sum(axis=0)
     told = groups > 1
     apart, groups, of_bin = apart[:, told], groups[told], mass.sum(axis=0)[told]

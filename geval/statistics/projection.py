@@ -1,10 +1,10 @@
-"""What to rate next: how far more ratings would narrow an interval, likely and as a promise.
+"""What to rate next: how much more ratings would narrow an interval, as expected and as a promise.
 
-How much documents vary is itself known from few of them. From twenty, a number of documents that
-will likely do is off by a quarter and more, so a second number is one that does in nine of ten
-cases: the variance of documents to come, relative to that of the known ones, is Fisher's F with
-both numbers less one as its degrees of freedom (Wang and Kupper 1997, for planned widths). Of
-documents that count by their weights the variance is less well known (`weighted.freedom_share`).
+The variance of documents is itself estimated from few of them. From twenty, the expected number of
+documents is off by a quarter and more, so a second number is enough in nine of ten cases: the
+variance of future documents relative to the present ones follows Fisher's F with both numbers minus
+one as degrees of freedom (Wang and Kupper 1997, for planned widths). For weighted documents the
+variance is less well known (`weighted.freedom_share`).
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ NARROWER = (0.75, 0.5, 0.25)
 
 @dataclass(frozen=True)
 class Projection:
-    """So many more rated documents (and ratings) would likely bring the interval to plus or minus
-    `half_width`; with those that are promised, they do in nine of ten cases."""
+    """How many more rated documents (and ratings) are expected to narrow the interval to plus or
+    minus `half_width`; the promised numbers are enough in nine of ten cases."""
 
     half_width: float
     documents: int
@@ -36,12 +36,13 @@ class Projection:
 def projections(
     interval: Interval, *, documents: int, ratings_per_document: float, freedom: float = 1.0
 ) -> tuple[Projection, ...]:
-    """How many more ratings bring an interval to three quarters, a half and a quarter of its width,
-    if the new documents are like the old ones.
+    """Return how many more ratings narrow an interval to three quarters, a half and a quarter of
+    its width, if the new documents are like the old ones.
 
     Args:
-        documents: how many are rated and scored. Those that do not count, because all their outputs
-            have the same rating or score, are among them, as they will be among the next.
+        documents: how many are rated and scored, including documents that do not count because all
+            their outputs have the same rating or score, as later ones will include such documents
+            too.
         freedom: as for `half_width_with`.
     """
     if interval.width is None or documents < 2:
@@ -73,7 +74,7 @@ def half_width_with(
     assurance: float | None = None,
     freedom: float = 1.0,
 ) -> float:
-    """How wide plus or minus would be with another number of documents like these.
+    """Return the half-width with another number of documents like these.
 
     Standard errors of means over documents shrink with the square root of how many there are, and
     Student's t with few of them is larger.
@@ -102,8 +103,8 @@ def documents_for(
     assurance: float | None = None,
     freedom: float = 1.0,
 ) -> int | None:
-    """The least number of documents with which an interval would be at most plus or minus `goal`;
-    None for more than a million.
+    """Return the least number of documents with which an interval would be at most plus or minus
+    `goal`; None for more than a million.
 
     Args:
         assurance, freedom: as for `half_width_with`.
@@ -119,7 +120,7 @@ def documents_for(
 
 
 def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
-    """The least count from `low` on that is enough; `high` is, and so is whatever is more."""
+    """Return the least count from `low` that is enough; `high` and any larger count are enough."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
@@ -127,12 +128,11 @@ def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def document_gains(outputs: Outputs, human: FloatArray, judge: FloatArray) -> FloatArray:
-    """How much rating each document would tell of a summary-level correlation; shape (documents,),
-    NaN where rated.
+    """Return the information gain of rating each document for a summary-level correlation; shape
+    (documents,), NaN where rated.
 
-    A document tells as much as the judge tells its outputs apart: where all scores are the same
-    there is no correlation to be had. The gain is the share of pairs of outputs that the judge does
-    not tie.
+    A document is as informative as the judge distinguishes its outputs: where all scores are equal
+    there is no correlation. The gain is the share of pairs of outputs that the judge does not tie.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.

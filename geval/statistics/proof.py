@@ -1,11 +1,10 @@
-"""Whether a change of a judge holds on documents that no choice has seen.
+"""Test whether a judge's improvement holds on documents that were not used for any choice.
 
 Both judges are compared on the same locked documents, ties counted (see `same_documents`), by the
 interval over documents of the difference. The error of 5 % is divided over all looks at these
-documents that a project may ever have and over the criteria of a look (Bonferroni), so that
-anything proven anywhere is wrong in at most 5 % of projects. Outputs that were drawn with different
-probabilities count by their weights, so that a gain is one on all documents that could be drawn and
-locked.
+documents that a project may ever have and over the criteria of a look (Bonferroni), so that any
+proof is wrong in at most 5 % of projects. Outputs that were drawn with different probabilities
+count by their weights, so that a gain applies to all documents that could be drawn and locked.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from geval.statistics.types import FloatArray
 
 
 class Outcome(StrEnum):
-    """What a look says."""
+    """The outcome of a look."""
 
     PROVEN = "proven"
     NOT_PROVEN = "not proven"
@@ -34,7 +33,7 @@ class Outcome(StrEnum):
 @dataclass(frozen=True)
 class AgainstConstant:
     """A judge that always gives `value` on the locked documents: its mean absolute distance from
-    people, and by how much the candidate comes nearer."""
+    people, and by how much the candidate is closer."""
 
     value: float
     distance: float
@@ -43,16 +42,16 @@ class AgainstConstant:
 
     @property
     def is_beaten(self) -> bool:
-        """Whether the candidate is shown to be nearer."""
+        """Whether the candidate is shown to be closer."""
         return self.interval.is_above_zero
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Two judges on the locked documents: what each reaches, the gain of the first with its
-    interval, and at which confidence; `ranked` is in how many documents each ranks anything, None
-    where distances are compared. There a candidate has to beat the best constant as well, as scores
-    that say nothing come nearer to people by being drawn to the middle."""
+    """Two judges on the locked documents: their values, the first's gain with its interval, and the
+    confidence; `ranked` is the number of documents in which each ranks outputs, None where
+    distances are compared. There a candidate must also beat the best constant, as uninformative
+    scores come closer to people when they are drawn to the middle."""
 
     candidate: Estimate
     today: Estimate
@@ -75,7 +74,8 @@ class Proof:
 
 
 def confidence_of(looks: int, criteria: int) -> float:
-    """Of each interval, with so many looks allowed in all, each on so many criteria."""
+    """Return the confidence of each interval, for the total number of allowed looks and the
+    criteria of each."""
     return 1 - PROOF_ERROR / (max(1, looks) * max(1, criteria))
 
 
@@ -87,9 +87,9 @@ def gain_in_rank(
     *,
     confidence: float,
 ) -> Proof:
-    """By how much more a judge ranks outputs as people do: the difference of summary-level
-    Spearman correlations on the same documents, in which people rank anything; a judge that ties
-    all outputs of one counts as 0 there.
+    """Return how much better the candidate ranks outputs than today's judge: the difference of
+    summary-level Spearman correlations on the same documents, in which people rank anything; a
+    judge that ties all outputs of a document counts as 0 there.
 
     Args:
         human, candidate, today: shape (outputs,), NaN for missing.
@@ -110,15 +110,15 @@ def gain_in_distance(
     confidence: float,
     constant: float | None = None,
 ) -> Proof:
-    """By how much nearer a judge's scores are to people's: the mean absolute distance of today's
-    less the candidate's, by document.
+    """Return how much closer to people the candidate's scores are: today's mean absolute distance
+    minus the candidate's, by document.
 
-    That it is nearer than today's judge and than the constant is claimed only together, so each is
-    shown at the same confidence (Berger, 1982).
+    It must be closer than both today's judge and the constant, so each is tested at the same
+    confidence (Berger, 1982).
 
     Args:
         human, candidate, today: shape (outputs,), NaN for missing.
-        constant: the best score that is always the same, learned without these documents.
+        constant: the best constant score, determined without these documents.
     """
     outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
     own, theirs = np.abs(candidate - human), np.abs(today - human)
@@ -138,19 +138,20 @@ def gain_in_distance(
 
 
 def _interval_of_mean(outputs: Outputs, values: FloatArray, confidence: float) -> Interval:
-    """The interval over documents of a mean over outputs.
+    """Return the interval over documents of a mean over outputs.
 
     Args:
         values: shape (outputs,), complete.
     """
     by_document = mean_of(outputs.weighing(values), outputs.weighing())
-    # Of a sample a document counts by the weight of all its outputs, as in the mean over them.
+    # In a weighted sample a document counts by the weight of all its outputs, as in the mean over
+    # them.
     weight = None if outputs.weight is None else outputs.weighing()
     return LeftOut.each(outputs.documents).mean_interval(by_document, confidence, weight)
 
 
 def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:
-    """The smallest gain that so many locked documents prove in 80 % of the tries.
+    """Return the smallest gain that this many locked documents prove in 80 % of cases.
 
     Args:
         spread: the standard deviation over documents of the two judges' difference.
@@ -161,8 +162,8 @@ def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:
 
 
 def documents_for(spread: float, gain: float, *, confidence: float) -> int:
-    """How many locked documents prove a gain in 80 % of the tries; at least the smallest number
-    that is looked at at all."""
+    """Return how many locked documents prove a gain in 80 % of cases; at least the smallest number
+    for a look."""
     low, high = LOCKED_DOCUMENTS, LOCKED_DOCUMENTS
     while smallest_gain(spread, high, confidence=confidence) > gain:
         low, high = high, high * 2
@@ -174,7 +175,7 @@ def documents_for(spread: float, gain: float, *, confidence: float) -> int:
 
 
 def _compact(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
-    """The outputs that have all values, without documents that have none of them."""
+    """Select the outputs that have all values, without documents that have no such output."""
     outputs, values_of_units = complete(outputs, *values)
     everybody = np.ones(outputs.systems, dtype=bool)
     return outputs.among(outputs.documents_with(), everybody), values_of_units

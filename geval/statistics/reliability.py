@@ -1,5 +1,4 @@
-"""Reliability of annotators: intraclass correlations, kappas, and what they allow a judge to
-reach."""
+"""Reliability of annotators: intraclass correlations and kappas."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -53,8 +52,8 @@ def intraclass(ratings: Ratings) -> Icc:
 
 
 def one_way(ratings: Ratings) -> Estimate:
-    """ICC(1) from a one-way analysis of variance, which holds for any number of ratings an output
-    (Donner, 1986)."""
+    """ICC(1) from a one-way analysis of variance, which is valid for any number of ratings per
+    output (Donner, 1986)."""
     twice = ratings.count > 1
     outputs, count = int(twice.sum()), ratings.count[twice]
     if outputs < 2:
@@ -65,7 +64,7 @@ def one_way(ratings: Ratings) -> Estimate:
     n = len(value)
     within = float(((value - means[output]) ** 2).sum()) / (n - outputs)
     between = float((count * (means[twice] - value.mean()) ** 2).sum()) / (outputs - 1)
-    # As many ratings an output as make an incomplete design worth a complete one.
+    # The effective number of ratings per output of an incomplete design.
     each = (n - (count**2).sum() / n) / (outputs - 1)
     return _ratio(between - within, between + (each - 1) * within, SAME)
 
@@ -95,11 +94,11 @@ def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Esti
 
 
 def fleiss_kappa(ratings: Ratings) -> Estimate:
-    """Fleiss' kappa (1971) over outputs that as many raters rated as any."""
+    """Return Fleiss' kappa (1971) over the outputs with the most raters."""
     if not (ratings.count > 1).any():
         return Estimate.undefined("no output was rated twice")
     most = int(ratings.count.max())
-    units = ratings.value[ratings.blocks[-1].members]  # the largest come last
+    units = ratings.value[ratings.blocks[-1].members]  # the largest are last
     agreeing, chance = np.zeros(len(units)), 0.0
     for level in np.unique(units):
         given = (units == level).sum(axis=1)

@@ -1,8 +1,8 @@
-"""How steady a judge is: what its replies would be if the same items were asked again.
+"""How repeatable a judge's scores are when the same items are asked again.
 
 The replies of an item are taken as ratings by interchangeable raters (one-way random effects;
-Shrout and Fleiss, 1979). What more replies would bring follows Spearman (1910) and Brown (1910):
-the mean of k replies has the variance between items plus that within items over k.
+Shrout and Fleiss, 1979). The effect of more replies follows Spearman (1910) and Brown (1910): the
+mean of k replies has the variance between items plus that within items over k.
 """
 
 import math
@@ -24,7 +24,7 @@ _FEW = f"fewer than {REPLIES_ITEMS} items have two replies or more"
 class Repeatability:
     """How far replies to the same question differ.
 
-    `items` have two readable `replies` or more, so many on average. `icc` is the reliability of one
+    `items` have two or more readable replies, `replies` on average. `icc` is the reliability of one
     reply, `reply_error` its standard error and `score_error` that of a score, which is the mean of
     an item's replies, both in points of the scale. `differ` is the chance that two replies to one
     question differ, `flips` the chance that, asked twice, the judge puts two outputs of a document
@@ -44,7 +44,7 @@ class Repeatability:
     noise: float = 0.0
 
     def pearson_with(self, replies: int) -> Estimate:
-        """The correlation with people that scores of so many replies would have."""
+        """Return the correlation with people that scores from this many replies would have."""
         if self.pearson.value is None:
             return self.pearson
         now, then = self.between + self.noise, self.between + self.within / replies
@@ -56,7 +56,7 @@ class Repeatability:
 def repeatability(
     replies: Ratings, outputs: Outputs, human: FloatArray | None = None
 ) -> Repeatability:
-    """How steady a judge is on one criterion.
+    """Compute how repeatable a judge is on one criterion.
 
     Args:
         replies: ratings of outputs; the raters are the first, second, … reply to each item.
@@ -100,7 +100,7 @@ def _pearson(means: FloatArray, human: FloatArray | None, rated: np.ndarray | bo
 
 
 def _differ(replies: Ratings) -> Estimate:
-    """Over items, the share of pairs of replies that are not the same."""
+    """Return the share of unequal pairs of replies, averaged over items."""
     shares = []
     for block in replies.blocks:
         if block.size < 2:
@@ -112,7 +112,7 @@ def _differ(replies: Ratings) -> Estimate:
 
 
 def _flips(replies: Ratings, outputs: Outputs) -> Estimate:
-    """Over pairs of outputs of a document, the chance that two askings order them oppositely.
+    """Return the probability that two rounds order two outputs of a document oppositely.
 
     Asking k gives one reply to each of the two; of n askings with both, u put the first higher and
     d lower, and 2 u d / (n (n - 1)) is the share of pairs of askings that disagree.

@@ -3,8 +3,8 @@ or both.
 
 Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
 Resampling Methods": documents, systems or both are drawn with replacement; a system drawn twice
-ties with itself, as the definition has it. Percentile and bias-corrected accelerated (BCa)
-intervals after Efron (1987).
+ties with itself, by definition. Percentile and bias-corrected accelerated (BCa) intervals after
+Efron (1987).
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 Over = Literal["documents", "systems", "both"]
 RESAMPLES = 1000
-# More documents are drawn, or swapped between judges, in this many groups: the result is as good,
-# and memory does not grow with documents times resamples.
+# More documents are drawn, or swapped between judges, in this many groups: the result is
+# equivalent, and memory does not grow with documents times resamples.
 MOST_GROUPS = 2000
 _BLOCK_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval, or None with the reason. `resamples` is how many of those drawn gave a value."""
+    """An interval, or None with the reason. `resamples` is how many resamples gave a value."""
 
     low: float | None
     high: float | None
@@ -44,13 +44,13 @@ class Interval:
 
     @property
     def is_above_zero(self) -> bool:
-        """Whether there is an interval, all of it above 0."""
+        """Whether there is an interval that is completely above 0."""
         ends = self.ends
         return ends is not None and ends[0] > 0
 
     @property
     def leaves_out_zero(self) -> bool:
-        """Whether there is an interval, all of it on one side of 0."""
+        """Whether there is an interval that excludes 0."""
         ends = self.ends
         return ends is not None and (ends[0] > 0 or ends[1] < 0)
 
@@ -61,7 +61,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Draws:
-    """Which documents and systems each resample holds; None where that side is not resampled.
+    """The documents and systems of each resample; None where that side is not resampled.
 
     `documents` has shape (resamples, documents), `systems` (resamples, systems).
     """
@@ -111,7 +111,7 @@ def bootstrap_samples(
     *,
     level: Level = "summary",
 ) -> FloatArray:
-    """A correlation on each resample; NaN where it is undefined there.
+    """Return a correlation on each resample; NaN where it is undefined there.
 
     Args:
         human, judge: shape (documents, systems), NaN for missing.
@@ -144,12 +144,12 @@ def bootstrap_samples(
 def resample_means(
     by_document: FloatArray, draws: Draws, weight: FloatArray | None = None
 ) -> FloatArray:
-    """The mean over documents on each resample of documents; shape (resamples,).
+    """Return the mean over documents on each resample of documents; shape (resamples,).
 
     Args:
         by_document: shape (documents,), NaN where a document has no value.
-        draws: of the documents, or of fewer groups of them.
-        weight: shape (documents,), for how many each stands, which a document keeps when drawn.
+        draws: resamples of the documents, or of fewer groups of them.
+        weight: shape (documents,), the sampling weights, which documents keep when drawn.
     """
     groups = draws.counts.shape[1]
     sides = [np.nan_to_num(by_document), (~np.isnan(by_document)).astype(float)]
@@ -162,8 +162,8 @@ def resample_means(
 
 
 def in_groups(by_document: FloatArray, groups: int) -> FloatArray:
-    """Sums over groups of documents, which are drawn or swapped together where there are many;
-    shape (groups,), or as it is for no more documents than groups."""
+    """Sum over groups of documents, which are drawn or swapped together where there are many; shape
+    (groups,), or unchanged if there are no more documents than groups."""
     if len(by_document) <= groups:
         return by_document
     return sums(np.arange(len(by_document)) % groups, by_document, groups)
@@ -172,8 +172,8 @@ def in_groups(by_document: FloatArray, groups: int) -> FloatArray:
 def _system_level(
     human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws
 ) -> FloatArray:
-    """Each resample's system means are a weighted sum over documents, so all resamples are one
-    product."""
+    """Compute system-level coefficients; system means are weighted sums over documents, so all
+    resamples are one matrix product."""
     counts = np.ones((len(draws), len(human))) if draws.documents is None else draws.counts
     rated = counts @ (~np.isnan(human)).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -186,7 +186,7 @@ def _system_level(
 
 
 def percentile_interval(samples: FloatArray, *, confidence: float = CONFIDENCE) -> Interval:
-    """The middle part of the resamples (Efron, 1979), by numpy's linear quantiles."""
+    """Return the percentile interval (Efron, 1979), by numpy's linear quantiles."""
     defined = samples[np.isfinite(samples)]
     if len(defined) < 2:
         return Interval(None, None, len(defined), "fewer than two resamples gave a value")
@@ -197,7 +197,7 @@ def percentile_interval(samples: FloatArray, *, confidence: float = CONFIDENCE) 
 def bca_interval(
     samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = CONFIDENCE
 ) -> Interval:
-    """The bias-corrected accelerated interval (Efron, 1987).
+    """Return the bias-corrected accelerated interval (Efron, 1987).
 
     Args:
         estimate: the value on all data.
@@ -222,7 +222,8 @@ def bca_interval(
 
 
 def leave_one_out_values(by_document: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """The mean over documents with each left out in turn; shape (documents,), NaN for missing."""
+    """Return the mean over documents with each left out in turn; shape (documents,), NaN for
+    missing."""
     defined = ~np.isnan(by_document)
     if weight is not None:
         own = np.where(defined, weight, 0.0)

@@ -1,11 +1,11 @@
-"""What a statistic gives: a value, or the reason why it has none. Never NaN."""
+"""The result of a statistic: a value, or the reason why it is undefined. Never NaN."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic's value, or None with a reason in words."""
+    """A statistic's value, or None with a reason."""
 
     value: float | None
     reason: str = ""

@@ -1,10 +1,10 @@
-"""What "better" means wherever two judges are compared, or a judge before and after a change: a
-higher mean correlation with people *on the same documents, ties counted*.
+"""The definition of "better" wherever two judges are compared, or a judge before and after a
+change: a higher mean correlation with people *on the same documents, ties counted*.
 
 A document counts if people rank anything in it: their mean varies over the outputs that both judges
 scored. A judge that ties all these outputs ranks nothing there, and counts as 0. Published tables
-leave such documents out, for each judge by itself (see `correlation`); compared in that way, a
-judge that ties all outputs of the documents that are hard for it looks better and is not.
+leave such documents out, separately for each judge (see `correlation`); in such a comparison, a
+judge that ties all outputs of the documents that are hard for it wrongly looks better.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ NOTHING_RANKED = "in no document do people rank outputs that both judges scored"
 
 @dataclass(frozen=True)
 class Ranked:
-    """In how many documents people rank anything, and in how many of these each of two judges
+    """The number of documents in which people rank outputs, and in how many of these each judge
     does."""
 
     documents: int
@@ -34,10 +34,10 @@ class Ranked:
 class SameDocuments:
     """Two judges in the documents in which people rank anything.
 
-    `counting` is a mask of these, `counts` says how many outputs people rated and both judges
-    scored, and `weight` for how many documents each stands (None where all stand for as many);
-    `of_first` and `of_second` are coefficients as `coefficients_by_document` gives them, NaN where
-    either side ties all outputs. Shape (documents,) each.
+    `counting` is a mask of these, `counts` the numbers of outputs that people rated and both judges
+    scored, and `weight` the documents' sampling weights (None where all are equal); `of_first` and
+    `of_second` are coefficients from `coefficients_by_document`, NaN where people or the judge tie
+    all outputs. Shape (documents,) each.
     """
 
     counting: np.ndarray
@@ -54,7 +54,7 @@ class SameDocuments:
 
     @cached_property
     def second(self) -> FloatArray:
-        """The second judge's, in the same way."""
+        """The second judge's coefficients, in the same way."""
         return ties_as_0(self.of_second, self.counting)
 
     @cached_property
@@ -79,7 +79,7 @@ class SameDocuments:
         return Ranked(int(self.counting.sum()), first, second)
 
     def at(self, places: Sequence[int] | IntArray) -> "SameDocuments":
-        """Some of the documents, in an order."""
+        """Select documents by position, in this order."""
         chosen = np.asarray(places, dtype=np.int64)
         weight = None if self.weight is None else self.weight[chosen]
         return SameDocuments(
@@ -117,11 +117,11 @@ def on_same_documents(
 def ranked_by_document(
     outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient = "spearman"
 ) -> FloatArray:
-    """A judge's coefficient in each document in which people rank anything, 0 where it ties all
-    outputs; NaN elsewhere. Shape (documents,).
+    """Return a judge's coefficient in each document in which people rank anything, 0 where it ties
+    all outputs; NaN elsewhere. Shape (documents,).
 
     Args:
-        human, judge: shape (outputs,), NaN for missing; to be compared, judges need the same
+        human, judge: shape (outputs,), NaN for missing; for a comparison, judges need the same
             outputs.
     """
     outputs, (human, judge) = complete(outputs, human, judge)
@@ -130,10 +130,11 @@ def ranked_by_document(
 
 
 def ties_as_0(by_document: FloatArray, counting: np.ndarray) -> FloatArray:
-    """A judge's coefficients with 0 where it alone ties all outputs; shape (documents,).
+    """Return a judge's coefficients with 0 where only the judge ties all outputs; shape
+    (documents,).
 
     Args:
-        by_document: as `coefficients_by_document` gives them.
+        by_document: coefficients from `coefficients_by_document`.
         counting: in which documents people rank anything.
     """
     return np.where(counting, np.nan_to_num(by_document), np.nan)

@@ -1,34 +1,34 @@
 """Draw samples with known probabilities, more often where a prediction is likely to be wrong.
 
 Active choice (Zrnic and Candès, 2024, "Active statistical inference"): what is drawn depends on how
-large the judge's error is likely to be, mixed with an equal share for everything, so that no
-probability is near 0 and no weight without limit. Samples have a fixed size and exactly the
-probabilities asked for: systematic sampling from a list in random order (Madow, 1949; Hartley and
-Rao, 1962).
+large the judge's error is likely to be, mixed with equal probabilities, so that no probability is
+near 0 and weights are bounded. Samples have a fixed size and exactly the requested probabilities:
+systematic sampling from a list in random order (Madow, 1949; Hartley and Rao, 1962).
 """
 
 import numpy as np
 
 from geval.statistics.types import FloatArray, IntArray
 
-# The share of a sample that goes to everything alike. Weights are then at most twice those of a
-# uniform sample.
+# The share of a sample with equal probabilities. Weights are then at most twice those of a uniform
+# sample.
 UNIFORM_SHARE = 0.5
-# Ratings of a group count this much less than their number against those of all groups.
+# A group's mean is shrunk towards that of all, as if with this many additional ratings.
 SHRINKING = 5
 SCORE_GROUPS = 10
 
 
 def equal_probabilities(units: int, size: float) -> FloatArray:
-    """A uniform sample's; shape (units,)."""
+    """Return a uniform sample's probabilities; shape (units,)."""
     return np.full(units, min(1.0, size / units) if units else 0.0)
 
 
 def proportional_probabilities(measure: FloatArray, size: float) -> FloatArray:
-    """Proportional to a measure, but at most 1, with a sum of `size`; shape (units,).
+    """Return probabilities proportional to a measure, at most 1, with a sum of `size`; shape
+    (units,).
 
     Args:
-        measure: shape (units,), at least 0; where all that is left of it is 0, all get as much.
+        measure: shape (units,), at least 0; where the rest is all 0, the probabilities are equal.
     """
     proportional_probabilities = np.zeros(len(measure))
     size = min(size, float(len(measure)))
@@ -51,11 +51,11 @@ def proportional_probabilities(measure: FloatArray, size: float) -> FloatArray:
 def active_probabilities(
     error: FloatArray, size: float, uniform_share: float = UNIFORM_SHARE
 ) -> FloatArray:
-    """A mixture of equal probabilities and those proportional to a predicted error; shape (units,).
+    """Mix equal probabilities with probabilities proportional to a predicted error; shape (units,).
 
     Args:
-        error: shape (units,), how far the judge is likely to be off, NaN where nothing is known,
-            which counts as the mean of what is.
+        error: shape (units,), the judge's predicted error, NaN where unknown, which counts as the
+            mean of the known ones.
     """
     if not len(error):
         return np.zeros(0)
@@ -67,13 +67,13 @@ def active_probabilities(
 
 
 def draw_systematically(probabilities: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Units drawn with exactly these probabilities, as many as their sum, rounded up or down.
+    """Draw units with exactly these probabilities; their number is the sum, rounded up or down.
 
     Returns:
-        Positions, rising.
+        Positions, ascending.
     """
     order = rng.permutation(len(probabilities))
-    # Rounded, so that a whole sum is whole in spite of its many parts.
+    # Rounded, so that an integral sum stays integral despite rounding errors.
     passed = np.round(np.cumsum(probabilities[order]), 9)
     marks = np.floor(passed + rng.random())
     before = np.append(0.0, marks[:-1])
@@ -81,7 +81,7 @@ def draw_systematically(probabilities: FloatArray, rng: np.random.Generator) -> 
 
 
 def in_any(*probabilities: FloatArray) -> FloatArray:
-    """The probability of being in at least one of samples that were drawn independently."""
+    """Return the probability of being in at least one of several independently drawn samples."""
     first, *others = probabilities
     if not others:
         return first
@@ -92,10 +92,10 @@ def in_any(*probabilities: FloatArray) -> FloatArray:
 
 
 def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> FloatArray:
-    """How far people's ratings are likely to lie from what the judges' scores say of them.
+    """Predict how far people's ratings are from a regression on the judges' scores.
 
-    The squared error of a line through the rated outputs, as it is in the output's system and in
-    its tenth of the scores: both as a multiple of that of all, and shrunk towards it.
+    Uses the squared errors of a regression line through the rated outputs, by system and by decile
+    of scores: both as multiples of the overall one, and shrunk towards it.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -121,7 +121,7 @@ def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> 
     groups = [system]
     if len(defined):
         cuts = np.unique(np.quantile(defined, np.linspace(0, 1, SCORE_GROUPS + 1)[1:-1]))
-        # Outputs without a score are a group of their own.
+        # Outputs without a score are a separate group.
         groups.append(np.where(np.isnan(judge), len(cuts) + 1, np.searchsorted(cuts, judge)))
     for group in groups:
         _, at = np.unique(group, return_inverse=True)

@@ -56,7 +56,7 @@ class Scale:
 
     @property
     def written(self) -> str:
-        """As `parsed_scale` reads it, its step included."""
+        """The scale as `parsed_scale` reads it, including its step."""
         return f"{self}" if self.step == 1 else f"{self} step {short(self.step)}"
 
     @cached_property
@@ -66,7 +66,8 @@ class Scale:
         return tuple(round(self.lowest + index * self.step, 9) for index in range(count))
 
     def spans(self, lowest: float, highest: float) -> bool:
-        """Whether values from `lowest` to `highest` lie on it, apart from rounding."""
+        """Return whether values from `lowest` to `highest` are on the scale, apart from
+        rounding."""
         return lowest >= self.lowest - ROUNDING and highest <= self.highest + ROUNDING
 
     @property
@@ -81,20 +82,20 @@ class Scale:
         return all(point == int(point) and point >= 0 for point in self.points)
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies between the ends, apart from rounding (a mean need not lie on a
-        point)."""
+        """Return whether a value lies between the ends, apart from rounding (a mean need not lie on
+        a point)."""
         return self.spans(value, value)
 
     def point_at(self, value: float) -> float | None:
-        """The point equal to a value, or None between points and outside."""
+        """Return the point equal to a value, or None between points and outside."""
         return next((point for point in self.points if abs(point - value) < 1e-9), None)
 
 
 def parsed_scale(written: str) -> Scale:
-    """A scale as people write it: "1-5", "0 to 1 step 0.5".
+    """Parse a scale as people write it: "1-5", "0 to 1 step 0.5".
 
     Raises:
-        ValueError: a sentence that says what is expected.
+        ValueError: the message says what is expected.
     """
     number = r"(-?\d+(?:\.\d+)?)"
     between = r"\s*(?:-|–|to|,)\s*"
@@ -109,10 +110,10 @@ def parsed_scale(written: str) -> Scale:
 def problems_of_scale(
     lowest: float, highest: float, step: float, labels: Mapping[str, str]
 ) -> dict[str, str]:
-    """The errors of a scale, by field; empty if it is valid.
+    """Return the errors of a scale, by field; empty if it is valid.
 
     Args:
-        labels: the names of points, by the points as written ("1" -> "Yes").
+        labels: the names of points, by point as text ("1" -> "Yes").
     """
     try:
         scale = Scale(lowest, highest, step)
@@ -132,7 +133,7 @@ def problems_of_scale(
 
 
 def usable_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> Scale:
-    """The scale of stored values, or a usable one close to it if they are invalid."""
+    """Return the scale of stored values, or a usable scale close to it if they are invalid."""
     named = labels.items() if isinstance(labels, dict) else ()
     points = {
         str(label): point for written, label in named if (point := _number(written)) is not None
@@ -155,12 +156,12 @@ def _number(written: str) -> float | None:
 
 
 def is_number(value: float) -> bool:
-    """Whether a rating or score can be stored and used: finite, and not absurdly large."""
+    """Return whether a rating or score can be stored and used: finite, and not absurdly large."""
     return -FARTHEST <= value <= FARTHEST
 
 
 def usual_scale_for(values: Iterable[float]) -> Scale:
-    """The narrowest usual scale that contains all values, or their own range if none does.
+    """Return the narrowest usual scale that contains all values, or their own range if none does.
 
     Raises:
         ValueError: there are no values.
@@ -176,25 +177,27 @@ def usual_scale_for(values: Iterable[float]) -> Scale:
     return Scale(low, top, step=max(1.0, (top - low) / 100))
 
 
-# What is asked for first when a few values lie outside; scales of three or four points are rare.
+# The scales to try first when a few values are outside; scales of three or four points are rare.
 _EXPECTED_SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
 # At most this share of the values may lie outside the scale of the others.
 RARE = 0.05
 
 
-# A narrow scale, by its top, is mixed with another where so many times as many values lie on it as
-# just above it, up to GAP times its top, and both scales have FEWEST values and LEAST of all. On a
-# scale of 100 points, people who use its ends alone give 5 and 10 often, so that takes more.
+# A narrow scale (by its top) is mixed with a wider one if this many times as many values lie on it
+# as just above it, up to GAP times its top, and both scales have FEWEST values and the share LEAST
+# of all. People who use only the ends of a scale of 100 points often give 5 and 10, so these tops
+# need more.
 _NARROW_SCALES = ((1, 3), (5, 3), (7, 5), (10, 10))
 GAP, FEWEST, LEAST = 3, 10, 0.1
-# Of values above 1, so many are whole where those of 0 to 1 among them are shares.
+# The share of whole numbers among values above 1 from which those between 0 and 1 are taken for
+# shares.
 WHOLE = 0.95
 
 
 @dataclass(frozen=True)
 class ScaleGuess:
-    """The scale that values seem to be on, and the different values that are off it: a few strays,
-    or, where two scales are mixed, those of the other one."""
+    """The likely scale of values, and the distinct values off it: a few strays, or, where two
+    scales are mixed, those of the other scale."""
 
     scale: Scale
     off: tuple[float, ...] = ()
@@ -202,8 +205,8 @@ class ScaleGuess:
 
 
 def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
-    """The scale of most values: a stray 9 among 1 to 5 does not make it 1 to 10; where two scales
-    are mixed, the narrower one.
+    """Guess the scale of most values: a stray 9 among 1 to 5 does not make it 1 to 10; where two
+    scales are mixed, the narrower one.
 
     Args:
         counts: how often each value occurs.
@@ -220,7 +223,7 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
         if not off:
             break
         count = sum(counts[value] for value in off)
-        # With fewer than five others for each, nobody can say which are the strays.
+        # With fewer than five regular values per stray, the strays cannot be identified.
         if count <= max(1, RARE * total) and total - count >= 5 * count:
             inside = usual_scale_for(set(counts) - set(off))
             scale = Scale(lowest, highest) if inside.step == 1 else inside
@@ -229,7 +232,7 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
 
 
 def mixed_guess(counts: Mapping[float, int]) -> ScaleGuess | None:
-    """The guess where two scales seem to be mixed; None where there seems to be one.
+    """Return the guess if two scales seem to be mixed; None if there seems to be only one.
 
     Args:
         counts: how often each value occurs.
@@ -242,8 +245,8 @@ def mixed_guess(counts: Mapping[float, int]) -> ScaleGuess | None:
 
 
 def narrower_scale(counts: Mapping[float, int]) -> Scale | None:
-    """The narrower of two scales that seem to be mixed, such as 0-1 where half of the ratings are
-    on 0-100; None where values seem to be on one scale.
+    """Return the narrower of two scales that seem to be mixed, such as 0-1 where half of the
+    ratings are on 0-100; None where values seem to be on one scale.
 
     Args:
         counts: how often each value occurs.
@@ -269,7 +272,7 @@ def narrower_scale(counts: Mapping[float, int]) -> Scale | None:
     if is_much(shares) and is_much(count) and points >= WHOLE * count:
         return Scale(0, 1)
     for top, most in _NARROW_SCALES:
-        # The lowest point of a wide scale is on the narrow one as well, and tells nothing.
+        # The lowest point of a wide scale is also on the narrow one, so it is no evidence.
         inside, above = number(whole.lowest, top), number(top, GAP * top)
         beyond = number(GAP * top, high)
         if (

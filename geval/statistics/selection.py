@@ -1,4 +1,4 @@
-"""Choosing the best of several by cross-validation, and what the chosen is worth. Pure."""
+"""Choose the best of several candidates by cross-validation, and evaluate the choice. Pure."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Selected:
-    """The best of some: its position, and for each document the value of the one that the other
-    documents would choose, which makes the choice look no better than it is (Stone, 1974)."""
+    """The best candidate's position, and for each document the value of the candidate that the
+    other documents would choose, which avoids an optimistic evaluation (Stone, 1974)."""
 
     best: int
     by_document: FloatArray
@@ -23,7 +23,7 @@ def select(values: FloatArray, *, seed: int, folds: int = FOLDS) -> Selected:
 
     Args:
         values: shape (candidates, documents), larger is better, none missing.
-        seed: of the division of the documents into folds.
+        seed: the seed for dividing the documents into folds.
     """
     documents = values.shape[1]
     order = np.random.default_rng(seed).permutation(documents)
@@ -35,5 +35,5 @@ def select(values: FloatArray, *, seed: int, folds: int = FOLDS) -> Selected:
 
 
 def _best(values: FloatArray) -> int:
-    """The first of the best: today's comes first, and stays where nothing is better."""
+    """Return the first of the best: today's is first, and stays unless another is better."""
     return int(values.mean(axis=1).argmax()) if values.shape[1] else 0

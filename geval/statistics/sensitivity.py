@@ -1,9 +1,9 @@
-"""What moves a judge's scores that should not, and what its scores are like beside people's.
+"""What influences a judge's scores that should not, and how its scores compare with people's.
 
-A probe changes something that says nothing about quality; its effect is the mean difference of an
-output's scores with and without it. Outputs of a document are alike, so documents are left out in
-turn (jackknife, Student's t), and Holm's (1979) adjustment holds the chance of any false finding at
-5 %, over all probes and checks of a study together.
+A probe changes something irrelevant to quality; its effect is the mean difference of an output's
+scores with and without it. Outputs of a document are correlated, so documents are left out in turn
+(jackknife, Student's t), and Holm's (1979) adjustment holds the chance of any false finding at 5 %,
+over all probes and checks of a study together.
 """
 
 from collections.abc import Mapping
@@ -33,8 +33,8 @@ class Finding:
     """The effect of a probe, or a check.
 
     `value` is in points for probes and severity (scores less ratings), the ratio of the standard
-    deviations for the spread, ICC(1) for noise. None, with a reason, where nothing can be said.
-    `p` is of the hypothesis that all is well, `adjusted` by Holm over all of a study.
+    deviations for the spread, ICC(1) for noise. None, with a reason, where undefined. `p` is of the
+    hypothesis that there is no effect, `adjusted` by Holm over the whole study.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def is_found(self) -> bool:
-        """Whether something is wrong, at 5 % over all probes and checks together."""
+        """Whether an effect is shown, at 5 % over all probes and checks together."""
         return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
 
 
@@ -58,10 +58,10 @@ def sensitivity(
     changed: Mapping[str, FloatArray],
     human: FloatArray | None = None,
 ) -> list[Finding]:
-    """What probes and checks find, in the order of `changed`, then checks.
+    """Return the findings of probes, in the order of `changed`, then those of checks.
 
     Args:
-        unchanged: scores of two askings without a change; shape (outputs, 2), NaN for missing.
+        unchanged: scores of two rounds without a change; shape (outputs, 2), NaN for missing.
         changed: scores under each probe; shape (outputs,).
         human: people's mean ratings on the same scale; shape (outputs,), NaN for unrated.
     """
@@ -87,7 +87,7 @@ def _row_means(scores: FloatArray) -> FloatArray:
 
 
 def _shift(name: str, outputs: Outputs, gap: FloatArray) -> Finding:
-    """A mean of differences, tested against 0 from both sides."""
+    """Test a mean of differences against 0, two-sided."""
     there, documents, left_out = _documents(outputs, gap)
     if left_out is None:
         return _too_few(name, int(there.sum()), documents)
@@ -98,7 +98,7 @@ def _shift(name: str, outputs: Outputs, gap: FloatArray) -> Finding:
 
 
 def _spread(outputs: Outputs, judge: FloatArray, human: FloatArray) -> Finding:
-    """The ratio of standard deviations, tested against too small a one, on its logarithm."""
+    """Test whether the ratio of standard deviations is too small, on its logarithm."""
     there, documents, left_out = _documents(outputs, judge + human)
     if left_out is None:
         return _too_few(SPREAD, int(there.sum()), documents)
@@ -120,7 +120,7 @@ def _spread(outputs: Outputs, judge: FloatArray, human: FloatArray) -> Finding:
 def _left_out_variance(
     outputs: Outputs, there: np.ndarray, values: FloatArray, left_out: LeftOut
 ) -> tuple[float, FloatArray]:
-    """A variance over outputs, and with each group of documents left out."""
+    """Return a variance over outputs, and with each group of documents left out."""
     centred = values - values[there].mean()
     first, second, count = (
         left_out.sums(_sums(outputs, there, of))
@@ -130,10 +130,10 @@ def _left_out_variance(
 
 
 def _noise(outputs: Outputs, unchanged: FloatArray) -> Finding:
-    """The reliability of one score from two askings, tested against too low a one on Fisher's z.
+    """Test whether the reliability of one score, from two rounds, is too low, on Fisher's z.
 
-    With two scores each, B and W the mean squares between and within outputs, ICC(1) is
-    (B - W) / (B + W).
+    With two scores each, and B and W the mean squares between and within outputs, ICC(1) is (B - W)
+    / (B + W).
     """
     there, documents, left_out = _documents(outputs, unchanged.sum(axis=1))
     if left_out is None:
@@ -165,14 +165,14 @@ def _fisher(icc: FloatArray) -> FloatArray:
 
 
 def _documents(outputs: Outputs, values: FloatArray) -> tuple[np.ndarray, int, LeftOut | None]:
-    """Which outputs have a value, in how many documents; None if these are too few."""
+    """Return which outputs have a value, and in how many documents; None if these are too few."""
     there = ~np.isnan(values)
     documents = len(np.unique(outputs.document[there]))
     return there, documents, LeftOut.each(documents) if documents >= INTERVAL_DOCUMENTS else None
 
 
 def _sums(outputs: Outputs, there: np.ndarray, values: FloatArray) -> FloatArray:
-    """Sums over the outputs of each document that has any; shape (documents,)."""
+    """Return sums over the outputs of each document that has any; shape (documents,)."""
     _names, at = np.unique(outputs.document[there], return_inverse=True)
     return np.asarray(np.bincount(at, weights=values[there]), dtype=float)
 
@@ -188,7 +188,7 @@ def _tested(
     against: float,
     below: bool = False,
 ) -> Finding:
-    """A value with its interval, tested against a number: from both sides, or whether it is
+    """Return a value with its interval, tested against a number: two-sided, or whether it is
     below."""
     n, freedom = int(there.sum()), left_out.freedom(documents)
     variance = left_out.variance(without)
@@ -202,7 +202,7 @@ def _tested(
 
 
 def _brought_back(finding: Finding, back: np.ufunc) -> Finding:
-    """A finding that was made on another scale, on its own."""
+    """Transform a finding back from another scale to its own."""
     assert finding.value is not None
     assert finding.interval is not None
     assert finding.interval.ends is not None

@@ -1,18 +1,18 @@
-"""How strict each annotator is, and what outputs would get from an annotator of average severity.
+"""Annotators' severity, and the ratings that an annotator of average severity would give.
 
-Means of ratings depend on who rated: where annotators rate different outputs, an output that met
-strict ones looks worse than it is. The many-facet Rasch model (Linacre, 1989) with Andrich's (1978)
-rating scale takes ratings as steps of an ordinal scale, whose distances need not be equal:
+Mean ratings depend on the raters: where annotators rate different outputs, an output with strict
+annotators looks worse than it is. The many-facet Rasch model (Linacre, 1989) with Andrich's (1978)
+rating scale treats ratings as steps of an ordinal scale, whose distances need not be equal:
 
     log P(k) - log P(k - 1) = quality of the output - severity of the annotator - step k
 
 Severities and steps follow from the conditional likelihood given each output's sum (Andersen, 1972;
 for raters, Eckes, 2015): no distribution of qualities is assumed, and estimates are consistent with
-few ratings per output, where joint maximum likelihood is not. Intervals are from the sandwich
-of the scores of documents, whose outputs are alike. The distribution of qualities is then estimated
-on a grid (Laird, 1978), and adjusted scores are posterior means under it.
+few ratings per output, where joint maximum likelihood is not. Intervals use the sandwich estimator
+with scores summed by document, whose outputs are correlated. The distribution of qualities is then
+estimated on a grid (Laird, 1978), and adjusted scores are posterior means under it.
 
-The model takes annotators to differ in severity alone: for how well they tell outputs apart see
+The model assumes that annotators differ only in severity: for how well they distinguish outputs see
 `mace` and `dawid_skene`.
 """
 
@@ -35,12 +35,12 @@ from geval.statistics.thresholds import (
 )
 from geval.statistics.types import FloatArray, IntArray
 
-# A weak normal prior, so that somebody who is stricter wherever others differ has a finite value.
+# A weak normal prior, so that an annotator who is always the stricter one has a finite severity.
 RIDGE = 0.01
-# Qualities in logits at which their distribution is estimated.
+# The grid of qualities, in logits, on which their distribution is estimated.
 GRID = np.linspace(-10.0, 10.0, 61)
 MOST_ROUNDS, CHANGE = 500, 1e-7
-# A smaller error is of rounding: annotators are alike in every document.
+# A smaller error is due to rounding: annotators do not differ in any document.
 LEAST_ERROR = 1e-6
 ALIKE = "annotators never differ, so nothing is known of how much severity varies"
 ONE_VALUE = "all ratings are the same"
@@ -73,9 +73,9 @@ class ManyFacets:
     """A fitted model.
 
     `raters` are parallel to the raters of the ratings; `adjusted` has shape (outputs,): the
-    expected rating by an average annotator, NaN where nobody rated who is in the model. `values`
-    are the categories, `steps` of shape (values - 1,) how hard each is to take, in logits.
-    `reason` says why there is no model.
+    expected rating by an average annotator, NaN without a rating by an annotator in the model.
+    `values` are the categories, `steps` of shape (values - 1,) the difficulty of each step, in
+    logits. `reason` says why there is no model.
     """
 
     raters: tuple[RaterSeverity, ...]
@@ -86,14 +86,14 @@ class ManyFacets:
 
 
 def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = True) -> ManyFacets:
-    """The severity of every annotator, and ratings adjusted for it.
+    """Estimate the severity of every annotator, and ratings adjusted for it.
 
-    Answers who is strict, where not everybody rated everything as well. Severities compare
-    annotators that are linked by outputs; of several such groups the largest is in the model.
+    It says who is strict even where not everybody rated everything. Only annotators linked by
+    common outputs can be compared; of several linked groups the largest is used.
 
     Args:
-        outputs: their documents are the units of the intervals.
-        has_intervals: whether severities have intervals, which take some of the time.
+        outputs: the outputs, whose documents are the units of the intervals.
+        has_intervals: whether to compute intervals of severities, which takes time.
     """
     values = np.unique(ratings.value)
     linked, reasons = _linked(ratings)
@@ -125,8 +125,8 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
 
 
 def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
-    """The annotators who share enough outputs with others and are linked to most; and of each why
-    not. Shape (raters,)."""
+    """Return the annotators who share enough outputs with others and belong to the largest linked
+    group; and for each other the reason. Shape (raters,)."""
     enough = np.ones(ratings.raters, dtype=bool)
     while True:
         among_them = ratings.among(np.ones(ratings.outputs, dtype=bool), enough)
@@ -155,12 +155,12 @@ def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
 
 @dataclass(frozen=True, eq=False)
 class _Patterns:
-    """Outputs by who rated them and by the sum of their codes, which together say all that the
-    model knows of an output's quality.
+    """Outputs by raters and by the sum of their codes, which together are sufficient for an
+    output's quality.
 
     Each block has outputs with as many ratings: `raters` of shape (patterns, size), `total` of
-    shape (patterns,), which `outputs` are of which pattern (`pattern`), and `codes` of shape
-    (outputs, size).
+    shape (patterns,), `outputs` and their patterns (`pattern`), and `codes` of shape (outputs,
+    size).
     """
 
     blocks: "tuple[_Block, ...]"
@@ -196,14 +196,14 @@ class _Block:
 
     @cached_property
     def count(self) -> FloatArray:
-        """How many outputs have each pattern."""
+        """The number of outputs with each pattern."""
         return sums(self.pattern, None, len(self.total))
 
 
 @dataclass(frozen=True, eq=False)
 class _Errors:
-    """Standard errors of severities, shape (raters,): clustered by document, and by the information
-    alone; `documents` tell something."""
+    """Standard errors of severities, shape (raters,): clustered by document, and from the
+    information matrix alone; `documents` is the number of informative documents."""
 
     clustered: FloatArray
     by_information: FloatArray
@@ -219,8 +219,8 @@ class _Conditional:
         self.size = patterns.raters + patterns.codes - 2
 
     def fitted(self) -> tuple[FloatArray, FloatArray]:
-        """Severities of shape (raters,), which sum to 0, as the prior wants of those that the data
-        do not tell apart, and what each code adds, (codes,)."""
+        """Return severities of shape (raters,), which sum to 0 because of the prior, and what each
+        code adds, (codes,)."""
         from scipy import optimize  # noqa: PLC0415 (takes most of a second)
 
         fit = optimize.minimize(
@@ -243,7 +243,8 @@ class _Conditional:
         return loss, gradient
 
     def _by_output(self, block: _Block, expected: FloatArray) -> FloatArray:
-        """The score of each output: observed less expected; shape (outputs, parameters)."""
+        """Return the score function by output: observed minus expected; shape (outputs,
+        parameters)."""
         codes = self.patterns.codes
         rows = np.arange(len(block.codes))[:, None]
         score = np.zeros((len(block.codes), self.size))
@@ -256,7 +257,7 @@ class _Conditional:
         return score
 
     def errors(self, severity: FloatArray, steps: FloatArray, outputs: Outputs) -> "_Errors":
-        """How far severities may be off, over documents."""
+        """Return the standard errors of severities, over documents."""
         parameters = np.concatenate([severity, steps[1:-1]])
         information = self._information(parameters)
         by_document = np.zeros((outputs.documents, self.size))
@@ -269,7 +270,7 @@ class _Conditional:
         raters = self.patterns.raters
         inverse = np.linalg.inv(information)[:raters]
         moved = inverse @ by_document.T
-        # The data say nothing of all severities together, which are 0 on average.
+        # The data do not determine the mean severity, which is 0.
         centre = np.eye(raters) - 1 / raters
         variances = np.diagonal(centre @ inverse[:, :raters] @ centre)
         return _Errors(
@@ -279,7 +280,7 @@ class _Conditional:
         )
 
     def _information(self, parameters: FloatArray, width: float = 1e-4) -> FloatArray:
-        """Minus the second derivatives, from differences of the first."""
+        """Return the negative second derivatives, from finite differences of the first."""
         rows = []
         for at in range(self.size):
             step = np.zeros(self.size)
@@ -292,9 +293,9 @@ class _Conditional:
 def _given_total(
     block: _Block, severity: FloatArray, steps: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The logarithm of the probability weight of each pattern's total, and with which probability
-    each of its raters gave each code, given the total; shapes (patterns,) and (patterns, size,
-    codes). By the forward and backward sums over raters of a hidden Markov model's algorithm."""
+    """Return the log weight of each pattern's total, and the probability that each of its raters
+    gave each code, given the total; shapes (patterns,) and (patterns, size, codes). Uses forward
+    and backward sums over raters, as in a hidden Markov model."""
     codes = len(steps)
     patterns, size = block.raters.shape
     length = size * (codes - 1) + 1
@@ -311,7 +312,7 @@ def _given_total(
         before.append(summed / total)
     rows = np.arange(patterns)
     logs = logs + np.log(before[-1][rows, block.total])
-    # What the raters from one on must still add: read backwards from the total.
+    # The weights of what the remaining raters must add, going backwards from the total.
     needed = np.zeros((patterns, length))
     needed[rows, block.total] = 1.0
     expected = np.empty((patterns, size, codes))
@@ -326,7 +327,7 @@ def _given_total(
 
 
 def _shifted(sums_before: FloatArray, weight: FloatArray) -> FloatArray:
-    """Weights of sums with another rater's code added."""
+    """Return the weights of sums after adding another rater's code."""
     shifted = np.zeros_like(sums_before)
     for code in range(weight.shape[1]):
         kept = sums_before[:, : sums_before.shape[1] - code]
@@ -335,7 +336,7 @@ def _shifted(sums_before: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _shifted_back(needed: FloatArray, weight: FloatArray) -> FloatArray:
-    """Weights of sums from which this rater's code leads to what is needed."""
+    """Return the weights of sums from which this rater's code leads to the needed ones."""
     shifted_back = np.zeros_like(needed)
     for code in range(weight.shape[1]):
         shifted_back[:, : needed.shape[1] - code] += weight[:, code, None] * needed[:, code:]
@@ -343,7 +344,7 @@ def _shifted_back(needed: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _probabilities(quality: FloatArray, severity: float, steps: FloatArray) -> FloatArray:
-    """Of each code, at some qualities; shape (qualities, codes)."""
+    """Return the probability of each code at some qualities; shape (qualities, codes)."""
     probabilities: FloatArray = special.softmax(
         np.multiply.outer(quality - severity, np.arange(len(steps))) + steps, axis=1
     )
@@ -351,8 +352,8 @@ def _probabilities(quality: FloatArray, severity: float, steps: FloatArray) -> F
 
 
 def _likelihood(block: _Block, severity: FloatArray, steps: FloatArray) -> FloatArray:
-    """Of each pattern's total at each quality of the grid, up to a factor of the pattern; shape
-    (patterns, grid)."""
+    """Return the likelihood of each pattern's total at each quality of the grid, up to a factor per
+    pattern; shape (patterns, grid)."""
     norm = np.array(
         [
             special.logsumexp(np.multiply.outer(GRID - own, np.arange(len(steps))) + steps, axis=1)
@@ -365,7 +366,7 @@ def _likelihood(block: _Block, severity: FloatArray, steps: FloatArray) -> Float
 
 
 def _share_of_qualities(patterns: _Patterns, severity: FloatArray, steps: FloatArray) -> FloatArray:
-    """The distribution of outputs over the grid, by EM from a uniform one."""
+    """Estimate the distribution of outputs over the grid, by EM from a uniform one."""
     likelihood = np.concatenate([_likelihood(block, severity, steps) for block in patterns])
     count = np.concatenate([block.count for block in patterns])
     share = np.full(len(GRID), 1 / len(GRID))
@@ -388,7 +389,7 @@ def _adjusted(
     share: FloatArray,
     outputs: int,
 ) -> FloatArray:
-    """The expected rating of each output by an average annotator, given its ratings."""
+    """Return the expected rating of each output by an average annotator, given its ratings."""
     average = _probabilities(GRID, 0.0, steps) @ values
     adjusted = np.full(outputs, np.nan)
     for block in patterns:
@@ -406,7 +407,8 @@ def _rater(
     share: FloatArray,
     errors: _Errors | None,
 ) -> RaterSeverity:
-    """An annotator's severity; in points it rises with the logits, so its interval's ends do."""
+    """Return an annotator's severity; in points it increases with the logits, so the interval's
+    ends can be converted."""
     average = _probabilities(GRID, 0.0, steps) @ values
 
     def points(logits: float) -> float:

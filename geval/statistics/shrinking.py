@@ -1,8 +1,8 @@
-"""What a gain is likely to be that was chosen because it is large (the winner's curse).
+"""Correct a gain that was selected because it is large (the winner's curse).
 
 A gain is claimed where its whole interval is above 0. Among repeated looks at a small true gain
-those prove in which chance added to it, so proven gains are larger than true ones: the fewer
-documents, the more.
+only those prove it in which chance added to it, so proven gains exceed true ones, the more so the
+fewer documents there are.
 """
 
 import numpy as np
@@ -10,21 +10,21 @@ import numpy as np
 from geval.statistics.distributions import normal_cdf, normal_ppf, t_ppf, t_tail
 from geval.statistics.types import FloatArray
 
-# The integral over possible gains, in standard errors: beyond these ends there is nothing left.
+# The bounds of the integral over possible gains, in standard errors; beyond them it is negligible.
 _REACH, _STEPS = 8.0, 3201
 
 
 def shrunken(gain: float, half_width: float, *, confidence: float, freedom: float) -> float:
-    """The likely size of a gain whose interval leaves out 0, given that it does.
+    """Return the likely size of a gain, given that its interval excludes 0.
 
-    The conditional likelihood estimate of Zhong and Prentice (2008): of the density of the gain
-    among those that leave out 0, halfway between the most likely true gain and the mean over all.
-    Student's t is taken to the normal value with the same p. It lies between 0 and the gain, and
-    near the gain where its interval is far from 0. Where few of such gains prove it is still
-    too large, but less so (`tests/statistics/test_shrinking.py`).
+    The conditional likelihood estimate of Zhong and Prentice (2008): with the density of gains
+    whose interval excludes 0, halfway between the most likely true gain and the mean. Student's t
+    is mapped to the normal value with the same p. The result is between 0 and the gain, and close
+    to the gain if its interval is far from 0. Where few such gains are proven it is still too
+    large, but less so (`tests/statistics/test_shrinking.py`).
 
     Args:
-        half_width: of the gain's t interval, above 0, at `confidence` (0.95 for 95 %).
+        half_width: half-width of the gain's t interval, above 0, at `confidence` (0.95 for 95 %).
         freedom: degrees of freedom of that interval.
     """
     quantile = (1 + confidence) / 2
@@ -37,7 +37,7 @@ def shrunken(gain: float, half_width: float, *, confidence: float, freedom: floa
 
 
 def _likely(z: float, limit: float) -> float:
-    """The true value, in standard errors, behind a normal z beyond a limit (on either side)."""
+    """Return the most plausible true value, in standard errors, given that |z| exceeds a limit."""
     from scipy import optimize  # noqa: PLC0415 (takes most of a second)
 
     def log_likelihood(value: FloatArray) -> FloatArray:

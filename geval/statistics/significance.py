@@ -1,9 +1,9 @@
 """Test whether one judge agrees better with people than another on the same items.
 
 Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges
-are standardised, and their scores are swapped for random documents and systems. They compare on the
-same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959) for a shared
-variable. Corrections for many comparisons.
+are standardised, and their scores are swapped for random documents and systems. Judges are compared
+on the same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959) for a
+shared variable. Corrections for many comparisons.
 """
 
 import itertools
@@ -25,16 +25,16 @@ from geval.statistics.same_documents import NOTHING_RANKED, on_same_documents
 from geval.statistics.types import FloatArray
 
 PERMUTATIONS = 1000
-# A p-value that is small among 1,000 orderings is taken from so many others: adjusted over the
-# pairs of many judges on many criteria, 1 in 1,001 would show no difference at all.
+# A p-value that is small among 1,000 orderings is recomputed with this many others: adjusted over
+# the pairs of many judges on many criteria, 1 in 1,001 could not show any difference.
 SMALL_P, MANY_PERMUTATIONS, MANY_SEED = 0.01, 10_000, 1
 MOST_MANY_CELLS = 10_000_000
 EXACT_UP_TO = 2**12
-# Below it, Williams' t is what rounding has left of 0 by 0, such as for a judge and its reverse.
+# Below it, Williams' t is 0 / 0 with rounding errors, such as for a judge and its reverse.
 LEAST_DENOMINATOR = 1e-12
 # Twelve names (`LETTERED_JUDGES`) need 81 letters at most.
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
-# Swapping systems needs tables of documents and systems; so many cells of them at once.
+# Swapping systems needs tables of documents and systems; the most cells in memory at once.
 MOST_CELLS = 2_000_000
 
 
@@ -43,8 +43,8 @@ Method = Literal["permutation", "jackknife"]
 
 @dataclass(frozen=True)
 class PairTest:
-    """The observed difference (first judge minus second), its two-sided p-value, and how many
-    orderings it rests on; none where it is a t test with the jackknife's standard error.
+    """The observed difference (first judge minus second), its two-sided p-value, and its number of
+    orderings; none for a t test with the jackknife's standard error.
 
     A p-value from random orderings counts the observed one, so it is never 0; an exact one
     enumerates all of them.
@@ -87,14 +87,14 @@ def permutation_test(
 ) -> PairTest:
     """Compare two judges' summary-level correlations by swapping their standardised scores.
 
-    More than 2,000 documents are swapped in so many groups, which is a permutation test as well.
+    More than 2,000 documents are swapped in that many groups, which is also a permutation test.
 
     Args:
         human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
     """
     outputs, (human, a, b) = complete(outputs, human, first, second)
     same = on_same_documents(outputs, human, a, b, coefficient)
-    if over == "documents":  # whose correlations are the same for standardised scores
+    if over == "documents":  # which do not depend on the scores' scale
         (test,) = permutation_tests(
             [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
         )
@@ -128,7 +128,7 @@ def permutation_tests(
     permutations: int = PERMUTATIONS,
     weights: Sequence[FloatArray | None] | None = None,
 ) -> list[PairTest]:
-    """The tests over documents of several pairs of judges, all by the same orderings.
+    """Test several pairs of judges over documents, with the same orderings.
 
     Args:
         differences: by pair, the first judge's coefficient minus the second's in each document;
@@ -152,7 +152,7 @@ def permutation_tests(
         tests[index] = _test_of(observed[index], count, len(patterns), exact)
     closer = [index for index in defined if not exact and (tests[index].p or 0) <= SMALL_P]
     if closer:
-        # Orderings of their own, so that looking closer does not by itself make p smaller.
+        # Separate orderings, so that the second test is independent of the first.
         patterns = _many_patterns(bits)
         counts = _counts_as_large(differences, weights, observed, closer, patterns)
         for index, count in zip(closer, counts, strict=True):
@@ -161,14 +161,14 @@ def permutation_tests(
 
 
 def paired_bootstrap_p(first: FloatArray, second: FloatArray) -> float | None:
-    """Whether the first judge agrees better than the second: the share of resamples in which it
-    does not, a one-sided p-value (Efron and Tibshirani, 1993, chapter 16; Koehn, 2004).
+    """Return a one-sided p-value for the first judge agreeing better than the second: the share of
+    resamples in which it does not (Efron and Tibshirani, 1993, chapter 16; Koehn, 2004).
 
-    Use it for a table that marks what is better than a baseline, as papers do. To claim that judges
+    Use it for tables that mark improvements over a baseline, as in papers. To claim that judges
     differ, use `permutation_test`, which tests that claim and is corrected over all pairs.
 
     Args:
-        first, second: shape (resamples,), of the same resamples; NaN where one gave no value.
+        first, second: shape (resamples,), values on the same resamples; NaN where undefined.
 
     Returns:
         (1 + resamples without an advantage) / (1 + resamples), never 0; None where no resample has
@@ -189,12 +189,12 @@ def new_systems_test(
     coefficient: Coefficient,
     over: Over,
 ) -> PairTest:
-    """Whether two judges' summary-level correlations would differ with other systems, or with other
-    systems and documents: Student's t test of the difference, whose standard error is the
+    """Test whether two judges' summary-level correlations would differ with other systems, or with
+    other systems and documents: Student's t test of the difference, whose standard error is the
     jackknife's (see `jackknife`), from ten systems on.
 
-    Swapping systems tests something else: that the judges are the same on these systems. Judges
-    that each favour systems of their own are then taken for different (`make bench-coverage`).
+    Swapping systems tests a different hypothesis: that the judges are the same on these systems. It
+    finds judges different that only favour different systems (`make bench-coverage`).
 
     Args:
         human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
@@ -218,7 +218,7 @@ def new_systems_test(
 def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTest:
     """
     Args:
-        count: in how many orderings the difference is as large as the observed one.
+        count: the number of orderings with a difference as large as the observed one.
     """
     p = count / orderings if exact else (count + 1) / (orderings + 1)
     return PairTest(observed, p, orderings, exact)
@@ -231,8 +231,8 @@ def _counts_as_large(
     chosen: Sequence[int],
     patterns: np.ndarray,
 ) -> list[int]:
-    """By pair, of those chosen, in how many orderings the difference is at least as large as the
-    observed one."""
+    """Return for each chosen pair the number of orderings with a difference at least as large as
+    the observed one."""
     swapped = _swapped_differences(
         [differences[index] for index in chosen], [weights[index] for index in chosen], patterns
     )
@@ -240,13 +240,13 @@ def _counts_as_large(
 
 
 def _as_large(differences: FloatArray, observed: float) -> int:
-    """How many differences are at least as large as the observed one, in either direction."""
+    """Count the differences that are at least as large as the observed one, in either direction."""
     return int((np.abs(differences) >= abs(observed) - 1e-12).sum())
 
 
 @lru_cache(maxsize=2)
 def _many_patterns(bits: int) -> FloatArray:
-    """Which of `bits` units are swapped, 0 or 1, the same for every test; shape (orderings,
+    """Draw which of `bits` units are swapped (0 or 1), the same for every test; shape (orderings,
     bits)."""
     orderings = min(MANY_PERMUTATIONS, MOST_MANY_CELLS // bits)
     return (np.random.default_rng(MANY_SEED).random((orderings, bits)) < 0.5).astype(float)
@@ -302,8 +302,8 @@ def benjamini_yekutieli(p_values: FloatArray | Sequence[float]) -> FloatArray:
 
 
 def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]:
-    """Letters such that two names share one if and only if they were not found to differ (Piepho,
-    2004).
+    """Assign letters such that two names share a letter if and only if they do not differ
+    significantly (Piepho, 2004).
 
     Args:
         names: best first, so that the best carries "a".
@@ -332,8 +332,8 @@ def _swapped_differences(
     weights: Sequence[FloatArray | None],
     patterns: np.ndarray,
 ) -> FloatArray:
-    """Swapping both judges in a document turns the sign of its difference; shape (pairs,
-    orderings)."""
+    """Return mean differences after swaps; swapping both judges in a document inverts the sign of
+    its difference; shape (pairs, orderings)."""
     groups = patterns.shape[1]
     counted = [
         np.where(np.isnan(difference), 0.0, 1.0 if weight is None else weight)
@@ -358,8 +358,8 @@ def _differences_by_cell(
     patterns: np.ndarray,
     over: Over,
 ) -> FloatArray:
-    """Swapping systems mixes the scores of a document; swapping the document, too, gives the
-    opposite mixture."""
+    """Return differences after swapping systems, which mixes the scores of a document; swapping the
+    document as well gives the opposite mixture."""
     documents, systems = human.shape
     of_systems = patterns[:, -systems:].astype(float)
     of_documents = (
@@ -373,7 +373,7 @@ def _differences_by_cell(
         block = slice(start, start + at_once)
         mixed, opposite = _mixed_coefficients(human, a, b, of_systems[block], coefficient)
         swapped = of_documents[:, block]
-        # A mixture that ties all outputs of a document counts as 0, as a judge does.
+        # A mixture that ties all outputs of a document counts as 0, like a judge.
         apart = np.nan_to_num(mixed) - np.nan_to_num(opposite)
         differences.append(np.where(swapped, -apart, apart).mean(axis=0))
     return np.concatenate(differences)
@@ -382,7 +382,8 @@ def _differences_by_cell(
 def _mixed_coefficients(
     human: FloatArray, a: FloatArray, b: FloatArray, patterns: FloatArray, coefficient: Coefficient
 ) -> tuple[FloatArray, FloatArray]:
-    """By document and ordering, for the mixture and its opposite; shape (documents, orderings)."""
+    """Return coefficients by document and ordering, for the mixture and its opposite; shape
+    (documents, orderings)."""
     if coefficient != "pearson":
         return swapped_coefficients(human, a, b, patterns, coefficient)
     documents, systems = human.shape

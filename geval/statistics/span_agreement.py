@@ -1,8 +1,8 @@
-"""How far people mark the same parts of texts.
+"""Agreement of people who mark parts of texts.
 
-Characters that nobody marked are no agreement worth counting and have no natural number, so that
-kappa tends to the F1 of two annotators (Hripcsak and Rothschild, 2005, "Agreement, the F-measure,
-and reliability in information retrieval"). Beyond chance, and with categories: `gamma`.
+Unmarked characters are trivial agreement without a natural number, so that kappa tends to the F1 of
+two annotators (Hripcsak and Rothschild, 2005, "Agreement, the F-measure, and reliability in
+information retrieval"). Beyond chance, and with categories: `gamma`.
 """
 
 import itertools
@@ -25,7 +25,7 @@ MANY_MARKS = f"fewer than {SPAN_OUTPUTS} outputs have few enough marks to align"
 
 @dataclass(frozen=True)
 class MarkedText:
-    """What people marked in a text of some characters, by annotator."""
+    """The marks in a text with this many characters, by annotator."""
 
     document: int
     length: int
@@ -34,8 +34,8 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class SpanAgreement:
-    """F1 over characters of all pairs of people, over `texts` that two people marked: `pairs`
-    of people, each in one text."""
+    """Pairwise F1 over characters, over `texts` that two people marked; `pairs` counts pairs of
+    people within a text."""
 
     f1: Estimate
     interval: Interval
@@ -45,8 +45,8 @@ class SpanAgreement:
 
 @dataclass(frozen=True)
 class GammaAgreement:
-    """Agreement beyond chance over the texts that two people marked, but for `left_out` with too
-    many marks."""
+    """Agreement beyond chance over the texts that two people marked, except `left_out` texts with
+    too many marks."""
 
     gamma: Estimate
     interval: Interval
@@ -54,7 +54,7 @@ class GammaAgreement:
 
 
 def span_agreement(texts: Iterable[MarkedText], documents: int) -> SpanAgreement:
-    """Pairwise F1: twice the characters that both marked, by the sum of what each marked.
+    """Compute pairwise F1: twice the characters that both marked, over the sum of what each marked.
 
     Args:
         documents: how many there are, the units of the interval.
@@ -74,7 +74,8 @@ def span_agreement(texts: Iterable[MarkedText], documents: int) -> SpanAgreement
 
 
 def gamma_agreement(texts: Iterable[MarkedText], documents: int) -> GammaAgreement:
-    """Gamma: one less the disorder of all texts by that of random ones, each text by its marks.
+    """Compute gamma: 1 minus the disorder of all texts over that of random ones, each text weighted
+    by its marks.
 
     Args:
         documents: how many there are, the units of the interval.
@@ -97,15 +98,16 @@ def gamma_agreement(texts: Iterable[MarkedText], documents: int) -> GammaAgreeme
 
 
 def _shared(texts: Iterable[MarkedText]) -> list[MarkedText]:
-    """The texts of two people or more of whom one marked something; in others there is nothing on
-    which they could differ."""
+    """Return the texts of two or more people of whom at least one marked something; in others they
+    cannot differ."""
     return [text for text in texts if len(text.marks) > 1 and any(text.marks.values())]
 
 
 def _ratio(
     document: IntArray, part: FloatArray, whole: FloatArray, documents: int
 ) -> tuple[float, Interval]:
-    """The sum of parts by the sum of wholes, with its interval over documents; shape (rows,)."""
+    """Return the ratio of the sums of parts and wholes, with its interval over documents; shape
+    (rows,) each."""
     parts, wholes = (sums(document, lengths, documents) for lengths in (part, whole))
     used = np.unique(document)
     left_out = LeftOut.each(len(used))
@@ -115,7 +117,7 @@ def _ratio(
 
 
 def _overlaps(annotators: Sequence[Sequence[Mark]]) -> Iterable[tuple[int, int, int]]:
-    """Of each two people: how many characters both marked, and each."""
+    """Yield for each pair of people how many characters both marked, and each of them."""
     end = max((mark.end for marks in annotators for mark in marks), default=0)
     marked = np.zeros((len(annotators), end), dtype=bool)
     for own, marks in zip(marked, annotators, strict=True):

@@ -1,10 +1,10 @@
 """Every threshold that decides what a report, a page or a command says: with what it decides and
-why it is where it is.
+the reason for its value.
 
-Code and the words of pages read the numbers here. `python -m geval.statistics.thresholds >
-docs/thresholds.md` writes the page of the docs, and `tests/thresholds` holds each of them just
-below, at and just above. Guards against rounding (1e-12) and limits of size (rows of a page) are no
-thresholds and stay where they are used.
+Code and pages read the numbers here. `python -m geval.statistics.thresholds > docs/thresholds.md`
+writes the docs' page, and `tests/thresholds` tests each of them just below, at and just above.
+Guards against rounding (1e-12) and size limits (rows of a page) are not thresholds and stay where
+they are used.
 """
 
 import sys
@@ -31,12 +31,12 @@ TABLE: dict[str, Threshold] = {}
 
 @dataclass(frozen=True)
 class _Topic:
-    """What thresholds are about: a heading of the docs' page."""
+    """The topic of thresholds: a heading of the docs' page."""
 
     title: str
 
     def threshold(self, name: str, value: Number, unit: str, rule: str, reason: str) -> Number:
-        """Enter a threshold into the table, and give its value."""
+        """Add a threshold to the table and return its value."""
         TABLE[name] = Threshold(self.title, name, value, unit, rule, reason)
         return value
 
@@ -566,12 +566,12 @@ UNRESOLVED = _runs.threshold(
 
 
 def shown(value: float) -> str:
-    """A threshold's value as people write it."""
+    """Return a threshold's value as people write it."""
     return f"{value:,}".replace(",", "\N{THIN SPACE}") if value >= 1000 else f"{round(value, 4):g}"
 
 
 def markdown() -> str:
-    """The page of the docs."""
+    """Return the page of the docs."""
     lines = [
         "# Thresholds",
         "",

@@ -1,4 +1,4 @@
-"""Two judges on the same outputs: which of them agrees with people, and which scores they give."""
+"""Two judges on the same outputs: which of them agrees with people, and their scores."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
-# An output's class; "rest" is where neither agrees, or one does and the other is not clearly off.
+# An output's class; "rest" means that neither agrees, or one does and the other is not clearly off.
 ONLY_FIRST, BOTH, ONLY_SECOND, REST = range(4)
 
 
 def who_agrees(human: FloatArray, first: FloatArray, second: FloatArray, unit: float) -> IntArray:
-    """Which of two judges agrees with people on each output.
+    """Return which of two judges agrees with people on each output.
 
     A judge agrees within half a unit of the human mean. Exactly one agrees where it does and the
-    other is more than a whole unit away: in between, nothing is claimed.
+    other is more than a whole unit away: in between, neither is claimed.
 
     Args:
         human, first, second: shape (outputs,), complete.
@@ -44,7 +44,7 @@ class ScoreGrid:
 
 
 def score_grid(first: FloatArray, second: FloatArray, points: FloatArray) -> ScoreGrid:
-    """Scores at their nearest points; between two, at the higher.
+    """Count pairs of scores at their nearest points; between two points, at the higher.
 
     Args:
         first, second: shape (outputs,), complete.

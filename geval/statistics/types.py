@@ -1,4 +1,4 @@
-"""Types of arrays, and how exact means, ratings and scores are."""
+"""Types of arrays, and the precision of means, ratings and scores."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,15 +6,14 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Means that are equal as fractions differ in their last bits as floats; ties are decided on the
-# exact means.
+# Means that are equal as fractions differ in their last bits as floats; rounding restores ties.
 DIGITS = 10
 MOST_DECIMALS = 300
 
 
 def rounded(values: FloatArray) -> FloatArray:
-    """Ratings or scores as exact as means are, so that 0.3 and 0.1 + 0.2 are a tie: to `DIGITS`
-    decimals of the largest one's first digit, as some judges' scores are all tiny.
+    """Round ratings or scores to the precision of means, so that 0.3 and 0.1 + 0.2 are a tie: to
+    `DIGITS` decimals after the largest one's first digit, as some judges' scores are all tiny.
 
     Args:
         values: shape (n,), NaN for missing.
@@ -23,6 +22,6 @@ def rounded(values: FloatArray) -> FloatArray:
     if not largest:
         return values
     decimals = DIGITS - int(np.floor(np.log10(largest)))
-    if decimals > MOST_DECIMALS:  # 10 to that power is no number any more
+    if decimals > MOST_DECIMALS:  # 10 to that power overflows
         return values
     return np.asarray(np.round(values, decimals))

@@ -1,5 +1,5 @@
-"""Weights of a sample whose outputs stand for different numbers of others, one by the probability
-with which each was drawn: means, and how much such a sample tells.
+"""Sampling weights, one over the probability with which each output was drawn: means, and the
+information in such a sample.
 
 Weighted coefficients are in `coefficients`.
 """
@@ -8,12 +8,12 @@ from geval.statistics.types import FloatArray
 
 
 def weighted_mean(values: FloatArray, weight: FloatArray) -> float:
-    """Hájek's mean (1971): the weighted sum by the sum of weights."""
+    """Return Hájek's mean (1971): the weighted sum by the sum of weights."""
     return float((values * weight).sum() / weight.sum())
 
 
 def kish(weight: FloatArray) -> float:
-    """How many equal weights tell as much as these (Kish, 1965)."""
+    """Return the effective sample size of weights (Kish, 1965)."""
     if not weight.any():
         return 0.0
     share = weight / weight.max()  # squares of weights may be too large for floats
@@ -21,10 +21,12 @@ def kish(weight: FloatArray) -> float:
 
 
 def freedom_share(weight: FloatArray | None) -> float:
-    """Degrees of freedom of the variance of a weighted mean, as a share of those of equal weights.
+    """Return the degrees of freedom of a weighted mean's variance, as a share of those of equal
+    weights.
 
-    Of values that vary normally and alike, whatever they weigh, those of the mean have the kurtosis
-    of squared weights, and 2 / (kurtosis - 1) degrees of freedom each (Satterthwaite, 1946).
+    For normal values with equal variances whatever their weights, the contributions to the variance
+    have the kurtosis of squared weights, and 2 / (kurtosis - 1) degrees of freedom each
+    (Satterthwaite, 1946).
 
     Args:
         weight: shape (units,), not negative, some positive; None where all count alike.
