@@ -281,7 +281,7 @@ class ContentsOut(TypedDict):
 
 
 class Counted(TypedDict):
-    """A digest of so many rows."""
+    """A digest of a number of rows."""
 
     digest: str
     count: int
