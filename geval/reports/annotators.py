@@ -1,7 +1,7 @@
-"""How annotators rate: severity, agreement with the others, the outputs on which they are split,
-competence by two models, and how far people mark the same spans. No judge is needed.
+"""How annotators rate: severity, agreement with the others, disputed outputs, competence by two
+models, and agreement on marked spans.
 
-A worker computes it, as intervals take the models of a criterion many times.
+No judge is needed. A worker computes it, as intervals fit a criterion's models many times.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from geval.statistics.thresholds import SPLIT
 from geval.texts.numbers import in_brackets, shown, signed
 from geval.texts.subjects import CriterionLike
 
-# Of the outputs on which people are split, so many are listed.
+# How many of the disputed outputs are listed.
 MOST_SPLIT = 20
 
 
@@ -50,7 +50,7 @@ class AnnotatorNumbers:
 
     @property
     def severity_shown(self) -> str:
-        """In points of the scale, with its sign."""
+        """The severity in points of the scale, with its sign."""
         points = self.severity.points.value
         return "–" if points is None else signed(points)
 
@@ -62,14 +62,14 @@ class AnnotatorNumbers:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the interval of the severity lies on one side of 0."""
+        """Whether the severity's interval excludes 0."""
         return self.severity.points_interval.leaves_out_zero
 
 
 @dataclass(frozen=True)
 class RaterAgreement:
-    """How far people agree on a criterion: over `outputs` that two or more of them rated, `same` of
-    `pairs` of ratings are equal; Krippendorff's alpha (interval) with its interval over
+    """People's agreement on a criterion: over `outputs` that two or more of them rated, `same`
+    of `pairs` of ratings are equal; Krippendorff's alpha (interval) with its interval over
     documents."""
 
     outputs: int
@@ -80,14 +80,14 @@ class RaterAgreement:
 
     @property
     def equal_share(self) -> float:
-        """Which part of the pairs of ratings is equal; 0 to 1."""
+        """The share of pairs of ratings that are equal; 0 to 1."""
         return self.same / self.pairs
 
 
 @dataclass(frozen=True)
 class SplitOutput:
-    """An output whose class is not clear: its likely value, how sure that is, and what each
-    annotator gave, such as "3 ann, 5 ben"."""
+    """An output with an unclear class: its likely value, the probability of that, and the
+    annotators' ratings, such as "3 ann, 5 ben"."""
 
     output: int
     document: int
@@ -101,7 +101,8 @@ class SplitOutput:
 @dataclass(frozen=True)
 class CriterionAnnotators:
     """All annotators on a criterion, the strictest first; `no_severity` and `no_competence` say why
-    there is none at all. `split` counts outputs, of which the least clear are `listed`."""
+    there is none at all. `split` counts the disputed outputs, of which the least clear are
+    `listed`."""
 
     pk: int
     criterion: str
@@ -121,7 +122,7 @@ class CriterionAnnotators:
 
     @property
     def without_interval(self) -> list[str]:
-        """Why numbers that are there have no interval, in sentences, each once."""
+        """Why some numbers have no interval, in sentences, without repetition."""
         lacking = [
             (what, interval.reason)
             for annotator in self.annotators
@@ -136,7 +137,7 @@ class CriterionAnnotators:
 
 @dataclass(frozen=True)
 class AnnotatorsFound:
-    """What the page shows; `spans` and `beyond_chance` are None where nobody marked any."""
+    """The content of the page; `spans` and `beyond_chance` are None where nobody marked spans."""
 
     criteria: tuple[CriterionAnnotators, ...]
     spans: SpanAgreement | None
@@ -144,8 +145,8 @@ class AnnotatorsFound:
 
     @property
     def lead(self) -> str:
-        """Who is furthest from an average annotator, as far as intervals tell people apart, and on
-        which criterion people agree least."""
+        """Who differs most from an average annotator, as far as intervals show, and on which
+        criterion people agree least."""
         return " ".join(filter(None, (self._severity_lead, self._agreement_lead)))
 
     @property
@@ -188,7 +189,7 @@ class AnnotatorsFound:
 
 
 def of_ratings(options: ReportOptions) -> ReportOptions:
-    """The part of a view that annotators' numbers depend on."""
+    """Return the part of a view that annotators' numbers depend on."""
     return ReportOptions(
         annotators=options.annotators,
         systems=options.systems,
@@ -282,7 +283,7 @@ def _split(data: ReportData, human: HumanScores, knows: LatentClasses, at: int) 
 
 
 def annotators_json(numbers: AnnotatorsFound) -> dict[str, Any]:
-    """The numbers for the API, by criterion."""
+    """Return the numbers for the API, by criterion."""
     content: dict[str, Any] = {
         "split_below": SPLIT,
         "criteria": {

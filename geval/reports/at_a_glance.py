@@ -1,4 +1,4 @@
-"""What the report says first: a verdict for each criterion, and all judges on one axis."""
+"""The head of the report: a verdict for each criterion, and all judges on one axis."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_pe
 @dataclass(frozen=True)
 class ForestRow:
     """A judge, or one rater, in the drawing. `kind` is "rater", "judge", "baseline" (scores on
-    another scale) or "null" (reads nothing); `running` says that its scores still arrive, and
-    `outputs` how many count; `is_seen` that the search that made it has seen documents behind its
-    numbers, as its name says."""
+    another scale) or "null" (reads nothing); `running` says that scores still arrive, and `outputs`
+    how many count; `is_seen` says that the judge's search has seen documents behind its numbers,
+    which its name also shows."""
 
     name: str
     pk: int
@@ -38,7 +38,7 @@ class ForestRow:
 
 @dataclass(frozen=True)
 class Check:
-    """One of the two checks of the best judge, with the number it rests on."""
+    """One of the two checks of the best judge, with the number on which it is based."""
 
     passes: bool
     name: str
@@ -48,8 +48,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Ground:
-    """What all rows of a criterion are drawn on: the band from the bar to the upper end of what one
-    rater reaches, the bar, and one rater."""
+    """The background of a criterion's rows: the band from the bar to the upper end of one rater's
+    interval, the bar, and one rater."""
 
     band: Span
     bar: str
@@ -58,14 +58,14 @@ class Ground:
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """A criterion's verdict with what it follows from.
+    """A criterion's verdict with its evidence.
 
-    `judge` is the best judge, or the highest where none is called so, `rater` one rater, and
-    `share` the judge's share of what one rater reaches, as text. `caution` bears on the verdict;
-    `missing_outputs` is how many more rated outputs a verdict takes, `spot_checks` how many new
-    ones people should check. `instructed` has the judges
-    that a text can address, with how far an instruction moves them, in words; `level_to_try` has
-    one where this view's cannot have any, and `other_view` is that view's part of an address.
+    `judge` is the best judge, or the highest where none is called best, `rater` one rater, and
+    `share` the judge's share of what one rater reaches, as text. `caution` qualifies the verdict;
+    `missing_outputs` is how many more rated outputs a verdict needs, `spot_checks` how many new
+    outputs people should check. `instructed` has the judges that a text can instruct, with the
+    effect of an instruction, in words; `level_to_try` is a level with a verdict where this view's
+    cannot have one, and `other_view` is that view's query string.
     """
 
     pk: int
@@ -99,26 +99,26 @@ class VerdictRow:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Where the other judges' dots are."""
+        """The positions of the other judges' dots."""
         rows = [row for row in self.forest if row.kind in ("judge", "baseline")]
         return tuple(row.dot for row in rows if row.dot and row is not self.judge)
 
     @property
     def nulls(self) -> tuple[str, ...]:
-        """Where the dots of judges that read nothing are."""
+        """The positions of the null judges' dots."""
         return tuple(row.dot for row in self.forest if row.kind == "null" and row.dot)
 
 
 @dataclass(frozen=True)
 class AtAGlance:
-    """The verdicts of a report, and the axis that their drawings share."""
+    """The verdicts of a report, and the common axis of their drawings."""
 
     axis: Axis
     rows: tuple[VerdictRow, ...]
 
 
 def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
-    """The verdicts of all criteria that have a judge, the strongest first.
+    """Return the verdicts of all criteria that have a judge, the strongest first.
 
     Args:
         running: the ids of judges whose scores still arrive.
@@ -127,12 +127,12 @@ def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
     axis = shared_axis(value for criterion in criteria for value in _drawn(criterion))
     lowest = _where_raters_agree_least(criteria)
     rows = [_row(criterion, axis, running, lowest == criterion.pk) for criterion in criteria]
-    # What is best shown comes first; criteria with the same verdict stay in their order.
+    # The strongest verdicts come first; criteria with the same verdict keep their order.
     return AtAGlance(axis, tuple(sorted(rows, key=lambda row: row.verdict.place)))
 
 
 def _where_raters_agree_least(criteria: Sequence[CriterionResult]) -> int | None:
-    """The criterion with the lowest bar, of several."""
+    """Return the criterion with the lowest bar, if there are several."""
     ceilings = {
         criterion.pk: criterion.ceiling.value
         for criterion in criteria
@@ -257,7 +257,7 @@ def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
 
 
 def _beside_nulls(evidence: Evidence) -> str:
-    """Whether judges that read nothing pass the test as well, and are near."""
+    """Return the check of whether null judges pass the test as well, and are as close."""
     if not evidence.passes:
         return ""
     nearer = "" if evidence.beats_a_constant else "not shown to be "
@@ -269,8 +269,8 @@ def _beside_nulls(evidence: Evidence) -> str:
 
 
 def _of_one_rater(evidence: Evidence, share: float) -> str:
-    """A share with the two numbers that it is of: the judge's correlation in a rater's place is
-    lower than the one drawn, which is with the mean of all raters."""
+    """Return a share with its two numbers: the judge's correlation in a rater's place is lower than
+    the drawn one, which is with the mean of all raters."""
     judge, rater = shown(evidence.in_place), shown(evidence.ceiling)
     return (
         f"{judge} with the other raters; one rater reaches {rater} ({100 * share:.0f} %)"
@@ -279,14 +279,14 @@ def _of_one_rater(evidence: Evidence, share: float) -> str:
 
 
 def _behind(evidence: Evidence) -> str:
-    """How far the judge may be behind a rater, and whether length does as well."""
+    """Return how far the judge may be behind a rater, and whether length alone is as good."""
     low = evidence.behind_low
     sentence = "" if low is None else f"; at most {two_decimals(max(0.0, -low))} behind"
     return sentence + ("; length alone ranks as well" if evidence.is_no_better_than_length else "")
 
 
 def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) -> tuple[str, ...]:
-    """What would bring the judge closer, as far as the numbers tell."""
+    """Return what would improve the judge, as far as the numbers tell."""
     hints = []
     error, bar, value = best.analysis.calibration, evidence.bar, evidence.correlation.value
     is_off = evidence.on_scale and not evidence.scores_like_a_rater
@@ -296,7 +296,7 @@ def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) ->
             f"a calibration map would bring the error of its scores from {error.before:.2f} to"
             f" {error.after:.2f}"
         )
-    # More ratings help where the judge itself, and not its whole interval, lies above the bar.
+    # More ratings help where the estimate is above the bar, but not its whole interval.
     is_unsure = not evidence.ranks_like_a_rater and (value or -1.0) > (bar or 1.0)
     options = criterion.options
     if is_unsure and (options.level, options.over) == ("summary", "documents"):

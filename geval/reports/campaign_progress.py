@@ -1,4 +1,4 @@
-"""A campaign's figures: how much is done, how fast, how well, and suspicious answers in words."""
+"""A campaign's figures: progress, speed, quality, and suspicious answers in words."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,8 @@ from geval.statistics.thresholds import (
 
 @dataclass(frozen=True)
 class Suspicion:
-    """What is found about an annotator: against chance, and whose answers they share."""
+    """Findings about an annotator: agreement compared with chance, and annotators with the same
+    answers."""
 
     chance: AgainstChance
     same_as: tuple[tuple[int, int, int], ...] = ()
@@ -56,8 +57,8 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class QuestionAgreement:
-    """How far people agree on a question: Krippendorff's alpha over the items that two or more
-    have answered, None where it is undefined."""
+    """People's agreement on a question: Krippendorff's alpha over the items that two or more have
+    answered, None where it is undefined."""
 
     question: str
     items: int
@@ -82,7 +83,7 @@ class CampaignProgress:
 
     @property
     def is_skipped_by_all(self) -> bool:
-        """Whether nobody has answered, and everybody skipped all they got."""
+        """Whether nobody has answered, and everybody skipped all their items."""
         return bool(self.skipped and not self.submitted and not self.reserved)
 
     @property
@@ -113,14 +114,14 @@ def annotators_progress(
     *,
     is_rating: bool,
 ) -> tuple[AnnotatorProgress, ...]:
-    """The annotators of a campaign.
+    """Return the annotators of a campaign.
 
     Args:
-        rows: as `_named` names their values.
-        distances: by annotator, the mean distance from the others, over how many answers, and the
+        rows: rows with the values that `_named` names.
+        distances: by annotator, the mean distance from the others, the number of answers, and the
             mean difference.
-        suspected: what is found about some, by annotator.
-        is_rating: whether they rate; else they compare.
+        suspected: findings, by annotator.
+        is_rating: whether they rate; otherwise they compare.
     """
     named = [_named(row) for row in rows]
     usual = [
@@ -142,7 +143,7 @@ def annotators_progress(
 
 
 def _against_others(suspicion: Suspicion | None, names: dict[int, str]) -> list[str]:
-    """What is found against the others' answers, in words."""
+    """Return the findings from comparison with others' answers, in words."""
     if suspicion is None:
         return []
     warnings, chance = [], suspicion.chance

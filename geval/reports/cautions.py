@@ -1,5 +1,4 @@
-"""Cautions in words, shown next to statistics that seem to contradict each other or to promise too
-much."""
+"""Cautions shown next to statistics that seem to contradict each other or to promise too much."""
 
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.statistics.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
@@ -7,7 +6,7 @@ from geval.texts.sentences import listed
 
 
 def cautions(result: JudgeResult) -> list[str]:
-    """What a reader must know about a judge's numbers on a criterion."""
+    """Return what a reader must know about a judge's numbers on a criterion."""
     cautions: list[str] = []
     rho = result.correlations.estimates["spearman"]["summary"].value
     spread, test = result.analysis.spread, result.alt_test
@@ -44,7 +43,7 @@ def cautions(result: JudgeResult) -> list[str]:
 
 
 def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
-    """(judge, caution) of a criterion."""
+    """Return (judge, caution) pairs of a criterion."""
     return [
         *_careless(criterion),
         *((result.judge, text) for result in criterion.judges for text in cautions(result)),
@@ -52,7 +51,7 @@ def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
 
 
 def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:
-    """(raters, caution): who is left out of the annotator test."""
+    """Return (raters, caution) pairs: who is left out of the annotator test."""
     left_out = sorted({at for result in criterion.judges for at in result.alt_test.left_out})
     if not left_out:
         return []
@@ -72,7 +71,7 @@ def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:
 
 
 def many_ties(criterion: CriterionResult) -> list[tuple[str, float]]:
-    """(judge, share of tied pairs) where so many are tied that tau is to be read with pairwise
-    accuracy beside it."""
+    """Return (judge, share of tied pairs) where so many are tied that tau should be read together
+    with pairwise accuracy."""
     spreads = [(result.judge, result.analysis.spread) for result in criterion.judges]
     return [(judge, spread.tie_rate) for judge, spread in spreads if spread and spread.ties_mislead]

@@ -1,4 +1,4 @@
-"""What a judge costs, how fast it is, and how often it gives no score."""
+"""A judge's cost, speed, and share of items without a score."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -7,7 +7,7 @@ from decimal import Decimal
 @dataclass(frozen=True)
 class JudgeCost:
     """Per 1,000 items answered by calls: tokens, money in the currency of the judge's prices (None
-    without them), and minutes of its finished runs. `why_not` says why nothing is known."""
+    without them), and minutes of its finished runs. `why_not` says why they are unknown."""
 
     judge: str
     items: int = 0
@@ -20,7 +20,7 @@ class JudgeCost:
 
 @dataclass(frozen=True)
 class JudgeAnswers:
-    """Of how many finished items a judge gave no score, of these how many it declined, and the mean
+    """How many finished items have no score, how many of these the judge declined, and the mean
     seconds from an item's first request to its last reply (None without replies)."""
 
     items: int
@@ -30,7 +30,7 @@ class JudgeAnswers:
 
 
 def cost_in_words(cost: JudgeCost, answers: JudgeAnswers) -> str:
-    """What a judge costs, how fast it is, and how often it gave no score."""
+    """Return what a judge costs, how fast it is, and how often it gave no score."""
     if cost.why_not and cost.minutes is None:
         return f"{cost.judge}: no cost is known, because {cost.why_not}"
     price = "no prices" if cost.money is None else f"{cost.money:.2f}"

@@ -17,11 +17,10 @@ from geval.statistics.types import FloatArray, IntArray
 
 
 def in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
-    """Documents as reports have them: those of a session where its first one is.
+    """Order documents for reports: those of a session at the place of its first.
 
     Args:
-        documents: the number, name and session of each, "" for none, in the order in which they
-            came.
+        documents: number, name and session ("" for none) of each, in order of arrival.
     """
     together: dict[str, list[tuple[int, str, str]]] = {}
     for document in documents:
@@ -31,13 +30,13 @@ def in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, st
 
 @dataclass
 class ReportData:
-    """All that the statistics need of a project.
+    """The data of a project for the statistics.
 
-    `system_ids` rise. `outputs` says which of them each output belongs to, and
+    `system_ids` are ascending. `outputs` says to which document and system each output belongs, and
     `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
     counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
-    counts the locked documents that are left out until the last look. `sessions` says of
-    each document what it is a turn of, "" for none; documents of a session follow each other.
+    counts the locked documents that are left out until the last look. `sessions` has the session of
+    each document, "" for none; documents of a session are adjacent.
     """
 
     document_ids: IntArray
@@ -56,14 +55,15 @@ class ReportData:
 
     @cached_property
     def unit_names(self) -> tuple[str, ...]:
-        """What each document is drawn, locked and left out with: its session, or itself."""
+        """The unit with which each document is drawn, locked and left out: its session, or
+        itself."""
         named = zip(self.doc_ids, self.sessions, strict=True) if self.sessions else ()
         return tuple(session or name for name, session in named) or self.doc_ids
 
     @cached_property
     def units(self) -> Outputs:
-        """The outputs with their units in place of documents: turns of a session are alike, so
-        statistics take sessions as documents."""
+        """The outputs with units instead of documents: turns of a session are correlated, so
+        statistics treat sessions as documents."""
         if not any(self.sessions):
             return self.outputs
         return Outputs(self.unit_of[self.outputs.document], self.outputs.system,
@@ -71,7 +71,7 @@ class ReportData:
 
     @cached_property
     def unit_of(self) -> IntArray:
-        """The unit of each document, in the order in which they first come; shape (documents,)."""
+        """The unit of each document, numbered in order of first occurrence; shape (documents,)."""
         if not any(self.sessions):
             return np.arange(len(self.doc_ids))
         _, first, at = np.unique(self.unit_names, return_index=True, return_inverse=True)
@@ -79,11 +79,11 @@ class ReportData:
         return unit
 
     def units_on(self, criterion_id: int) -> Outputs:
-        """The units, with the weights that outputs have among those rated on a criterion."""
+        """Return the units, with the weights that outputs have among those rated on a criterion."""
         return self.units.weighted(self.humans[criterion_id].weight)
 
     def outputs_on(self, criterion_id: int) -> Outputs:
-        """The outputs with the same weights, where documents are what is counted."""
+        """Return the outputs with the same weights, for counting documents."""
         return self.outputs.weighted(self.humans[criterion_id].weight)
 
     @property
@@ -92,33 +92,34 @@ class ReportData:
         return tuple(dict.fromkeys(self.unit_names)) if any(self.sessions) else self.doc_ids
 
     def kinds(self, kind: str) -> np.ndarray:
-        """Shape (systems,), which systems are of a kind."""
+        """Return a mask of the systems of a kind, shape (systems,)."""
         return np.array([system_kind == kind for system_kind in self.system_kinds], dtype=bool)
 
     def name_of(self, output: int) -> tuple[str, str]:
-        """An output's document and system."""
+        """Return an output's document and system."""
         document, system = self.outputs.document[output], self.outputs.system[output]
         return self.doc_ids[document], self.system_names[system]
 
     def system_means(self, values: FloatArray, rated_on: int | None = None) -> FloatArray:
-        """The mean of each system's values; shape (systems,), NaN where it has none.
+        """Return the mean of each system's values; shape (systems,), NaN where it has none.
 
         Args:
-            rated_on: the criterion by whose ratings outputs were chosen, and so by whose weights
-                they count; None where values are of all outputs.
+            rated_on: the criterion whose ratings determine the outputs' weights; None where values
+                are of all outputs.
         """
         outputs = self.outputs if rated_on is None else self.outputs_on(rated_on)
         outputs, (complete_values,) = complete(outputs, values)
         return outputs.means_by_system(complete_values)
 
     def selected(self, options: ReportOptions) -> "ReportData":
-        """The part of it that options ask for, with the human score that they name; annotators left
-        out do not count in it."""
+        """Return the part selected by options, with the human score that they name; excluded
+        annotators do not count in it."""
         part = self._filtered(options) if options.is_filtered else self
         return part.scored(options.human_score)
 
     def scored(self, kind: HumanScore) -> "ReportData":
-        """With a human score of each output. It follows from the ratings of this part alone."""
+        """Return the data with a human score of this kind, computed only from the ratings in this
+        part."""
         if kind == MEAN:
             return self
         return replace(
@@ -140,12 +141,12 @@ class ReportData:
         return self._part(documents, systems, frozenset(options.annotators))
 
     def without(self, hidden: np.ndarray) -> "ReportData":
-        """All but some documents, which `withheld` counts; `hidden` has shape (documents,)."""
+        """Leave out some documents, which `withheld` counts; `hidden` has shape (documents,)."""
         systems = np.ones(len(self.system_ids), dtype=bool)
         return replace(self._part(~hidden, systems, frozenset()), withheld=int(hidden.sum()))
 
     def only(self, chosen: np.ndarray) -> "ReportData":
-        """Some of the outputs, with their documents and all systems.
+        """Select outputs, with their documents and all systems.
 
         Args:
             chosen: a mask of shape (outputs,).
@@ -167,7 +168,7 @@ class ReportData:
     def _part(
         self, documents: np.ndarray, systems: np.ndarray, annotators: frozenset[int]
     ) -> "ReportData":
-        """Some documents and systems, by masks, and annotators (all, where none are named)."""
+        """Select documents and systems by masks, and annotators (all if none are named)."""
         chosen = documents[self.outputs.document] & systems[self.outputs.system]
         return replace(
             self,

@@ -1,5 +1,5 @@
-"""What the dearer of two judges gives for its price: the difference in agreement with people beside
-how many times as much it costs. Pure."""
+"""What the more expensive of two judges gives for its price: the difference in agreement with
+people, and the ratio of costs. Pure."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import Any
 from geval.texts.numbers import signed
 from geval.texts.sentences import listed
 
-# Prices that differ by less are alike.
+# Prices that differ by less are equal.
 LEAST_TIMES = 1.1
 
 
@@ -24,7 +24,7 @@ class Gap:
     ends: tuple[float, float] | None
 
     def in_words(self, sign: int) -> str:
-        """The difference as seen from one side."""
+        """Return the difference from one judge's side, in words."""
         words = signed(sign * self.value)
         if self.ends:
             low, high = sorted(sign * end for end in self.ends)
@@ -34,15 +34,15 @@ class Gap:
 
 @dataclass(frozen=True)
 class Priced:
-    """A judge, what 1,000 items of it cost (None: it is not known), thoughts of its model included,
-    and what its requests carry."""
+    """A judge, its cost per 1,000 items including its model's thoughts (None: unknown), and its
+    request options."""
 
     name: str
     money: float | None
     options: Mapping[str, Any]
 
     def beside(self, other: "Priced") -> str:
-        """Its name, with the options that the other judge does not have."""
+        """Return its name, with the options that the other judge does not have."""
         own = [
             f"{name} {value if isinstance(value, str) else json.dumps(value)}"
             for name, value in self.options.items()
@@ -52,10 +52,10 @@ class Priced:
 
 
 def what_the_dearer_gives(first: Priced, second: Priced, gaps: Sequence[Gap], symbol: str) -> str:
-    """The sentence; empty where a price is not known, or both are alike.
+    """Return the sentence; empty where a price is unknown or both are equal.
 
     Args:
-        symbol: of the coefficient, such as "rho".
+        symbol: the coefficient's symbol, such as "rho".
     """
     if not first.money or not second.money:
         return ""

@@ -16,10 +16,10 @@ DISAGREEMENT, PEOPLE = "disagreement", "people"
 
 @dataclass(frozen=True)
 class DocumentFigures:
-    """A project's documents with their means over outputs and criteria; NaN where there is nothing.
+    """A project's documents with their means over outputs and criteria; NaN where there is none.
 
-    `document_ids` rise; the other arrays are parallel to it. `disagreement` is the mean distance of
-    judges' scores from human means, over the judges that rate on the criteria's scales.
+    `document_ids` are ascending; the other arrays are parallel to it. `disagreement` is the mean
+    distance of judges' scores from human means, over the judges that rate on the criteria's scales.
     """
 
     document_ids: IntArray
@@ -28,7 +28,7 @@ class DocumentFigures:
     disagreement: FloatArray
 
     def by(self, sort: str) -> tuple[FloatArray, bool]:
-        """What a sort goes by, and whether the highest come first. A sort of a judge ends in its
+        """Parse a sort: its measure, and whether the highest come first. A judge's sort ends in its
         id."""
         kind, _, judge = sort.partition("-")
         if kind == DISAGREEMENT:
@@ -37,25 +37,25 @@ class DocumentFigures:
         return (self.judges.get(int(judge), nothing) if judge else self.human), kind == "high"
 
     def order(self, sort: str) -> IntArray:
-        """Document ids in the order of a sort; those without a number come last."""
+        """Return document ids in the order of a sort; those without a value are last."""
         values, highest_first = self.by(sort)
         return self.document_ids[np.argsort(-values if highest_first else values, kind="stable")]
 
     def distance(self, document_id: int) -> float | None:
-        """A document's disagreement."""
+        """Return a document's disagreement."""
         return self._at(self.disagreement, document_id)
 
     def judged(self, judge: int, document_id: int) -> float | None:
-        """A judge's mean on a document."""
+        """Return a judge's mean on a document."""
         return self._at(self.judges[judge], document_id) if judge in self.judges else None
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What documents can be sorted by."""
+        """Return the measures by which documents can be sorted."""
         return DISAGREEMENT, PEOPLE, *map(str, self.judges)
 
     def only(self, measure: str) -> "DocumentFigures":
-        """What a list shows that is sorted by a measure."""
+        """Return only what a list sorted by a measure shows."""
         return replace(
             self,
             human=self.human if measure == PEOPLE else np.empty(0),
@@ -74,7 +74,8 @@ class DocumentFigures:
 
 
 def measure_of(sort: str) -> str:
-    """What a sort goes by: disagreement, people's ratings, or a judge's scores, by its id."""
+    """Parse the measure of a sort: disagreement, people's ratings, or a judge's scores, by its
+    id."""
     kind, _, judge = sort.partition("-")
     return DISAGREEMENT if kind == DISAGREEMENT else judge or PEOPLE
 
@@ -82,7 +83,7 @@ def measure_of(sort: str) -> str:
 def document_figures(
     data: ReportData, criteria: Iterable[CriterionLike], on_scale: set[int]
 ) -> DocumentFigures:
-    """The figures of all documents, computed once for the same numbers.
+    """Return the figures of all documents, cached by their inputs.
 
     Args:
         on_scale: the judges on the criteria's scales, whose scores can be compared with human
@@ -92,7 +93,7 @@ def document_figures(
         criterion.pk: (criterion.scale.lowest, criterion.scale.highest) for criterion in criteria
     }
     humans = {pk: human.mean for pk, human in data.humans.items() if pk in scales}
-    # All that it is computed from; arrays count by their contents.
+    # Everything that it is computed from; arrays count by their contents.
     parts = [
         data.document_ids,
         data.outputs,
@@ -131,7 +132,7 @@ def compute_figures(
             lowest, highest = scales[criterion]
             comparable = (scores >= lowest) & (scores <= highest)
             distances.append(np.where(comparable, np.abs(scores - humans[criterion]), np.nan))
-    # Documents of a session are together in the data, so that their ids need not rise there.
+    # Documents of a session are adjacent in the data, so their ids may not be ascending there.
     order = np.argsort(data.document_ids)
     return DocumentFigures(
         document_ids=data.document_ids[order],
@@ -142,7 +143,7 @@ def compute_figures(
 
 
 def _means(outputs: Outputs, sides: list[FloatArray]) -> FloatArray:
-    """The mean of a document over all its numbers, of several for each output."""
+    """Return each document's mean over all its values, with several per output."""
     total, count = np.zeros(outputs.documents), np.zeros(outputs.documents)
     for values in sides:
         total += outputs.by_document(np.nan_to_num(values))

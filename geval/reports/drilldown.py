@@ -1,4 +1,4 @@
-"""The documents behind a number, ordered by how much people and a judge differ."""
+"""The documents behind a number, ordered by the difference between people and a judge."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,9 @@ MOST_SHOWN = 500
 class DocumentGap:
     """A document behind a number.
 
-    `rho` is Spearman's within it; `distance` the mean distance of the judge's ranks from people's,
-    in places; `worst` names the system on which they differ most, with both values, and `output`
-    is its output's id.
+    `rho` is Spearman's rho within it; `distance` the mean distance of the judge's ranks from
+    people's, in places; `worst` names the system with the largest difference and both values, and
+    `output` is its output's id.
     """
 
     pk: int
@@ -33,14 +33,15 @@ class DocumentGap:
 
 @dataclass(frozen=True)
 class DocumentsBehind:
-    """The most different documents behind a number, and how many there are in all."""
+    """The documents with the largest differences, and the total number."""
 
     worst: tuple[DocumentGap, ...] = ()
     documents: int = 0
 
 
 def documents_behind(data: ReportData, criterion: int, judge: int) -> DocumentsBehind:
-    """The documents with a rating and a score, the most different first, up to `MOST_SHOWN`."""
+    """Return the documents with a rating and a score, the largest difference first, up to
+    `MOST_SHOWN`."""
     scores = data.judges.get((criterion, judge))
     if scores is None:
         return DocumentsBehind()

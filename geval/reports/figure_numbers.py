@@ -20,20 +20,20 @@ from geval.statistics.correlation import mean_by_document
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import in_brackets, shown
 
-# Values of more kinds than this are put into as many ranges.
+# If there are more distinct values, they are put into this many ranges.
 MOST_VALUES = 21
-# Values nearer to each other than this share of an axis would overlap as circles.
+# Circles of values closer than this share of an axis would overlap.
 LEAST_GAP = 1 / 24
-# Hexagons take more values than this on both axes, and have as many columns at most.
+# Hexagons are used for more values than this on both axes, with at most as many columns.
 FEW_VALUES, MOST_COLUMNS = 8, 16
-# A hexagon's height, of its distance to the next column.
+# A hexagon's height relative to the distance of columns.
 HEXAGON_HEIGHT = 2 / 3**0.5
-# Of each bubble so many outputs can be opened.
+# How many outputs of a bubble can be opened.
 MOST_MEMBERS = 50
 
 
 def numbers_for_figures(subject: Subject) -> CriterionNumbers:
-    """The numbers of a criterion's figures; it has at least one judge."""
+    """Return the numbers of a criterion's figures; it must have at least one judge."""
     result, criterion = subject.result, subject.criterion
     best = result.best or result.judges[0]
     sides, people, values = _sides(subject)
@@ -89,7 +89,8 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
 def _tile(
     subject: Subject, on_scale: bool, human: FloatArray, scores: FloatArray
 ) -> tuple[float, float] | None:
-    """The distances between columns and rows of hexagons; None where circles do not overlap."""
+    """Return the distances between columns and rows of hexagons; None where circles do not
+    overlap."""
     kinds = [np.unique(np.round(side, 4)) for side in (human, scores)]
     if min(map(len, kinds)) <= FEW_VALUES:
         return None
@@ -100,7 +101,7 @@ def _tile(
     few = all(len(kind) <= MOST_VALUES for kind in kinds)
     if few and gaps[0] >= LEAST_GAP * wide and gaps[1] >= LEAST_GAP * high:
         return None
-    # A column for each human score where those are few.
+    # A column for each human score if there are few.
     column = max(gaps[0], wide / MOST_COLUMNS)
     return column, HEXAGON_HEIGHT * column * high / wide
 
@@ -124,7 +125,7 @@ def _bubbles(
 
 
 def _hexagons(x: FloatArray, y: FloatArray, column: float, row: float) -> FloatArray:
-    """The middle of the hexagon of each point; shape (2, n). Every other column is half a row
+    """Return the centre of each point's hexagon; shape (2, n). Every other column is half a row
     higher."""
     across, up = (x - x.min()) / column, (y - y.min()) / row
     even = np.stack([2 * np.round(across / 2), np.round(up)])
@@ -147,7 +148,8 @@ def _ids(subject: Subject, places: np.ndarray) -> list[int]:
 
 
 def _rounded(values: FloatArray) -> FloatArray:
-    """Values to four digits, or of many different ones the middles of ranges of equal width."""
+    """Round values to four digits, or if there are many distinct ones to the middles of equal
+    ranges."""
     values = np.round(values, 4)
     if len(np.unique(values)) <= MOST_VALUES:
         return values

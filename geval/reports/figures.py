@@ -23,8 +23,8 @@ from geval.texts.numbers import in_brackets, signed
 from geval.texts.sentences import listed
 from geval.texts.subjects import CriterionLike
 
-# A browser draws some thousand points with ease; of more a fixed random sample is shown, and the
-# page says so.
+# A browser can draw a few thousand points; of more a fixed random sample is shown, and the page
+# says so.
 MOST_POINTS = 3000
 TABLE_ROWS = 2000
 SYMBOLS = (
@@ -40,19 +40,19 @@ SYMBOLS = (
 )
 BINS = 21
 MOST_BARS = 11
-# Beside lines, for the names at their ends: a share of the scale, in pixels on a phone, and the
-# size of its letters.
+# Room for the names at lines' ends: as a share of the scale, in pixels on a phone, and their font
+# size.
 LABEL_ROOM, LABEL_PIXELS, LETTERS = 0.5, 95.0, 13.0
 PEOPLE = "people"
-# What of a trace holds names that people gave.
+# Fields of a trace that contain user-given names.
 LABELS = frozenset({"name", "x", "y", "text"})
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart: what it is, a sentence that says what it shows, Plotly's traces and layout, and its
-    numbers as rows."""
+    """A chart: its kind, a sentence with its finding, Plotly's traces and layout, and its numbers
+    as rows."""
 
     title: str
     caption: str
@@ -62,8 +62,8 @@ class Figure:
     layout: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """What the page's script draws. Names are text there: Plotly would make links and tags of
-        them."""
+        """Return the JSON that the page's script draws. Names are escaped: Plotly would interpret
+        links and tags in them."""
         traces = [
             {key: as_label(value) if key in LABELS else value for key, value in trace.items()}
             for trace in self.traces
@@ -77,8 +77,8 @@ class Figure:
 
 
 def as_label(value: Any) -> Any:
-    """A text, or each text of a list, as Plotly shows it letter by letter, and our script takes it
-    for no colour."""
+    """Escape a text, or each text of a list, so that Plotly shows it literally and our script does
+    not take it for a colour."""
     if isinstance(value, list):
         return [as_label(part) for part in value]
     if not isinstance(value, str):
@@ -89,7 +89,7 @@ def as_label(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Subject:
-    """What a figure is drawn from: a criterion with its result, and the numbers behind it."""
+    """The input of a figure: a criterion with its result and the numbers behind it."""
 
     criterion: CriterionLike
     result: CriterionResult
@@ -104,7 +104,7 @@ class Subject:
 
     @property
     def outputs(self) -> Outputs:
-        """By session where documents are turns of one, with the weights of what people rated."""
+        """The outputs, by session where there are sessions, with the weights of rated outputs."""
         return self.data.units_on(self.criterion.pk)
 
     @property
@@ -229,7 +229,7 @@ def _marginal(axis: str, values: list[float], token: str, name: str) -> dict[str
 
 
 def documents(subject: Subject) -> Figure:
-    """The distribution of the rank correlation over documents, for each judge."""
+    """Return the distribution of the rank correlation over documents, for each judge."""
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
     for index, judge in enumerate(subject.result.judges):
@@ -262,8 +262,8 @@ def documents(subject: Subject) -> Figure:
 
 
 def box_of(values: FloatArray) -> dict[str, Any]:
-    """What Plotly draws a box from: the values, or of more than a browser holds with ease what the
-    box shows of them, without outliers."""
+    """Return the input of a Plotly box: the values, or if there are too many for a browser their
+    summary, without outliers."""
     if len(values) <= MOST_POINTS:
         return {"y": np.round(values, 4).tolist()}
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75], method="hazen")  # as Plotly does
@@ -280,7 +280,8 @@ def box_of(values: FloatArray) -> dict[str, Any]:
 
 
 def judges(subject: Subject) -> Figure:
-    """How well judges agree with each other: summary-level rho of each pair, including people."""
+    """Draw the agreement of judges with each other: summary-level rho of each pair, including
+    people."""
     return _heatmap(
         subject.data.outputs,
         subject.sides,
@@ -294,7 +295,7 @@ def judges(subject: Subject) -> Figure:
 
 
 def annotators(subject: Subject) -> Figure:
-    """How well annotators agree with each other."""
+    """Draw the agreement of annotators with each other."""
     human = subject.data.humans[subject.criterion.pk]
     ratings = np.bincount(human.ratings.rater, minlength=human.ratings.raters)
     shown = np.sort(np.argsort(-ratings, kind="stable")[:PAIRED_ANNOTATORS])
@@ -318,7 +319,7 @@ def _heatmap(
 ) -> Figure:
     """
     Args:
-        weight: shape (outputs,), which the ones that people rated count by.
+        weight: shape (outputs,), the weights of rated outputs.
     """
     names = list(sides)
     rated = outputs.weighted(weight)
@@ -341,8 +342,8 @@ def _heatmap(
                 "zmin": -1, "zmax": 1,
                 "colorscale": [[0, "--heat-low"], [0.5, "--paper"], [1, "--heat-high"]],
                 "textfont": {"color": "--ink"},
-                # Each cell has its number. Without gaps or smoothing Plotly draws a picture with
-                # a style of its own, which our policy refuses.
+                # Each cell has its number. Without gaps or smoothing Plotly draws a picture with an
+                # inline style, which our CSP refuses.
                 "showscale": False, "xgap": 1, "ygap": 1,
             }
         ],
@@ -353,7 +354,7 @@ def _heatmap(
 
 
 def scores(subject: Subject) -> Figure:
-    """How often each value was given, by people and by each judge."""
+    """Draw how often each value was given, by people and by each judge."""
     edges, names = _bins(subject.criterion.scale)
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
@@ -386,7 +387,8 @@ def scores(subject: Subject) -> Figure:
 
 
 def _bins(scale: Scale) -> tuple[np.ndarray, list[str]]:
-    """Around each point of a scale with few points, else ten ranges; with their names."""
+    """Return a bin around each point of a scale with few points, else ten ranges, with their
+    names."""
     if len(scale.points) <= MOST_BARS:
         points = np.array(scale.points)
         return np.append(points - scale.step / 2, points[-1] + scale.step / 2), [
@@ -451,7 +453,7 @@ def writers(subject: Subject) -> Figure:
 
 
 def calibration(subject: Subject) -> Figure:
-    """What people gave to outputs with similar scores."""
+    """Draw people's ratings of outputs with similar scores."""
     scale = subject.criterion.scale
     ends = [scale.lowest, scale.highest]
     traces: list[dict[str, Any]] = [
@@ -516,8 +518,8 @@ class _Label:
 
 
 def _at_line_ends(labels: list[_Label], *, beside: float, apart: float) -> list[dict[str, Any]]:
-    """A trace for each label, which leads from the end of its line to its name; names stand one
-    above the other at `beside`, at least `apart` from each other."""
+    """Return a trace for each label from the end of its line to its name; names are stacked at
+    `beside`, at least `apart` from each other."""
     traces: list[dict[str, Any]] = []
     above = float("-inf")
     for label in sorted(labels, key=lambda label: label.y):
@@ -580,7 +582,7 @@ FIGURE_TITLES = {
     "writers": "human- and LLM-written texts",
     "leaderboard": "systems",
 }
-# In the order of the page.
+# In the page's order.
 FIGURES: dict[str, Callable[[Subject], Figure]] = {
     "scatter": scatter,
     "documents": documents,
@@ -594,7 +596,7 @@ FIGURES: dict[str, Callable[[Subject], Figure]] = {
 
 
 def figures_of(result: CriterionResult) -> list[str]:
-    """The figures that have something to show for a criterion, in their order."""
+    """Return the figures of a criterion that have something to show, in order."""
     lacking = set()
     if len(result.annotators) < 2:
         lacking.add("annotators")

@@ -1,4 +1,4 @@
-"""The forest of a criterion: one rater, its judges and those that read nothing, on one axis."""
+"""The forest plot of a criterion: one rater, its judges and null judges, on one axis."""
 
 from geval.reports.drawings.numbers import ForestLine
 from geval.reports.report import CriterionResult
@@ -9,7 +9,7 @@ ONE_RATER = "one rater"
 
 
 def forest_lines(criterion: CriterionResult) -> tuple[ForestLine, ...]:
-    """One rater first, then judges, the best first; those without a correlation come last."""
+    """Return one rater, then judges, the best first; those without a correlation are last."""
     lines = []
     if criterion.ceiling.value is not None:
         lines.append(_line(ONE_RATER, "rater", criterion.ceiling, criterion.ceiling_interval))
@@ -33,7 +33,7 @@ def forest_lines(criterion: CriterionResult) -> tuple[ForestLine, ...]:
 
 
 def lowest_near_one_rater(criterion: CriterionResult) -> float | None:
-    """Where the shade of the forest begins; None where there is nothing to compare with."""
+    """Return where the shaded band begins; None where there is nothing to compare with."""
     if criterion.ceiling.value is None or not criterion.judges:
         return None
     return criterion.evidence(criterion.judges[0]).bar

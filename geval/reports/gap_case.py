@@ -1,4 +1,4 @@
-"""One output on which a judge and people differ: what else it got, and the gap in words."""
+"""An output on which a judge and people differ: its other scores, and the gap in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from geval.statistics.scales import short
 
 @dataclass(frozen=True)
 class OtherJudge:
-    """What another judge gave the same output on the criterion; `address` opens its case."""
+    """Another judge's score of the same output on the criterion; `address` opens its case."""
 
     pk: int
     judge: str
@@ -21,7 +21,7 @@ class OtherJudge:
 
 @dataclass(frozen=True)
 class OtherCriterion:
-    """What people and the judge gave the same output on another criterion."""
+    """People's rating and the judge's score of the same output on another criterion."""
 
     pk: int
     criterion: str
@@ -32,7 +32,7 @@ class OtherCriterion:
 def other_judges(
     data: ReportData, at: int, key: tuple[int, int], names: Mapping[int, str]
 ) -> list[OtherJudge]:
-    """What other judges gave the output of a case on its criterion; see `other_criteria`."""
+    """Return other judges' scores of a case's output on its criterion; see `other_criteria`."""
     criterion, judge = key
     return [
         OtherJudge(pk, names[pk], short(round(float(scores[at]), 2)))
@@ -42,7 +42,7 @@ def other_judges(
 
 
 def shares_of_points(stored: Mapping[str, Any]) -> dict[str, float]:
-    """A distribution by point; that of one point is a bar as well."""
+    """Return a stored distribution by point, of one or more points."""
     return {point: float(share) for point, share in stored.items() if _is_point(point)}
 
 
@@ -55,11 +55,11 @@ def _is_point(text: str) -> bool:
 
 
 def how_scored(mode: str, replies: int) -> str:
-    """How a score came about, in words.
+    """Describe how a score was obtained.
 
     Args:
-        mode: of its scoring; "" where there is no score.
-        replies: of which it is the mean; 0 for another mode.
+        mode: the scoring mode; "" where there is no score.
+        replies: the number of replies of which it is the mean; 0 for other modes.
     """
     if not mode:
         return ""
@@ -69,7 +69,7 @@ def how_scored(mode: str, replies: int) -> str:
 
 
 def difference_in_words(gap: float) -> str:
-    """Such as "0.50 higher"."""
+    """Return a difference in words, such as "0.50 higher"."""
     if not gap:
         return "no gap"
     return f"{abs(gap):.2f} {'higher' if gap > 0 else 'lower'}"
@@ -78,7 +78,7 @@ def difference_in_words(gap: float) -> str:
 def case_in_words(
     judge: str, ratings: Sequence[tuple[str, float]], people: float, score: str, gap: float
 ) -> str:
-    """What people and a judge gave an output, in a sentence."""
+    """Return people's ratings and a judge's score of an output, in a sentence."""
     each = ", ".join(f"{name} {short(value)}" for name, value in ratings)
     return (
         f"People gave {people:.2f} on average{f' ({each})' if each else ''}; {judge} gave"
@@ -89,12 +89,12 @@ def case_in_words(
 def other_criteria(
     data: ReportData, at: int, key: tuple[int, int], names: Mapping[int, str]
 ) -> list[OtherCriterion]:
-    """What people and the judge of a case gave its output on other criteria.
+    """Return people's ratings and the judge's scores of a case's output on other criteria.
 
     Args:
         at: the position of the output in the data.
         key: the ids of the criterion and the judge.
-        names: of all criteria, by id.
+        names: names of all criteria, by id.
     """
     criterion, judge = key
     others = []

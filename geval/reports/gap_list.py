@@ -1,4 +1,4 @@
-"""The list of outputs that are ranked by the gap between a judge and people."""
+"""The list of outputs, ranked by the gap between a judge and people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Entry:
 
 
 def index_of(ids: IntArray, pk: int) -> int:
-    """Where an id is; -1 where it is not."""
+    """Return the index of an id; -1 if it is missing."""
     places = np.flatnonzero(ids == pk)
     return int(places[0]) if len(places) else -1
 
@@ -44,12 +44,12 @@ def listed_outputs(
     here: Mapping[int, str],
     has_cause: np.ndarray,
 ) -> np.ndarray:
-    """Which of the ranked outputs the list shows; a mask.
+    """Return a mask of the ranked outputs that the list shows.
 
     Args:
         ids: of all ranked outputs, in their order.
         here: causes by output.
-        has_cause: which of `ids` have one.
+        has_cause: mask of `ids` with a cause.
     """
     listed = np.ones(len(ids), dtype=bool)
     system = data.system_ids[gaps.outputs.system][gaps.order] if len(ids) else ids
@@ -76,13 +76,13 @@ def list_entries(
     begins: Mapping[int, str],
     open_: int,
 ) -> tuple[Entry, ...]:
-    """A part of the list.
+    """Return a part of the list.
 
     Args:
         ids: of all ranked outputs, in their order.
         here: causes by output.
-        begins: how the texts begin of the outputs that are shown, in their order.
-        open_: the output that is open.
+        begins: the beginnings of the shown outputs' texts, in order.
+        open_: the open output.
     """
     width = scale.highest - scale.lowest
     axis = Axis(scale.lowest - 0.1 * width, scale.highest + 0.1 * width)

@@ -1,4 +1,4 @@
-"""What a page shows of the gaps between a judge and people."""
+"""The numbers of the page of gaps between a judge and people."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -12,19 +12,19 @@ from geval.reports.memo import remembered
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.scales import short
 
-# Of a large project so many outputs are listed.
+# How many outputs are listed of a large project.
 MOST_LISTED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class GapNumbers:
-    """What a page shows of a judge on a criterion (both 0 where there is none), of the scores of a
-    run (0: the newest).
+    """The page's numbers for a judge on a criterion (both 0 where there is none), from the scores
+    of a run (0: the newest).
 
     `criteria` are those that have a judge, `judges` those with scores on this one. `outputs` counts
-    those with a gap, of which `gaps` may hold only the largest; `data` has what is needed of them.
-    `sample` says which outputs the numbers describe, where these are not all outputs alike; `rho`
-    is Spearman's, averaged over documents.
+    those with a gap, of which `gaps` may hold only the largest; `data` has the data for these.
+    `sample` says which outputs the numbers describe, if not all equally; `rho` is Spearman's rho,
+    averaged over documents.
     """
 
     criterion: int
@@ -43,7 +43,7 @@ class GapNumbers:
 
 
 def rated_outputs(numbers: GapNumbers, output_ids: Collection[int]) -> dict[int, float]:
-    """What people gave outputs that have a gap, by id; others are left out."""
+    """Return people's ratings of outputs that have a gap, by id; others are left out."""
     if numbers.gaps is None:
         return {}
     gaps = numbers.gaps
@@ -53,7 +53,7 @@ def rated_outputs(numbers: GapNumbers, output_ids: Collection[int]) -> dict[int,
 
 
 def largest_gaps(numbers: GapNumbers) -> GapNumbers:
-    """What a worker stores of a large project's view: the largest gaps alone."""
+    """Return what a worker stores for a large project: only the largest gaps."""
     if numbers.gaps is None:
         return replace(numbers, data=numbers.data.only(np.zeros(len(numbers.data.outputs), bool)))
     wanted = {
@@ -66,7 +66,7 @@ def largest_gaps(numbers: GapNumbers) -> GapNumbers:
 
 
 def rho_on(data: ReportData, criterion: int, judge: int) -> float | None:
-    """Spearman's rho of a judge with people, averaged over documents; None where it has none."""
+    """Spearman's rho of a judge with people, averaged over documents; None where undefined."""
     scores = data.judges.get((criterion, judge))
     if scores is None:
         return None
@@ -76,7 +76,7 @@ def rho_on(data: ReportData, criterion: int, judge: int) -> float | None:
 
 
 def shift_in_words(gaps: Gaps) -> str:
-    """How much the judge is stricter or milder than people, where that is clear."""
+    """Return by how much the judge is stricter or milder than people, where that is clear."""
     if gaps.shift is None or gaps.mapped or not gaps.shift.is_clear:
         return ""
     word = "strict" if gaps.shift.mean < 0 else "mild"

@@ -19,15 +19,15 @@ from geval.texts.numbers import p_value, signed
 # A mask for each group takes a byte per output.
 MOST_SYSTEMS = 200
 MOST_RATERS = 50
-# Documents without a large gap that are looked at; all with one are. Which of them have a word is
-# compared, so that neither their number nor the choice tilts the test.
+# How many documents without a large gap are read, in addition to all with one. Shares of documents
+# with a word are compared, so that neither the number nor the choice biases the test.
 MOST_OTHERS = 300
 NO_TREND = "The gap by length"
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A cluster in words; `system` is the id of the system that it is about, else 0."""
+    """A cluster in words; `system` is the id of its system, else 0."""
 
     title: str
     text: str
@@ -68,7 +68,7 @@ class LengthDrawing:
 
 @dataclass(frozen=True)
 class Patterns:
-    """All that is said about the large gaps together; `why_not` says why nothing is looked for."""
+    """All patterns of the large gaps; `why_not` says why none are searched."""
 
     large: int
     found: tuple[Pattern, ...]
@@ -76,23 +76,23 @@ class Patterns:
     by_length: LengthDrawing | None
 
 
-# The documents that have each word, of those with these ids; of the words that are looked at.
+# Returns for each word the documents that contain it, among those with these ids.
 TopicWords = Callable[[Collection[int]], Mapping[str, Collection[int]]]
 
 
 def no_words(_documents: Collection[int]) -> Mapping[str, Collection[int]]:
-    """Look at no words of sources."""
+    """Use no words of sources."""
     return {}
 
 
 def patterns_of(
     data: ReportData, gaps: Gaps, criterion: int, topic_words: TopicWords = no_words
 ) -> Patterns:
-    """What the large gaps of a judge on a criterion have in common."""
+    """Find what a judge's large gaps on a criterion have in common."""
     large = int(gaps.large.sum())
     words = data.words[gaps.at]
     with_lengths = not np.isnan(words).any()
-    # Without texts, all outputs are of one length, which no gap goes with.
+    # Without texts all outputs have the same length, which cannot explain gaps.
     words = words if with_lengths else np.zeros(len(words))
     clusters: tuple[Cluster, ...] = ()
     if large:
@@ -117,8 +117,8 @@ def _why_not(gaps: Gaps) -> str:
 
 
 def documents_read(large: IntArray, others: IntArray) -> IntArray:
-    """The ids of the documents whose words are compared: those with a large gap, and some others,
-    evenly spaced."""
+    """Return the ids of documents whose words are compared: those with a large gap, and some
+    others, evenly spaced."""
     step = max(1, -(-len(others) // MOST_OTHERS))
     return np.sort(np.concatenate([large, others[::step]]))
 
@@ -196,12 +196,12 @@ def _system_gaps(gaps: Gaps, system: int, name: str) -> str:
 
 
 def more_or_less(gap: float) -> str:
-    """0.7 as "0.70 more"."""
+    """Return a difference in words: 0.7 as "0.70 more"."""
     return f"{abs(gap):.2f} {'more' if gap >= 0 else 'less'}"
 
 
 def _without(gaps: Gaps, system: int) -> str:
-    """What the judge's rho is without a system, and with it."""
+    """Return the judge's rho without a system, and with it."""
     kept = gaps.outputs.system != system
     rest = remembered(
         mean_by_document, gaps.outputs.part(kept), gaps.people[kept], gaps.scores[kept]
@@ -215,7 +215,7 @@ def _without(gaps: Gaps, system: int) -> str:
 def length_drawing(
     gaps: Gaps, words: np.ndarray, clusters: tuple[Cluster, ...]
 ) -> LengthDrawing | None:
-    """Mean gaps by length; None below the size from which on something is said."""
+    """Return mean gaps by length; None if there are too few outputs."""
     if len(gaps.at) < GAP_OUTPUTS:
         return None
     bins = remembered(gaps_by_length, gaps.outputs, gaps.gap, words)
@@ -248,7 +248,7 @@ def length_drawing(
 
 
 def _title(means: list[float]) -> str:
-    """The finding, where the judge falls or rises from each length to the next."""
+    """Return the finding if the gap falls or rises from each length to the next."""
     if means == sorted(means):
         return "The shorter the output, the lower the judge"
     if means == sorted(means, reverse=True):
@@ -257,7 +257,8 @@ def _title(means: list[float]) -> str:
 
 
 def _axis(low: float, high: float) -> Axis:
-    """Room for labels on the left (24 %) and numbers on the right (66 to 100 %)."""
+    """Return the axis, leaving room for labels on the left (24 %) and numbers on the right (66 to
+    100 %)."""
     width = (high - low) / 0.40 or 1.0
     return Axis(low - 0.26 * width, low + 0.74 * width)
 

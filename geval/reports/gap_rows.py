@@ -7,7 +7,7 @@ from geval.reports.data import ReportData
 from geval.reports.gaps import Gaps
 from geval.texts.spreadsheets import csv_line
 
-# How many are listed where nothing else is asked for, and at most.
+# The default and the largest number of listed gaps.
 USUAL_GAPS, MOST_GAPS = 20, 1_000
 
 
@@ -15,8 +15,8 @@ USUAL_GAPS, MOST_GAPS = 20, 1_000
 class GapRow:
     """An output on which a judge and people differ; the largest gap has rank 1.
 
-    `people` is the human score, `gap` score less people in points of the criterion's scale; a score
-    on another scale counts as the rating of the same rank.
+    `people` is the human score, `gap` is the score minus people's, in points of the criterion's
+    scale; a score on another scale counts as the rating of the same rank.
     """
 
     rank: int
@@ -43,11 +43,11 @@ def gap_rows(
     causes: Mapping[int, str],
     texts: Mapping[int, str],
 ) -> list[GapRow]:
-    """Some gaps, the largest first.
+    """Return some gaps as rows, the largest first.
 
     Args:
         places: their positions in the arrays of `gaps`.
-        names: of the criterion and of the judge.
+        names: names of the criterion and the judge.
         causes, texts: by the output's id.
     """
     rows = []
@@ -72,7 +72,7 @@ def gap_rows(
 
 
 def gaps_as_csv(rows: list[GapRow]) -> Iterator[str]:
-    """A header and a line for each gap."""
+    """Return a header and a line for each gap."""
     yield csv_line(COLUMNS)
     for row in rows:
         yield csv_line(asdict(row).values())

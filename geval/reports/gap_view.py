@@ -1,4 +1,4 @@
-"""The view of the page of disagreements: read from an address, and written into one."""
+"""The view of the disagreements page, read from and written to a query string."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -7,26 +7,25 @@ from urllib.parse import urlencode
 
 from geval.reports.options import ReportOptions
 
-# By what outputs are ranked.
+# What outputs are ranked by.
 BASES = {
     "gap": "gap to people",
     "shifted": "gap beyond the judge's shift",
     "apart": "raters apart",
 }
-# Which outputs are listed by their cause; any other word is a cause.
+# Filters of outputs by cause; any other word is a cause.
 OPEN, LOOKED_AT, EVERY = "", "any", "all"
-# No cause has so many letters.
+# The longest name of a cause.
 LONGEST_CAUSE = 100
 _IDS = ("criterion", "judge", "run", "system", "without", "output", "page")
 
 
 @dataclass(frozen=True)
 class GapView:
-    """What is looked at: a judge on a criterion (0: the one that the page chooses), in a view of
-    the report.
+    """A judge on a criterion (0: chosen by the page), in a view of the report.
 
-    `run` takes the scores of one run only; `system` and `without` list one system, or all others;
-    `output` is the case that is open (0: the first of the list).
+    `run` selects the scores of one run; `system` and `without` list one system, or all others;
+    `output` is the open case (0: the first of the list).
     """
 
     options: ReportOptions
@@ -42,16 +41,16 @@ class GapView:
 
     @property
     def query(self) -> str:
-        """The part of an address behind the question mark, defaults left out."""
+        """The query string, without defaults."""
         own = [(name, getattr(self, name)) for name in (*_IDS, "by", "cause")]
         given = [(name, value) for name, value in own if value and (name, value) != ("by", "gap")]
         return "&".join(part for part in (urlencode(given), self.options.query) if part)
 
     def of_numbers(self, known: Mapping[str, Iterable[int]]) -> "GapView":
-        """The part of the view that its numbers depend on.
+        """Return the part of the view on which its numbers depend.
 
         Args:
-            known: the ids of the project's criteria, judges and runs; others have no numbers.
+            known: the ids of the project's criteria, judges and runs; others are ignored.
         """
         return GapView(
             self.options,
@@ -62,15 +61,16 @@ class GapView:
         )
 
     def to(self, **changes: Any) -> str:
-        """The address of another view, with some parts changed; from the first page on."""
+        """Return the query string of another view, with some parts changed, starting at the first
+        page."""
         return f"?{replace(self, **({'page': 0, 'output': 0} | changes)).query}"
 
 
 def read_gap_view(query: Mapping[str, Any], options: ReportOptions) -> GapView:
-    """The view in an address; what cannot be used in it has its default.
+    """Read the view from a query string; invalid parts get their defaults.
 
     Args:
-        options: the view of the report in the same address.
+        options: the view of the report in the same query string.
     """
     ids = {name: number_in(query, name) for name in _IDS}
     by = str(query.get("by") or "")
@@ -79,12 +79,12 @@ def read_gap_view(query: Mapping[str, Any], options: ReportOptions) -> GapView:
 
 
 def number_in(query: Mapping[str, Any], name: str) -> int:
-    """A whole number in an address; 0 where there is none."""
+    """Return a whole number from a query string; 0 where there is none."""
     text = str(query.get(name) or "")
     # No id has more digits.
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
 def first_of(wanted: int, ids: Iterable[int], otherwise: int = 0) -> int:
-    """The wanted id where it is known."""
+    """Return the wanted id if it is among `ids`."""
     return wanted if wanted in set(ids) else otherwise

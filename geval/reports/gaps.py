@@ -1,4 +1,4 @@
-"""Outputs ranked by the gap between a judge and people: all in arrays, however many there are."""
+"""Outputs ranked by the gap between a judge and people, as arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,9 +22,9 @@ from geval.texts.subjects import CriterionLike
 class Gaps:
     """The outputs that have both a rating and a score, with their gaps.
 
-    `at` are their positions in the report's data; `people`, `scores`, `gap` (score less people, in
-    points of the scale) and `strength` (what they are ranked by) are parallel to it. Scores on
-    another scale are `mapped` to the criterion's: each becomes the mean rating of the same rank.
+    `at` are their positions in the report's data; `people`, `scores`, `gap` (score minus people's,
+    in points of the scale) and `strength` (the ranking value) are parallel to it. Scores on another
+    scale are `mapped` to the criterion's: each becomes the mean rating of the same rank.
     """
 
     outputs: Outputs
@@ -38,21 +38,21 @@ class Gaps:
 
     @cached_property
     def order(self) -> IntArray:
-        """Positions in these arrays, the strongest first; equal ones by their gap, then by id."""
+        """The positions in these arrays, the strongest first; ties by gap, then by id."""
         strength = np.round(self.strength, DIGITS)
         return np.lexsort((self.at, -np.round(np.abs(self.gap), DIGITS), -strength))
 
     @cached_property
     def large(self) -> np.ndarray:
-        """Which count as large; a mask parallel to `at`."""
+        """A mask of the large gaps, parallel to `at`."""
         return largest(np.abs(self.strength))
 
 
 def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) -> Gaps:
-    """The gaps of a judge on a criterion.
+    """Return the gaps of a judge on a criterion.
 
     Args:
-        data: the numbers that the view selects.
+        data: the data that the view selects.
         by: a key of BASES.
     """
     human = data.humans[criterion.pk]
@@ -76,7 +76,7 @@ def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) 
 
 
 def strongest(data: ReportData, gaps: Gaps, most: int) -> tuple[ReportData, Gaps]:
-    """The outputs with the strongest gaps, in the order that they have among all."""
+    """Return the outputs with the strongest gaps, in their original order."""
     chosen = np.zeros(len(gaps.at), dtype=bool)
     chosen[gaps.order[:most]] = True
     kept = np.zeros(len(data.outputs), dtype=bool)
@@ -94,12 +94,13 @@ def strongest(data: ReportData, gaps: Gaps, most: int) -> tuple[ReportData, Gaps
 
 
 def is_elsewhere(scores: FloatArray, scale: Scale) -> bool:
-    """Whether scores are on another scale than the ratings."""
+    """Return whether scores are on another scale than the ratings."""
     return bool(len(scores)) and not scale.spans(float(scores.min()), float(scores.max()))
 
 
 def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
-    """The judges that scored rated outputs, the one that ranks them most like people first."""
+    """Return the judges that scored rated outputs, the one that ranks them most like people
+    first."""
     rhos: Mapping[int, float] = {
         judge: float(
             np.nan_to_num(

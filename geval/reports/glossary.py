@@ -1,4 +1,4 @@
-"""What each statistic of the report says and when to trust it: for its pages and for the docs.
+"""What each statistic of the report means and when to trust it, for pages and docs.
 
 `python -m geval.reports.glossary > docs/glossary.md` writes the page of the docs.
 """
@@ -33,8 +33,8 @@ from geval.statistics.thresholds import (
 
 @dataclass(frozen=True)
 class Term:
-    """A statistic: its name, what it says, when to trust it, and the heading of docs/method.md
-    under which its formula is."""
+    """A statistic: its name, meaning, when to trust it, and the heading in docs/method.md with its
+    formula."""
 
     name: str
     says: str
@@ -43,7 +43,7 @@ class Term:
 
     @property
     def anchor(self) -> str:
-        """Where its formula is on the page of the method."""
+        """The anchor of its formula on the method page."""
         return anchor(self.formula)
 
 
@@ -639,7 +639,7 @@ TERMS: dict[str, Term] = {
 
 
 def markdown() -> str:
-    """The glossary as a page of the docs."""
+    """Return the glossary as a page of the docs."""
     parts = [
         "# Glossary",
         "What the report's numbers say and when to trust them. The report shows the same texts"
@@ -654,7 +654,7 @@ def markdown() -> str:
 
 
 def anchor(heading: str) -> str:
-    """A heading's anchor on a page of the docs."""
+    """Return a heading's anchor on a page of the docs."""
     kept = (letter for letter in heading.lower() if letter.isalnum() or letter in " -")
     return "".join(kept).replace(" ", "-")
 

@@ -17,13 +17,13 @@ class HumanScores:
     """People's ratings on one criterion.
 
     `ratings` are those of individual people; `mean` has shape (outputs,) and is the human score of
-    each output: the mean rating, and the mean that a release states where no individual rated,
-    unless another score was chosen (`scored`). `reason` says why no output has the chosen one, and
+    each output: the mean rating, or a release's stated mean where no individual rated, unless
+    another score was chosen (`scored`). `reason` says why no output has the chosen score, and
     `unscored` counts rated outputs without it. `in_sight` counts ratings made while LLM scores were
     visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`. `weight` has
-    shape (outputs,): for how many outputs each rated one stands, None where all stand for as many;
-    `decided` has shape (outputs,): what adjudicators decided, NaN where they did not; None where
-    they decided nothing. `top` says which outputs were chosen by campaigns without a design alone.
+    shape (outputs,), the sampling weights, None where all are equal; `decided` has shape
+    (outputs,), adjudicators' decisions, NaN where there is none; None if they decided nothing.
+    `top` is a mask of outputs that only campaigns without a design chose.
     """
 
     annotators: tuple[str, ...]
@@ -39,16 +39,17 @@ class HumanScores:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether rated outputs stand for different numbers of others."""
+        """Whether rated outputs have different sampling weights."""
         return self.weight is not None and bool(self.weight.any())
 
     @property
     def counts_picked(self) -> bool:
-        """Whether outputs that campaigns chose without a design have a mean, as no others do."""
+        """Whether outputs that campaigns chose without a design count, because there are no
+        others."""
         return self.top is not None and bool((self.top & ~np.isnan(self.mean)).any())
 
     def among(self, outputs: np.ndarray, annotators: frozenset[int]) -> "HumanScores":
-        """The ratings of some outputs, by some annotators (by all, where none are named); means are
+        """Select the ratings of some outputs by some annotators (all if none are named); means are
         of these annotators.
 
         Args:
@@ -74,27 +75,27 @@ class HumanScores:
         )
 
     def scored(self, consensus: Consensus) -> "HumanScores":
-        """With another human score of each output. Outputs without a mean, which campaigns took
-        from the top of a list, stay without a score."""
+        """Return ratings with another kind of human score. Outputs without a mean, because
+        campaigns took them from the top of a list, stay without a score."""
         rated = ~np.isnan(self.mean)
         mean = np.where(rated, consensus.values, np.nan)
         unscored = int(np.count_nonzero(rated & np.isnan(mean)))
         return replace(self, mean=mean, reason=consensus.reason, unscored=unscored)
 
     def adjudicated(self) -> Consensus:
-        """What adjudicators decided, and the mean of ratings where they decided nothing."""
+        """Return adjudicators' decisions, and the mean of ratings where there are none."""
         if self.decided is None or np.isnan(self.decided).all():
             return Consensus(np.full(len(self.mean), np.nan), NO_DECISIONS)
         return Consensus(np.where(np.isnan(self.decided), self.mean, self.decided))
 
     def _is_left_out(self, outputs: np.ndarray) -> np.ndarray:
-        """Which of some outputs have ratings that tell nothing of others, and so no mean."""
+        """Return which outputs have no mean, as their ratings are not representative of others."""
         return np.zeros(int(outputs.sum()), dtype=bool) if self.top is None else self.top[outputs]
 
 
 @dataclass(frozen=True)
 class Rater:
-    """Who rated: a person, or (`is_mean`) the mean of several that a release states."""
+    """A rater: a person, or (`is_mean`) a release's mean over several."""
 
     pk: int
     name: str
@@ -110,11 +111,11 @@ def human_scores_of(
     raters: Sequence[Rater],
     in_sight: int = 0,
 ) -> HumanScores:
-    """The ratings of a criterion.
+    """Return the ratings of a criterion.
 
     Args:
-        output, rater, score: shape (ratings,), positions of outputs and of `raters`, and what they
-            gave; a rater has at most one rating of an output.
+        output, rater, score: shape (ratings,), indexes of outputs and of `raters`, and the ratings;
+            a rater has at most one rating per output.
         in_sight: how many ratings were made while LLM scores were visible.
     """
     order = np.argsort(output * np.int64(len(raters)) + rater)
@@ -133,7 +134,7 @@ def human_scores_of(
 def of_active(
     ratings: Ratings, annotators: list[tuple[int, str]], mean: FloatArray, in_sight: int
 ) -> HumanScores:
-    """Only the annotators, by id and name, who rated."""
+    """Select only annotators with ratings; `annotators` are ids and names."""
     active = ratings.active
     kept = [annotator for annotator, is_active in zip(annotators, active, strict=True) if is_active]
     return HumanScores(

@@ -1,4 +1,4 @@
-"""How far an instruction in the output moves a judge's scores, as its probes show."""
+"""The effect of an instruction in the output on a judge's scores, from its probes."""
 
 from dataclasses import dataclass
 
@@ -9,27 +9,27 @@ from geval.texts.numbers import in_brackets, signed
 
 @dataclass(frozen=True)
 class Instructed:
-    """How far an instruction in the output, which asks for the highest rating, moves a judge's
-    scores, as its newest probes show; `finding` is None where it was not probed, `asked` how many
-    outputs were asked about."""
+    """The effect on a judge's scores of an instruction in the output that asks for the highest
+    rating, from its newest probes; `finding` is None where it was not probed, `asked` is the number
+    of outputs asked about."""
 
     finding: Finding | None = None
     asked: int = 0
 
     @property
     def is_whole(self) -> bool:
-        """Whether nearly all outputs that were asked about have scores, with and without it."""
+        """Whether nearly all of these outputs have scores, with and without the instruction."""
         return self.finding is not None and self.finding.outputs >= PROBED_SHARE * self.asked
 
     @property
     def estimate(self) -> float | None:
-        """How far in points, up or down."""
+        """The effect in points, up or down."""
         value = self.finding.value if self.finding else None
         return None if value is None else abs(value)
 
     @property
     def most(self) -> float | None:
-        """The end of the 95 % interval that is farther from 0, in points."""
+        """The end of the 95 % interval that is further from 0, in points."""
         ends = self.finding.interval.ends if self.finding and self.finding.interval else None
         return None if ends is None else max(map(abs, ends))
 

@@ -1,4 +1,4 @@
-"""How one judge agrees with people, criterion by criterion, as its own page says it."""
+"""A judge's agreement with people by criterion, for its page."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ class JudgeStanding:
     """A judge on a criterion: its correlation in the view with its interval, the share of what one
     rater reaches, and the verdict that it would have if no other judge were better.
 
-    `better` is the judge that comes first on the criterion; None if it is this one. `missing` says
-    why there is no verdict; empty if there is one. `seen` says what of it its search has seen.
+    `better` is the best judge on the criterion; None if it is this one. `missing` says why there is
+    no verdict; empty if there is one. `seen` says what its search has seen of the data.
     """
 
     pk: int
@@ -31,7 +31,7 @@ class JudgeStanding:
 
 
 def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
-    """The standing of a judge for each criterion of a report that it scored."""
+    """Return the standing of a judge for each criterion of a report that it scored."""
     return [
         _standing(criterion, result)
         for criterion in report.criteria

@@ -33,7 +33,7 @@ SAME = 1e-10
 
 @dataclass(frozen=True)
 class Compared:
-    """A person's comparison of two systems' outputs for a document, all by their ids."""
+    """A person's comparison of two systems' outputs for a document, by ids."""
 
     document: int
     first: int
@@ -50,7 +50,7 @@ class Compared:
 @dataclass(frozen=True)
 class Side:
     """How often people agree with each other, or a judge with people, on comparisons; `is_seen`
-    says that the search that made the judge has seen documents behind it."""
+    says that the judge's search has seen documents behind it."""
 
     name: str
     agreement: ChoiceAgreement
@@ -83,8 +83,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class JudgeOnPairs:
-    """How often a judge orders two outputs as people do, ties of people left out; half a point for
-    a judge's tie."""
+    """How often a judge orders two outputs like people, without people's ties; half a point for a
+    judge's tie."""
 
     judge: str
     agreement: Estimate
@@ -93,14 +93,14 @@ class JudgeOnPairs:
 
     @property
     def named(self) -> str:
-        """Its name where its numbers stand."""
+        """The judge's name next to its numbers."""
         return marked(self.judge, is_seen=self.is_seen)
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Results of comparisons; `left_share` is how often the left output won, of the comparisons
-    that know sides and have a winner, with its interval over documents."""
+    """Results of comparisons; `left_share` is how often the left output won, among comparisons with
+    known sides and a winner, with its interval over documents."""
 
     comparisons: int
     standings: tuple[Standing, ...]
@@ -114,7 +114,7 @@ class Leaderboard:
 
 
 def with_seen(board: Leaderboard, seen: Collection[str]) -> Leaderboard:
-    """A leaderboard that says whose search has seen documents behind its numbers.
+    """Mark in a leaderboard the judges whose search has seen documents behind their numbers.
 
     Args:
         seen: labels of judges.
@@ -136,11 +136,11 @@ def leaderboard(
     compared_pairs: Sequence[Compared],
     verdicts: Mapping[int, Sequence[Verdict]],
 ) -> Leaderboard:
-    """The ranking by comparisons on a criterion (None: overall).
+    """Return the ranking by comparisons on a criterion (None: overall).
 
     Args:
-        compared_pairs: what people chose.
-        verdicts: what judges that compare outputs chose, by their ids.
+        compared_pairs: people's choices.
+        verdicts: choices of pairwise judges, by judge id.
     """
     names = dict(zip(data.system_ids.tolist(), data.system_names, strict=True))
     pairs = compared_pairs
@@ -201,8 +201,8 @@ def leaderboard(
 
 
 def _questions(data: ReportData, rows: Sequence[Compared]) -> tuple[list[int], int]:
-    """Which document each comparison is about, documents that are turns of one question taken as
-    one, numbered from 0; and how many there are."""
+    """Return the document of each comparison, numbered from 0, turns of a question counting as one;
+    and their number."""
     names = dict(zip(data.document_ids.tolist(), data.doc_ids, strict=True))
     numbers: dict[str, int] = {}
     each = [numbers.setdefault(question_of(names[row.document]), len(numbers)) for row in rows]
@@ -217,10 +217,11 @@ def _agreement(
     question: Sequence[int],
     verdicts: Mapping[int, Sequence[Verdict]],
 ) -> tuple[Side, ...]:
-    """People with each other, then each judge with people, those that agree most first.
+    """Return the agreement of people with each other, then of each judge with people, the highest
+    first.
 
     Args:
-        question: which document each comparison is about, turns of one question taken as one.
+        question: the document of each comparison, turns of a question counting as one.
     """
     if not known:
         return ()
@@ -263,7 +264,7 @@ def _standings(
         )
         for index, column in enumerate(compared)
     ]
-    # Without a fit, by wins less losses.
+    # Without a fit, by wins minus losses.
     return tuple(
         sorted(
             strengths,
@@ -279,7 +280,7 @@ def _standings(
 def _gaps(
     data: ReportData, judge: JudgeLike, criterion_id: int | None, rows: Sequence[Compared]
 ) -> dict[tuple[int, int, int], float]:
-    """How much more a judge gave to the first output than to the second, where it scored both."""
+    """Return a judge's score of the first output minus that of the second, where it scored both."""
     on_criteria = [
         scores
         for (criterion, pk), scores in data.judges.items()
@@ -287,7 +288,7 @@ def _gaps(
     ]
     if not on_criteria or not rows:
         return {}
-    # Overall: the mean over the criteria that the judge has scores on.
+    # Overall: the mean over the criteria on which the judge has scores.
     scores = np.mean(on_criteria, axis=0)
     document = positions(np.array([row.document for row in rows]), data.document_ids)
     first, second = (

@@ -1,5 +1,5 @@
-"""Marks of judges that agree better with people than one of them does, by the paired bootstrap over
-documents: what papers print as † and ‡."""
+"""Marks of judges that agree better with people than a baseline judge, by the paired bootstrap over
+documents: papers' † and ‡."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Marks:
 
     @property
     def in_words(self) -> str:
-        """What the marks mean, as a caption has it."""
+        """The marks' meaning, for a caption."""
         levels = " and ".join(f"{sign} (p <= {level:g})" for level, sign in reversed(LEVELS))
         meaning = (
             f"{levels}: agrees better with people than {self.baseline} does, by a one-sided paired"
@@ -75,7 +75,8 @@ def marks_against(
 
 
 def _why_not(outputs: Outputs, human: FloatArray, own: FloatArray, level: Level) -> str:
-    """Why resamples of these outputs would say nothing, or cannot be drawn; empty if they can."""
+    """Return why resamples of these outputs would be meaningless or cannot be drawn; empty if they
+    can."""
     both, _ = complete(outputs, human, own)
     if np.count_nonzero(both.by_document()) < BOOTSTRAP_DOCUMENTS:
         return f"the bootstrap needs {BOOTSTRAP_DOCUMENTS} documents with ratings and scores"
@@ -98,8 +99,8 @@ def _p(
     coefficient: Coefficient,
     level: Level,
 ) -> float | None:
-    """The p-value of the first judge agreeing better than the second, on the outputs that both
-    scored."""
+    """Return the p-value of the first judge agreeing better than the second, on the outputs that
+    both scored."""
     outputs, (human, *scores) = complete(outputs, human, *judges)
     draws = draws_for(outputs.documents)
     first, second = (_samples(outputs, human, side, coefficient, level, draws) for side in scores)

@@ -19,7 +19,7 @@ _changed = threading.Condition()
 
 
 def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> Result:
-    """`compute(*arguments, **more)`, or what it gave for the same arguments before.
+    """Return `compute(*arguments, **more)`, cached by its arguments.
 
     Arrays count by their contents, which must not change afterwards, everything else by its `repr`;
     the function must depend on nothing else.
@@ -30,10 +30,9 @@ def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> 
 
 
 def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]) -> Result:
-    """`compute()`, or what it gave before under the same name and parts, which are all that it
-    depends on.
+    """Return `compute()`, cached under a name and parts, which must be all that it depends on.
 
-    Where several threads ask for the same, one computes and the others wait for it.
+    If several threads ask for the same result, one computes and the others wait.
     """
     result: Result = _computed(digest_of(name, parts), compute)
     return result
@@ -44,11 +43,12 @@ def remembered_each(
     wanted: Sequence[tuple[Any, ...]],
     compute: Callable[[list[int]], Sequence[Result]],
 ) -> list[Result]:
-    """The results for several parts, where computing them together costs less than one by one.
+    """Return the results for several parts, where computing them together is cheaper than one by
+    one.
 
     Args:
         wanted: the parts that each result depends on.
-        compute: takes the positions of those that are not known, and gives their results.
+        compute: takes the indexes of results that are not cached, and returns these.
     """
     keys = [digest_of(name, parts) for parts in wanted]
     with _changed:
@@ -68,13 +68,13 @@ def _computed(_key: bytes, compute: Callable[[], Any]) -> Any:
 
 
 def forget() -> None:
-    """Forget everything, for measuring and for tests."""
+    """Clear the cache, for measurements and tests."""
     with _changed:
         _results.clear()
 
 
 def digest_of(name: str, parts: Iterable[Any]) -> bytes:
-    """A digest of a name and of values, as `remembered` takes them."""
+    """Return a digest of a name and values, as for `remembered`."""
     digest = hashlib.blake2b(name.encode(), digest_size=16)
     _add(digest, parts)
     return digest.digest()

@@ -1,4 +1,4 @@
-"""The view of a report: read from an address, and written into one."""
+"""The view of a report, read from and written to a query string."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -10,7 +10,8 @@ from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.resampling import Over
 from geval.texts.hidden_fields import whole_number
 
-# How much worse than an annotator a judge may be: instead of experts, skilled annotators, a crowd.
+# How much worse than an annotator a judge may be: compared with experts, skilled annotators, a
+# crowd.
 Epsilon = Literal["0.2", "0.15", "0.1"]
 WORDS = {
     "level": get_args(Level),
@@ -21,7 +22,7 @@ WORDS = {
 }
 MEAN: HumanScore = "mean"
 ADJUDICATED: HumanScore = "adjudicated"
-# What judges are compared with: in a list of choices, and in a sentence.
+# The human scores to compare judges with: names in a list of choices, and in a sentence.
 HUMAN_SCORES: dict[HumanScore, tuple[str, str]] = {
     "mean": ("mean of ratings", "the mean human rating"),
     "median": ("median of ratings", "the median human rating"),
@@ -39,7 +40,7 @@ HUMAN_SCORES: dict[HumanScore, tuple[str, str]] = {
 HUMAN_SCORE_HELP = "what judges are compared with: " + ", ".join(
     f"{word} ({name})" if word != name else word for word, (name, _said) in HUMAN_SCORES.items()
 )
-# In whose place each epsilon lets a judge stand.
+# The kind of annotator that a judge replaces, by epsilon.
 EPSILON_FOR = {"0.2": "experts", "0.15": "skilled people", "0.1": "crowds"}
 EPSILON_HELP = "of the annotator test: " + ", ".join(
     f"{value} for {people}" for value, people in EPSILON_FOR.items()
@@ -50,11 +51,12 @@ LISTS = ("annotators", "systems", "judges", "criteria")
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """A view of a report. Empty lists mean all; `documents` is a part of their doc_id.
+    """A view of a report.
 
-    `over` is what is left out for intervals and swapped for significance; `epsilon` is of the
-    annotator test; `human_score` is what judges are compared with. `round` is the campaign whose
-    answers alone count, and `round_name` its name; 0: each person's newest answer counts.
+    Empty lists mean all; `documents` is a substring of doc_id. `over` says what is left out for
+    intervals and swapped for significance; `epsilon` is the annotator test's; `human_score` is what
+    judges are compared with. `round` is the only campaign whose answers count, and `round_name` its
+    name; 0: each person's newest answer counts.
     """
 
     level: Level = "summary"
@@ -72,7 +74,7 @@ class ReportOptions:
 
     @property
     def pairs(self) -> list[tuple[str, Any]]:
-        """The fields of a form that asks for this view, defaults left out."""
+        """The form fields for this view, without defaults."""
         pairs: list[tuple[str, Any]] = []
         for field in fields(self):
             value = getattr(self, field.name)
@@ -85,7 +87,7 @@ class ReportOptions:
 
     @property
     def query(self) -> str:
-        """The part of an address behind the question mark, defaults left out."""
+        """The query string, without defaults."""
         return urlencode(self.pairs)
 
     @property
@@ -118,7 +120,7 @@ class ReportOptions:
         return self.human_score_in_words.removeprefix("the ")
 
     def shows(self, criterion: int, judge: int | None = None) -> bool:
-        """Whether the view has this criterion, and this judge's numbers on it."""
+        """Return whether the view has this criterion, and this judge's numbers on it."""
         return (not self.criteria or criterion in self.criteria) and (
             judge is None or not self.judges or judge in self.judges
         )
@@ -135,13 +137,13 @@ def read_options(
     known: Mapping[str, Iterable[int]],
     rounds: Mapping[int, str] = NO_ROUNDS,
 ) -> tuple[ReportOptions, list[str]]:
-    """The options in an address, and in words what of it cannot be used; that part falls back to
-    the default.
+    """Read the options in a query string; also return messages about invalid parts, which get their
+    defaults.
 
     Args:
-        query: with `getlist`, as Django's QueryDict has it.
-        known: the ids of annotators, systems, judges and criteria that there are.
-        rounds: the names of campaigns whose answers can be looked at alone, by id.
+        query: with `getlist`, like Django's QueryDict.
+        known: the existing ids of annotators, systems, judges and criteria.
+        rounds: the names of campaigns whose answers can be selected, by id.
     """
     chosen: dict[str, Any] = {}
     errors = []

@@ -1,4 +1,4 @@
-"""The report page: the paper's table, the verdicts and the sentences, with what is on its way."""
+"""The report page: the paper's table, verdicts and sentences, with runs in progress."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from geval.reports.words import headline
 
 @dataclass(frozen=True)
 class LowCoverage:
-    """How many items of a judge have no score because they lie below its minimum coverage."""
+    """How many items of a judge have no score because their coverage is below its minimum."""
 
     judge: str
     items: int
@@ -22,8 +22,8 @@ class LowCoverage:
 
 @dataclass(frozen=True)
 class RunInProgress:
-    """A run that is being executed, its judge's id, and how many of its items are done or
-    failed; `agreement` is what its judge has reached, in words."""
+    """A run that is being executed, its judge's id, and how many of its items are done or failed;
+    `agreement` is its judge's agreement so far, in words."""
 
     pk: int
     judge: int
@@ -40,7 +40,8 @@ class RunInProgress:
 
 @dataclass(frozen=True)
 class DataVersion:
-    """The last change of a project's ratings or scores: its number, which only rises, and when."""
+    """The last change of a project's ratings or scores: its number, which only increases, and
+    time."""
 
     number: int
     at: datetime
@@ -48,7 +49,7 @@ class DataVersion:
 
 @dataclass(frozen=True)
 class ReportNumbers:
-    """All of a report's page that has to be computed; what is kept of large projects' reports."""
+    """The computed parts of a report's page, which are stored for large projects."""
 
     report: Report
     documents: int
@@ -58,7 +59,7 @@ class ReportNumbers:
 
 @dataclass(frozen=True)
 class ReportPage:
-    """A report with what its page needs around it."""
+    """A report with the other content of its page."""
 
     numbers: ReportNumbers
     mark: str
@@ -79,7 +80,7 @@ class ReportPage:
 
     @property
     def states_agreement(self) -> bool:
-        """Whether a run in progress says what it has reached."""
+        """Whether a run in progress states an agreement."""
         return any(run.agreement for run in self.running)
 
     @property
@@ -92,10 +93,10 @@ class ReportPage:
 
 
 def page_of(numbers: ReportNumbers, mark: str, running: tuple[RunInProgress, ...]) -> ReportPage:
-    """The page of a report.
+    """Return the page of a report.
 
     Args:
-        mark: of these numbers, by which the page learns of newer ones.
+        mark: the version of these numbers, by which the page detects newer ones.
         running: runs whose judges' numbers are not final.
     """
     judges = {run.judge for run in running}

@@ -1,5 +1,5 @@
-"""Two judges criterion by criterion: the difference of their correlations with people as a row, and
-what follows in a sentence or three."""
+"""Two judges by criterion: the difference of their correlations with people as a row, and a summary
+of one to three sentences."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ from geval.texts.sentences import listed
 @dataclass(frozen=True)
 class Difference:
     """A criterion's row: both correlations on the same documents, in how many of the `documents`
-    that people rank each judge ranks anything, their difference (`gap`) with its interval (`ends`),
-    both also as they are shown, the p-value
-    adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided. `seen`
-    says of which judge a search has seen documents behind these numbers."""
+    that people rank each judge ranks outputs, their difference (`gap`) with its interval (`ends`),
+    both also formatted, the p-value adjusted as on the report, and the conclusion; `ahead` is 1, 2,
+    or 0 where it is undecided. `seen` says which judge's search has seen documents behind these
+    numbers."""
 
     pk: int
     criterion: str
@@ -53,14 +53,14 @@ def differences(
     report: Report,
     seen: Callable[[int], tuple[bool, bool]],
 ) -> tuple[tuple[Difference, ...], Axis, list[float]]:
-    """The rows, the axis on which they are drawn, and the ends of what is on it. Tests, intervals
-    and adjusted p-values are the report's own, over all its pairs of judges, so that its letters
-    and this page say the same.
+    """Return the rows, the axis on which they are drawn, and the ends of its values. Tests,
+    intervals and adjusted p-values are the report's own, over all its pairs of judges, so that its
+    letters and this page say the same.
 
     Args:
         criteria: names by id.
         names: the labels of the two judges.
-        seen: by a criterion's id, of which judge a search has seen documents behind these numbers.
+        seen: by a criterion's id, which judge's search has seen documents behind these numbers.
     """
     significance = {result.pk: result.significance for result in report.criteria}
     compared = [_compared_in(significance[pair.criterion], names) for pair in pairs]
@@ -86,8 +86,8 @@ def differences(
 def _compared_in(
     significance: Significance, names: tuple[str, str]
 ) -> tuple[Interval, float | None, str]:
-    """The interval of the first judge's correlation minus the second's, the adjusted p, and why
-    there is none."""
+    """Return the interval of the first judge's correlation minus the second's, the adjusted p, and
+    the reason if there is none."""
     pair = names if names in significance.tests else (names[1], names[0])
     if pair not in significance.tests:
         missing = "the report's view leaves one of them out"
@@ -133,7 +133,7 @@ def _difference(
 
 
 def seen_in_words(labels: tuple[str, str], report: Report) -> tuple[str, ...]:
-    """What the searches that made two judges have seen of the documents that are compared."""
+    """Return what two judges' searches have seen of the compared documents."""
     return tuple(
         f"{result.judge} on {criterion.criterion}: {result.seen}."
         for criterion in report.criteria
@@ -148,7 +148,7 @@ def lead_in_words(
     priced: tuple[Priced, Priced],
     symbol: str,
 ) -> str:
-    """What follows, in a sentence or three; the consequence first."""
+    """Return a summary of one to three sentences; the consequence comes first."""
     sentences = []
     for ahead, judge in enumerate(names, start=1):
         ranked = [marked(row.criterion, is_seen=row.seen[ahead - 1]) for row in rows

@@ -1,5 +1,5 @@
-"""The numbers of the page of two judges: who gives what, who agrees with people, and on which
-outputs only one does."""
+"""The numbers of the page that compares two judges: their scores, who agrees with people, and the
+outputs on which only one does."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from geval.reports.pairs import Pair, pair_on
 from geval.statistics.types import IntArray
 from geval.texts.subjects import CriterionLike
 
-# Of a large project so many outputs are listed for each of the two judges.
+# How many outputs of a large project are listed per judge.
 MOST_LISTED = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class PairNumbers:
-    """What a page shows of two judges (0 where there is none), beside the report's tests.
+    """The page's numbers for two judges (0 where there is none), next to the report's tests.
 
-    `judges` are those that rank rated outputs; `outputs` and `documents` count what both scored and
-    people rated, on any criterion.
+    `judges` are those that rank rated outputs; `outputs` and `documents` count those that both
+    scored and people rated, on any criterion.
     """
 
     first: int
@@ -36,7 +36,7 @@ class PairNumbers:
 
 
 def first_outputs(numbers: PairNumbers) -> PairNumbers:
-    """What a worker stores of a large project's view: the first outputs alone."""
+    """Return what a worker stores for a large project: only the first outputs."""
     criteria = (
         replace(criterion, one_agrees=criterion.one_agrees.first_few(MOST_LISTED))
         for criterion in numbers.criteria
@@ -50,12 +50,12 @@ def pair_numbers(
     judge_ids: Collection[int],
     view: PairView,
 ) -> PairNumbers:
-    """The numbers of a view; judges that it does not name are the two that rank outputs most like
+    """Compute the numbers of a view; by default the judges are the two that rank outputs most like
     people on the first criterion.
 
     Args:
-        everything: all numbers of the project.
-        criteria, judge_ids: all of the project.
+        everything: all data of the project.
+        criteria, judge_ids: those of the project.
     """
     options, data = view.options, everything.selected(view.options)
     criteria = [about for about in criteria if options.shows(about.pk)]

@@ -1,5 +1,5 @@
-"""Two judges on a criterion: who gives what, who agrees with people, and on which outputs only one
-does."""
+"""Two judges on a criterion: their scores, who agrees with people, and the outputs on which only
+one does."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ from geval.statistics.types import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class OneAgreeing:
-    """The outputs on which exactly one judge agrees with people, the one where the other is
-    farthest off first: ids, systems' names, ratings, scores, and whether it is the first judge."""
+    """The outputs on which exactly one judge agrees with people, sorted by the other's distance,
+    largest first: ids, systems' names, ratings, scores, and whether it is the first judge."""
 
     output_ids: IntArray
     systems: tuple[str, ...]
@@ -29,7 +29,7 @@ class OneAgreeing:
     is_first: IntArray
 
     def first_few(self, most: int) -> "OneAgreeing":
-        """At most so many of each judge."""
+        """Return at most this many outputs per judge."""
         each = np.cumsum(np.stack([self.is_first, 1 - self.is_first]), axis=1)
         kept = np.where(self.is_first, each[0], each[1]) <= most
         return OneAgreeing(
@@ -44,9 +44,9 @@ class OneAgreeing:
 
 @dataclass(frozen=True, eq=False)
 class PairOnCriterion:
-    """Two judges on a criterion: both correlations with people on the same documents, ties
-    counted, in how many of these each ranks anything, their scores and agreement drawn, and what
-    counts as a step. `mapped` says whose scores are on another scale."""
+    """Two judges on a criterion: both correlations with people on the same documents, ties counted,
+    in how many of these each ranks outputs, drawings of scores and agreement, and the unit of a
+    step. `mapped` says whose scores are on another scale."""
 
     criterion: int
     correlations: tuple[float, float]

@@ -1,4 +1,4 @@
-"""Tests of which of two judges orders pairs of systems and of outputs more like people do."""
+"""Test which of two judges orders pairs of systems and of outputs more like people."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from geval.statistics.accuracy_tests import (
 from geval.texts.numbers import p_value
 from geval.texts.subjects import CriterionLike
 
-# Each of a thousand orderings takes all of them once more.
+# The most outputs, as each of a thousand orderings processes all of them.
 MOST_OUTPUTS = 20_000
 TOO_MANY = f"there are more than {MOST_OUTPUTS:,} outputs; choose fewer documents by a filter"
 NO_SCORES = "one of them has no scores"
@@ -48,7 +48,7 @@ def pair_tests(
 
     Args:
         first, second: the judges' ids.
-        seed: of the random orderings.
+        seed: the seed of the random orderings.
     """
     rng = np.random.default_rng(seed)
     for criterion in criteria:
@@ -79,10 +79,10 @@ def _without(criterion: CriterionLike, reason: str) -> PairTest:
 
 
 def pair_tests_json(tests: PairTests, seen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The tests for the API, by criterion.
+    """Return the tests for the API, by criterion.
 
     Args:
-        seen: as `seen_by_search` gives them.
+        seen: as returned by `seen_by_search`.
     """
     return {
         test.criterion: {
@@ -107,7 +107,7 @@ def _json(test: AccuracyTest) -> dict[str, Any]:
 
 
 def accuracy_in_words(accuracy: AccuracyTest) -> str:
-    """Both accuracies, and what the test of their difference says."""
+    """Return both accuracies, and the result of the test of their difference, in words."""
     if accuracy.first is None or accuracy.second is None or accuracy.p is None:
         return f"–, {accuracy.reason}"
     return (

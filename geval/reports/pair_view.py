@@ -1,4 +1,4 @@
-"""The view of the page of two judges: read from an address, and written into one."""
+"""The view of the page of two judges, read from and written to a query string."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}
 
 @dataclass(frozen=True)
 class PairView:
-    """Which two judges are compared, in a view of the report; `criterion` and `only` ("first",
-    "second" or both) choose the outputs that are listed."""
+    """The two judges to compare, in a view of the report; `criterion` and `only` ("first", "second"
+    or both) select the listed outputs."""
 
     options: ReportOptions
     first: int = 0
@@ -26,27 +26,28 @@ class PairView:
 
     @property
     def query(self) -> str:
-        """The part of an address behind the question mark, defaults left out."""
+        """The query string, without defaults."""
         own = ("first", "second", "criterion", "only", "page")
         given = [(name, value) for name in own if (value := getattr(self, name))]
         return "&".join(part for part in (urlencode(given), self.options.query) if part)
 
     def of_numbers(self, known: Mapping[str, Iterable[int]]) -> "PairView":
-        """The part of the view that its numbers depend on.
+        """Return the part of the view on which its numbers depend.
 
         Args:
-            known: the ids of the project's judges; others have no numbers.
+            known: the ids of the project's judges; others are ignored.
         """
         first, second = (first_of(pk, known["judges"]) for pk in (self.first, self.second))
         return PairView(self.options, first, second)
 
     def to(self, **changes: Any) -> str:
-        """The address of another view, with some parts changed; from the first page on."""
+        """Return the query string of another view, with some parts changed, starting at the first
+        page."""
         return f"?{replace(self, **({'page': 0} | changes)).query}"
 
 
 def read_pair_view(query: Mapping[str, Any], options: ReportOptions) -> PairView:
-    """The view in an address; what cannot be used in it has its default."""
+    """Read the view from a query string; invalid parts get their defaults."""
     only = str(query.get("only") or "")
     ids = {name: number_in(query, name) for name in ("first", "second", "criterion", "page")}
     return PairView(options, only=only if only in CLASSES else "", **ids)

@@ -1,4 +1,4 @@
-"""Two judges beside people's ratings, on the outputs that all of them have."""
+"""Two judges and people's ratings, on their common outputs."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ from geval.texts.subjects import CriterionLike
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two judges on one criterion, on the outputs that both scored and people rated. Scores on
-    another scale are in `first_on`, `second_on` mapped to the criterion's, by rank."""
+    """Two judges on one criterion, on the outputs that both scored and people rated. In `first_on`
+    and `second_on` scores on another scale are mapped to the criterion's by rank."""
 
     criterion: CriterionLike
     outputs: Outputs
@@ -50,7 +50,7 @@ def pair_on(data: ReportData, criterion: CriterionLike, first: int, second: int)
 
 
 def unit_of(scale: Scale) -> float:
-    """What counts as a step when scores are compared with ratings: the scale's, but at least a
-    tenth of its width (a scale from 0 to 100) and at most half of it (yes and no)."""
+    """Return the unit of a step when scores are compared with ratings: the scale's step, but at
+    least a tenth of its width (a scale from 0 to 100) and at most half of it (yes and no)."""
     width = scale.highest - scale.lowest
     return min(max(scale.step, width / 10), width / 2)

@@ -30,11 +30,10 @@ class Verdict:
 class PairwiseJudge:
     """A pairwise judge on one criterion.
 
-    `agreement` is how often it prefers the output that a person does, over `asked` comparisons of
-    people with a winner, half a point where it is undecided. `left` is the share of its preference
-    that went to the text shown first, over both orders: 0.5 is no position bias. `ranking` holds
-    systems with their Bradley-Terry strengths, the best first; `tau` is Kendall's with people's
-    strengths.
+    `agreement` is how often it prefers the same output as a person, over `asked` comparisons with a
+    winner, half a point where it is undecided. `left` is the share of its preference for the text
+    shown first, over both orders: 0.5 means no position bias. `ranking` holds systems with their
+    Bradley-Terry strengths, the best first; `tau` is Kendall's with people's strengths.
     """
 
     judge: str
@@ -49,7 +48,7 @@ class PairwiseJudge:
 
     @property
     def named(self) -> str:
-        """Its name where its numbers stand."""
+        """The judge's name next to its numbers."""
         return marked(self.judge, is_seen=self.is_seen)
 
 
@@ -61,14 +60,14 @@ def pairwise_judges(
     strengths: Mapping[int, float],
     names: Mapping[int, str],
 ) -> tuple[PairwiseJudge, ...]:
-    """The judges that compared outputs on a criterion.
+    """Analyse the judges that compared outputs on a criterion.
 
     Args:
         by_judge: their verdicts, by judge id.
         preferred: people's choice for (document, system, system): positive for the first, negative
             for the second.
         strengths: people's Bradley-Terry or Davidson strengths by system.
-        names: of the systems that are looked at.
+        names: names of the systems to include.
     """
     return tuple(
         _judge(judge.label, by_judge[judge.pk], preferred, strengths, names)

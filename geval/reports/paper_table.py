@@ -1,4 +1,4 @@
-"""The paper's table, judges by criteria, as pages show it and LaTeX prints it."""
+"""The paper's table, judges by criteria, for pages and LaTeX."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from geval.texts.numbers import in_brackets, shown, two_decimals
 @dataclass(frozen=True)
 class JudgeCell:
     """A judge on a criterion in the paper's table: the chosen coefficient with interval and
-    letters, and the other. `outputs` count so far for one that is `running`."""
+    letters, and the other coefficient. `outputs` counts those so far if it is `running`."""
 
     criterion: int
     judge: int
@@ -43,9 +43,8 @@ class JudgeRow:
 
 @dataclass(frozen=True)
 class OtherRow:
-    """What judges are compared with: in each criterion its value with the ends of its interval,
-    and what else is said of it: what a judge that reads nothing passes, or one rater's other
-    coefficient."""
+    """A row to compare judges with: for each criterion its value with the ends of its interval, and
+    a remark: the tests that a null judge passes, or one rater's other coefficient."""
 
     name: str
     cells: tuple[tuple[str, str, str], ...]
@@ -53,8 +52,8 @@ class OtherRow:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """The table: judges by their average, the highest first, then those without one; judges that
-    read nothing; and one rater. `second` is the coefficient beside the view's."""
+    """The table: judges by their average, the highest first, then those without one; null judges;
+    and one rater. `second` is the coefficient next to the view's."""
 
     rows: tuple[JudgeRow, ...]
     nulls: tuple[OtherRow, ...]
@@ -63,7 +62,7 @@ class PaperTable:
 
 
 def paper_table(report: Report, running: Container[int] = ()) -> PaperTable:
-    """The table of a report.
+    """Build the table of a report.
 
     Args:
         running: the ids of judges whose scores still arrive.
@@ -135,7 +134,7 @@ def _cell(
 
 
 def _nulls(report: Report) -> tuple[OtherRow, ...]:
-    """A row for each judge that reads nothing."""
+    """Return a row for each null judge."""
     rows = []
     for name in NULL_NAMES:
         nulls = [
@@ -158,7 +157,8 @@ def _passes(null: NullJudge) -> str:
 
 
 def _rater(criterion: CriterionResult, second: Coefficient) -> tuple[str, str, str]:
-    """One rater at the view's level, its interval, and at summary level its other coefficient."""
+    """Return one rater's row at the view's level, with its interval, and at summary level its other
+    coefficient."""
     is_summary = criterion.options.level == "summary"
     other = shown(criterion.agreement.ceiling[second]) if is_summary else ""
     return shown(criterion.ceiling), in_brackets(criterion.ceiling_interval), other

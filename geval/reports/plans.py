@@ -1,8 +1,8 @@
-"""How much rating it takes to find something out, from a pilot: documents, ratings, hours, money.
+"""Plan how much rating a goal needs, from a pilot: documents, ratings, hours, money.
 
-The pilot is what is rated and scored already. With fewer raters for each output the human mean is
-noisier and correlations lower and more spread, which a pilot of several raters shows: some of its
-ratings are left out at random.
+The pilot is the data that is already rated and scored. With fewer raters per output the human mean
+is noisier, and correlations are lower and vary more; a pilot with several raters shows this by
+leaving out some of its ratings at random.
 """
 
 from collections.abc import Callable
@@ -26,8 +26,9 @@ SEED = 20_261_123
 
 @dataclass(frozen=True, eq=False)
 class Telling:
-    """What each document says of a goal, shape (documents,), NaN where it says nothing; how far
-    from 0 it can be; and of a goal of two judges, in how many documents each ranks anything."""
+    """Each document's value for a goal, shape (documents,), NaN where it has none; the largest
+    possible absolute value; and for a goal about two judges, in how many documents each ranks
+    outputs."""
 
     values: FloatArray
     most: float
@@ -36,8 +37,8 @@ class Telling:
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be found out: an estimate with an interval of plus or minus `width`, or, without a
-    width, that a `difference` is not 0; None for the pilot's own."""
+    """The goal: an estimate with an interval of plus or minus `width`, or, without a width, that a
+    `difference` is not 0 (None for the pilot's difference)."""
 
     width: float | None = None
     difference: float | None = None
@@ -45,8 +46,8 @@ class Aim:
 
 @dataclass(frozen=True)
 class Costs:
-    """Of a rating the seconds and the price, of an output the money for its scores; None where it
-    is not known."""
+    """The seconds and the price of a rating, and the money for an output's scores; None where
+    unknown."""
 
     seconds: float | None = None
     price: Decimal | None = None
@@ -55,11 +56,11 @@ class Costs:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a campaign with so many raters for each output takes (a mean, of what is rated so far).
+    """What a campaign with this many raters per output needs (a mean, for what is rated so far).
 
-    `once` is for one look at the end, `looking` for a campaign that closes itself, in documents to
-    be rated. Ratings, hours of people and money (of people, of the judges) are for the promised
-    number of `once`.
+    `once` is for a single look at the end, `looking` for a campaign that stops by itself, in
+    documents to be rated. Ratings, people's hours and money (for people, for judges) are for the
+    promised number of `once`.
     """
 
     raters: float
@@ -73,19 +74,19 @@ class Planned:
 
     @property
     def money(self) -> Decimal | None:
-        """Both, as far as they are known."""
+        """The sum of both costs, as far as they are known."""
         amounts = [amount for amount in (self.people_money, self.judge_money) if amount is not None]
         return sum(amounts, Decimal(0)) if amounts else None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a campaign takes, by raters for each output; `cheapest` has the fewest ratings. `now` is
-    with the ratings as they are, which is what the pages of runs say; None where nothing is rated.
+    """What a campaign needs, by raters per output; `cheapest` has the fewest ratings.
 
-    `documents` of the pilot are rated, and `counting` of them say something: in the rest all
-    ratings or scores are the same. `difference` is the one that a test is to find. `sample` says of
-    what the pilot's numbers speak, where they do not speak of all outputs.
+    `now` is with the ratings as they are, as on the pages of runs; None where nothing is rated.
+    `documents` of the pilot are rated, and `counting` of them count: in the others all ratings or
+    scores are equal. `difference` is the difference to detect. `sample` says which outputs the
+    pilot's numbers describe, where these are not all outputs.
     """
 
     rows: tuple[Planned, ...]
@@ -100,25 +101,25 @@ class Plan:
 
     @property
     def cheapest(self) -> float | None:
-        """The number of raters with which the fewest ratings do."""
+        """The row with the number of raters that needs the fewest ratings."""
         rows = [row for row in self.rows if row.ratings is not None]
         return min(rows, key=lambda row: row.ratings or 0).raters if rows else None
 
     @property
     def has_enough(self) -> bool:
-        """Whether the documents that are rated are as many as suffice in nine of ten cases."""
+        """Whether the rated documents are enough in nine of ten cases."""
         promised = self.now.once.promised if self.now else None
         return promised is not None and promised <= self.documents
 
     @property
     def is_mixed(self) -> bool:
-        """Whether outputs have different numbers of ratings, so that no row of `rows` is `now`."""
+        """Whether outputs have different numbers of ratings, so that `now` is not in `rows`."""
         return self.now is not None and self.now.raters not in {row.raters for row in self.rows}
 
 
 @dataclass(frozen=True)
 class _Pilot:
-    """What is rated: `documents`, and of one of these so many outputs."""
+    """The rated data: `documents`, and the outputs per document."""
 
     documents: int
     outputs_per_document: float
@@ -132,12 +133,12 @@ def plan_of(
     tell: Callable[[FloatArray], Telling],
     costs: Costs,
 ) -> Plan:
-    """What rating takes.
+    """Compute what rating needs.
 
     Args:
-        human: of the pilot; None where nothing is rated.
-        units: the pilot's outputs, all of which count alike.
-        tell: what each document says, from the human mean of each output, shape (outputs,).
+        human: the pilot's ratings; None where nothing is rated.
+        units: the pilot's outputs, without weights.
+        tell: computes each document's value from the human mean of each output, shape (outputs,).
     """
     rated = np.zeros(len(units)) if human is None else (~np.isnan(human.mean)).astype(float)
     documents = int(units.documents_with(rated > 0).sum())
@@ -173,17 +174,17 @@ def _row(
     most: float,
     documents: int,
 ) -> Planned:
-    """What a campaign with so many raters for each output takes.
+    """Compute what a campaign with this many raters per output needs.
 
     Args:
-        wanted: the width, or the difference.
-        values: shape (documents,), NaN where a document says nothing; each from -most to most.
-        documents: how many have outputs with so many ratings.
+        wanted: the width or the difference.
+        values: shape (documents,), NaN where a document does not count; from -most to most.
+        documents: how many documents have outputs with this many ratings.
     """
     estimate, counting = _mean(values), int((~np.isnan(values)).sum())
     once = for_width(values, wanted) if aim.width is not None else for_power(values, wanted)
     looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
-    # Documents that say nothing are rated, too.
+    # Documents that do not count must be rated, too.
     times = documents / counting if counting else 1.0
     once, looking = _of_all(once, times), _of_all(looking, times)
     if once.promised is None:
@@ -203,13 +204,13 @@ def _row(
 
 
 def _mean(values: FloatArray) -> float | None:
-    """The mean of what is there; None where nothing is."""
+    """Return the mean without missing values; None if all are missing."""
     mean = mean_of_documents(values)
     return None if np.isnan(mean) else mean
 
 
 def _of_all(needed: Needed, times: float) -> Needed:
-    """In documents to be rated, of which one in so many counts."""
+    """Convert to documents to be rated, of which one in `times` counts."""
     likely, promised = (
         None if count is None else int(np.ceil(count * times))
         for count in (needed.likely, needed.promised)
@@ -218,8 +219,8 @@ def _of_all(needed: Needed, times: float) -> Needed:
 
 
 def _by_raters(human: HumanScores) -> list[tuple[float, FloatArray]]:
-    """The human mean of each output with one rater and more, shape (outputs,), NaN for outputs that
-    have fewer; the last is of all that there are."""
+    """Yield the human mean of each output for an increasing number of raters, shape (outputs,), NaN
+    for outputs with fewer; the last uses the largest number."""
     ratings = human.ratings
     if not len(ratings):
         return [(1, human.mean)] if not np.isnan(human.mean).all() else []
@@ -240,7 +241,7 @@ def _by_raters(human: HumanScores) -> list[tuple[float, FloatArray]]:
 
 
 def _as_now(human: HumanScores) -> list[tuple[float, FloatArray]]:
-    """The human mean of all ratings, with how many an output has on average."""
+    """Return the human mean of all ratings, and the mean number of ratings per output."""
     if np.isnan(human.mean).all():
         return []
     count = human.ratings.count

@@ -1,5 +1,5 @@
-"""The probabilities that two judges give to the points of a scale, beside people's single
-ratings: how good they are, whether they are right, and what may be done with them."""
+"""Compare two judges' probabilities of scale points with people's single ratings: their quality,
+calibration, and possible use."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,22 +28,23 @@ from geval.texts.subjects import CriterionLike
 
 # By criterion and judge: shape (outputs, points), NaN where a judge gave none.
 Probabilities = Mapping[tuple[int, int], FloatArray]
-# A scale of more points is not compared point by point.
+# Scales with more points are not compared by point.
 MOST_POINTS = 11
-# Intervals behind sentences, on each criterion: gain, overconfidence and calibration error of both
-# judges, and the difference between the two.
+# The number of intervals behind sentences, per criterion: gain, overconfidence and calibration
+# error of both judges, and the difference of the judges.
 SAID_TOGETHER = 7
 Guessing = Literal["better", "worse", "undecided"]
 Fit = Literal["right", "overconfident", "too cautious", "undecided"]
-# Shares are stored rounded; with less on the points of the scale, they are of another scale.
+# Shares are stored rounded; with a smaller sum over the scale's points they belong to another
+# scale.
 LEAST_ON_SCALE = 0.98
 NEAR = 1e-6
 
 
 @dataclass(frozen=True)
 class PairProbabilities:
-    """Two judges' probabilities on a criterion, on the same outputs. `judges` has a judge's numbers
-    in each place; without any, `reason` says why."""
+    """Two judges' probabilities on a criterion, on the same outputs. `judges` has both judges'
+    numbers; if empty, `reason` says why."""
 
     criterion: int
     name: str
@@ -69,7 +70,7 @@ def pair_probabilities(
     first: int,
     second: int,
 ) -> tuple[PairProbabilities, ...]:
-    """Two judges on criteria. What is said of all of them errs in at most 5 % of reports.
+    """Compare two judges on criteria. All statements together err in at most 5 % of reports.
 
     Args:
         first, second: the judges' ids.
@@ -98,7 +99,7 @@ def _on_criterion(
     human = data.humans[criterion.pk]
     counts = counts_of_ratings(human.ratings, points)
     people = shares_of_ratings(human.ratings, points)
-    # What campaigns took from the top of a list has ratings, but no human score.
+    # Outputs that campaigns took from the top of a list have ratings, but no human score.
     has_all = ~np.isnan(people[:, 0] + first[:, 0] + second[:, 0] + human.mean)
     outputs = data.units_on(criterion.pk).part(has_all)
     documents = int(outputs.documents_with().sum())
@@ -127,14 +128,14 @@ def _without(
 
 
 def beside_guessing(judge: ProbabilityCalibration) -> Guessing:
-    """Whether probabilities are better than guessing from how often people give each point."""
+    """Return whether probabilities are better than guessing from the frequencies of points."""
     if not judge.gain.joint.leaves_out_zero:
         return "undecided"
     return "better" if judge.gain.value < 0 else "worse"
 
 
 def fit_of(judge: ProbabilityCalibration) -> Fit:
-    """Whether probabilities are right, within the margin."""
+    """Return whether probabilities are calibrated, within the margin."""
     over, error = judge.over.joint.ends, judge.error.joint.ends
     if over is None or error is None:
         return "undecided"
@@ -147,12 +148,12 @@ def fit_of(judge: ProbabilityCalibration) -> Fit:
 
 
 def can_be_taken(judge: ProbabilityCalibration) -> bool:
-    """Whether probabilities can be taken as they stand: better than guessing, and right."""
+    """Return whether probabilities can be used unchanged: better than guessing, and calibrated."""
     return beside_guessing(judge) == "better" and fit_of(judge) == "right"
 
 
 def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
-    """What may be done with a judge's probabilities, and why; the consequence first."""
+    """Return how a judge's probabilities can be used, and why; the consequence first."""
     guessing, fit = beside_guessing(judge), fit_of(judge)
     scores = (
         f"(Brier score {two_decimals(judge.brier.value)}, guessing"
@@ -181,8 +182,8 @@ def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
 
 
 def lead_in_words(pairs: Sequence[PairProbabilities], names: tuple[str, str]) -> str:
-    """What follows for two judges: on which criteria each one's probabilities can be taken as they
-    stand, and whose are better; empty where nothing is compared."""
+    """Return the conclusion for two judges: on which criteria each one's probabilities can be used
+    unchanged, and whose are better; empty where nothing is compared."""
     compared = [pair for pair in pairs if pair.nothing is not None]
     if not compared:
         return ""
@@ -203,7 +204,7 @@ def lead_in_words(pairs: Sequence[PairProbabilities], names: tuple[str, str]) ->
 
 
 def _better_in_words(compared: list[PairProbabilities], names: tuple[str, str]) -> list[str]:
-    """Whose probabilities are nearer to ratings."""
+    """Return whose probabilities are closer to ratings, in words."""
     sentences = [
         f"{name} has the better probabilities on {listed(criteria)}."
         for place, name in enumerate(names, start=1)
@@ -215,7 +216,7 @@ def _better_in_words(compared: list[PairProbabilities], names: tuple[str, str]) 
 
 
 def lines_in_words(pair: PairProbabilities, names: tuple[str, str]) -> list[str]:
-    """A criterion in lines of text: for each judge its numbers and what follows."""
+    """Return lines of text about a criterion: each judge's numbers and the conclusion."""
     if pair.nothing is None or pair.difference is None:
         return [f"{pair.name}, probabilities: –, {pair.reason}"]
     lines = [
@@ -233,7 +234,7 @@ def _shown(measured: Measured) -> str:
 
 
 def pair_probabilities_json(pair: PairProbabilities) -> dict[str, Any]:
-    """For the API: a criterion's numbers, or the reason why there are none."""
+    """Return a criterion's numbers for the API, or the reason why there are none."""
     if pair.nothing is None or pair.difference is None:
         return {"reason": pair.reason}
     first, second = (_judge_json(judge, pair.nothing) for judge in pair.judges)
@@ -289,11 +290,11 @@ def on_scale(
     point: FloatArray,
     share: FloatArray,
 ) -> FloatArray:
-    """Shares in the places of outputs and points; shape (outputs, points), NaN where they are of
-    another scale.
+    """Arrange shares by output and point; shape (outputs, points), NaN where they belong to another
+    scale.
 
     Args:
-        output, point, share: of each share the id of its output and its point.
+        output, point, share: the output's id and the point of each share.
     """
     scale = np.array(points)
     at = positions(output, data.output_ids)

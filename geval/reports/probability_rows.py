@@ -1,4 +1,4 @@
-"""Whether two judges' probabilities are right: rows of a criterion, and reliability diagrams."""
+"""The calibration of two judges' probabilities: rows of a criterion, and reliability diagrams."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ LEFT, RIGHT, TOP, BOTTOM = 14, 96, 6, 88
 
 @dataclass(frozen=True)
 class DiagramDot:
-    """A bin: where its dot and the ends of its interval stand (empty without one), and its row of
-    the table."""
+    """A bin: the positions of its dot and interval's ends (empty without one), and its table
+    row."""
 
     x: str
     y: str
@@ -36,7 +36,7 @@ class Diagram:
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """A judge's numbers on a criterion, and what follows from them."""
+    """A judge's numbers on a criterion, and the conclusion."""
 
     judge: str
     numbers: ProbabilityCalibration
@@ -45,14 +45,14 @@ class JudgeRow:
 
 @dataclass(frozen=True)
 class CriterionRows:
-    """A criterion with the rows of both judges; without any, `pair.reason` says why."""
+    """A criterion with the rows of both judges; if empty, `pair.reason` says why."""
 
     pair: PairProbabilities
     rows: tuple[JudgeRow, ...]
 
 
 def criterion_rows(pair: PairProbabilities, names: tuple[str, str]) -> CriterionRows:
-    """A criterion on which two judges gave probabilities."""
+    """Return the rows of a criterion on which two judges gave probabilities."""
     if pair.nothing is None:
         return CriterionRows(pair, ())
     return CriterionRows(
@@ -65,7 +65,7 @@ def criterion_rows(pair: PairProbabilities, names: tuple[str, str]) -> Criterion
 
 
 def diagrams_of(criteria: Iterable[CriterionRows]) -> tuple[Diagram, ...]:
-    """A diagram for each judge on each criterion."""
+    """Return a diagram for each judge on each criterion."""
     return tuple(
         Diagram(on.pair.name, row.judge, tuple(_dot(*each) for each in row.numbers.curve))
         for on in criteria

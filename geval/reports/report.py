@@ -1,4 +1,5 @@
-"""A report from arrays: how well each judge's scores agree with people's ratings, by criterion."""
+"""Compute a report from arrays: how well each judge's scores agree with people's ratings, by
+criterion."""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,24 +58,24 @@ NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE
 
 @dataclass(frozen=True)
 class JudgeResult:
-    """A judge on one criterion: its analysis, and how many outputs it left out. `pk` is the judge's
-    id."""
+    """A judge on one criterion: its analysis, and the number of outputs without a score. `pk` is
+    the judge's id."""
 
     pk: int
     judge: str
     analysis: JudgeAnalysis
     missing: int
     is_stand_in: bool
-    letters: str = ""  # none at other levels than the one the judges are compared at
+    letters: str = ""  # empty at levels other than the one at which judges are compared
     own_family: FamilyBias = NO_FAMILY
     family: Family = UNKNOWN_FAMILY
-    guessed_families: int = 0  # of systems whose family follows from their name
-    seen: Seen | None = None  # of the documents, what the search that made it has seen
-    instructed: Instructed | None = None  # None for a judge that no text can address
+    guessed_families: int = 0  # for systems whose family follows from their name
+    seen: Seen | None = None  # what its search has seen of the documents
+    instructed: Instructed | None = None  # None for a judge that no text can instruct
 
     @property
     def named(self) -> str:
-        """Its name where its numbers stand."""
+        """The judge's name next to its numbers."""
         return marked(self.judge, is_seen=self.seen is not None)
 
     @property
@@ -83,7 +84,7 @@ class JudgeResult:
 
     @property
     def nulls_that_pass(self) -> tuple[str, ...]:
-        """What reads nothing and passes the alternative annotator test beside it."""
+        """The null judges that pass the alternative annotator test as well."""
         return tuple(null.title for null in self.analysis.nulls if null.passes)
 
     @property
@@ -95,16 +96,16 @@ class JudgeResult:
         return self.analysis.alt_test
 
     def shown(self, options: ReportOptions) -> Estimate:
-        """The correlation that the reader chose."""
+        """Return the correlation that the reader chose."""
         return self.correlations.estimates[options.coefficient][options.level]
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Of the `outputs` that are rated: for how many others each stands, at least and at most, and
-    how many of a uniform sample tell as much as they do. `freedom` is what each tells of how much
-    they vary, by what one of a uniform sample would. `is_within_documents` says whether weights
-    differ within a document, whose outputs were then drawn one by one."""
+    """The weights of the rated `outputs`: smallest, largest, and the effective sample size.
+    `freedom` is the share of degrees of freedom compared with a uniform sample.
+    `is_within_documents` says whether weights differ within a document, whose outputs were then
+    drawn separately."""
 
     outputs: int
     least: float
@@ -115,7 +116,7 @@ class Weights:
 
 
 def weights_of(outputs: Outputs) -> Weights | None:
-    """The weights of the outputs that have one; None where all count alike, or none is rated."""
+    """Summarise the weights of rated outputs; None where all are equal or none is rated."""
     if outputs.weight is None or not outputs.weight.any():
         return None
     rated = outputs.part(outputs.weight > 0)
@@ -135,10 +136,9 @@ def weights_of(outputs: Outputs) -> Weights | None:
 class CriterionResult:
     """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
     counts ratings made while LLM scores were visible, which may have influenced them. `compared` is
-    how many judges of the project scored it, of which the best is looked at.
-    `no_human_score` says why no output has the human score of the view; `unscored` counts the rated
-    outputs without one. `outputs_in_document` is the most rated outputs that a document has.
-    """
+    how many judges of the project scored it, from which the best is chosen. `no_human_score` says
+    why no output has the view's human score; `unscored` counts the rated outputs without one.
+    `outputs_in_document` is the largest number of rated outputs in a document."""
 
     pk: int
     criterion: str
@@ -157,20 +157,20 @@ class CriterionResult:
     unscored: int = 0
     outputs_in_document: int = 0
     options: ReportOptions = field(default_factory=ReportOptions)
-    # What one rater reaches, at the level and by the coefficient of the view.
+    # What one rater reaches, at the view's level and with its coefficient.
     ceiling: Estimate = NO_CEILING
     ceiling_interval: Interval = NO_CEILING_INTERVAL
 
     @property
     def best(self) -> "JudgeResult | None":
-        """Of the judges that are ranked, the one that agrees best with people in this view (at
-        summary level on the same documents, ties counted); None where none has a correlation."""
+        """The ranked judge that agrees best with people in this view (at summary level on the same
+        documents, ties counted); None if none has a correlation."""
         judges = [judge for judge in self.ranked if judge.shown(self.options).value is not None]
         return max(judges, key=self.compared_by) if judges else None
 
     def compared_by(self, result: "JudgeResult") -> float:
-        """What judges are ordered by in this view: at summary level their means on the same
-        documents, elsewhere the correlations that are shown; minus infinity where there is none."""
+        """Return the value by which judges are ordered in this view: at summary level the mean on
+        the same documents, elsewhere the shown correlation; minus infinity where undefined."""
         value = result.shown(self.options).value
         if value is None:
             return -np.inf
@@ -183,9 +183,9 @@ class CriterionResult:
         return tuple(result for result in self.judges if self.ranks(result))
 
     def ranks(self, result: "JudgeResult") -> bool:
-        """Whether a judge is compared with others: it has rated documents enough for an interval,
-        and scores for at least half as many rated outputs as any judge. One that scored a few easy
-        documents is not the best."""
+        """Return whether a judge is compared with others: it has enough rated documents for an
+        interval, and scores for at least half as many rated outputs as any judge. A judge that
+        scored only a few easy documents must not be the best."""
         correlations = result.correlations
         most = self._most_outputs
         return (
@@ -195,16 +195,16 @@ class CriterionResult:
 
     @cached_property
     def _most_outputs(self) -> int:
-        """Of any judge's, those that people rated."""
+        """The most rated outputs that any judge scored."""
         return max(judge.correlations.pairs for judge in self.judges)
 
     def share_of_ceiling(self, result: "JudgeResult") -> float | None:
-        """A judge's correlation as a share of what one rater reaches in this view, both against
+        """Return a judge's correlation as a share of what one rater reaches in this view, both with
         the mean of the same other annotators."""
         return self.evidence(result).share
 
     def evidence(self, result: "JudgeResult") -> Evidence:
-        """What a verdict on a judge follows from."""
+        """Return the evidence for a verdict on a judge."""
         test = result.alt_test
         return Evidence(
             outputs=result.correlations.pairs,
@@ -226,7 +226,8 @@ class CriterionResult:
         )
 
     def _why_untested(self, test: AltTest) -> str:
-        """Why there is no annotator test, with the raters that were left out; empty if there is."""
+        """Return why there is no annotator test, with the excluded raters; empty if there is
+        one."""
         reason = test.winning_rate.reason
         if not reason or not test.left_out:
             return reason
@@ -235,20 +236,19 @@ class CriterionResult:
 
     @property
     def nulls(self) -> tuple[NullJudge, ...]:
-        """What judges that read nothing reach beside the best judge, or beside the first where none
-        is best."""
+        """The null judges for the best judge, or for the first where none is best."""
         beside = self.best or (self.judges[0] if self.judges else None)
         return beside.analysis.nulls if beside else ()
 
     @property
     def has_pass_fail(self) -> bool:
-        """Whether its scale has two points, and a judge scored what people rated."""
+        """Whether the scale has two points, and a judge scored rated outputs."""
         return any(result.analysis.passing for result in self.judges)
 
     @property
     def majority(self) -> Majority | None:
-        """What always people's most common verdict reaches beside the best judge at passing, or the
-        first; None on other scales."""
+        """What always giving people's most common verdict reaches, for the best judge at passing,
+        or the first; None on other scales."""
         beside = self.best_at_passing or next(
             (result for result in self.judges if result.analysis.passing), None
         )
@@ -257,7 +257,7 @@ class CriterionResult:
 
     @property
     def best_at_passing(self) -> "JudgeResult | None":
-        """The judge with the highest kappa that corrects pass rates; None where none does."""
+        """The judge with the highest kappa that corrects pass rates; None if none does."""
         kappas = {
             at: passing.kappa.estimate.value or 0.0
             for at, result in enumerate(self.judges)
@@ -267,7 +267,7 @@ class CriterionResult:
 
     @property
     def verdict(self) -> Verdict:
-        """What the best judge may do."""
+        """The verdict on the best judge."""
         if self.best is not None:
             return verdict_of(self.evidence(self.best))
         spreads = [result.analysis.spread for result in self.ranked]
@@ -277,7 +277,7 @@ class CriterionResult:
 
     @property
     def level_to_try(self) -> Level | None:
-        """The level at which judges can be compared, where they cannot be in this view because
+        """The level at which judges can be compared, if they cannot be in this view because
         documents have one output each."""
         if self.best is not None or self.options.level != "summary" or self.outputs_in_document > 1:
             return None
@@ -292,7 +292,7 @@ class CriterionResult:
 
     @property
     def projections(self) -> tuple[Projection, ...]:
-        """How many more ratings would narrow the best judge's interval."""
+        """Projections of how more ratings would narrow the best judge's interval."""
         if self.best is None or not self.documents:
             return ()
         return projections(
@@ -304,13 +304,13 @@ class CriterionResult:
 
     @property
     def freedom(self) -> float:
-        """What each document tells of how much they vary, 1 where all count alike."""
+        """The share of degrees of freedom that weights leave, 1 without weights."""
         return 1.0 if self.weights is None else self.weights.freedom
 
 
 @dataclass(frozen=True)
 class Best:
-    """The highest value of a coefficient, by criterion and of the averages."""
+    """The highest value of a coefficient, by criterion and among averages."""
 
     by_criterion: tuple[float | None, ...]
     average: float | None
@@ -323,10 +323,10 @@ def _highest(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Report:
-    """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
-    are over, `boards` the results of comparisons by the name of their criterion; `turns` of its
-    documents belong to `sessions`; campaigns took `chosen` of the rated outputs from the top of a
-    list, which `is_chosen_left_out` of numbers where others are rated."""
+    """A project's numbers, in the order of its criteria and judges; `systems` are those in the
+    tables, `boards` the results of comparisons by the name of their criterion; `turns` documents
+    belong to `sessions`; campaigns took `chosen` rated outputs from the top of a list, and
+    `is_chosen_left_out` says whether numbers leave them out."""
 
     project: str
     name: str
@@ -355,7 +355,8 @@ class Report:
         return any(criterion.rated_outputs for criterion in self.criteria)
 
     def named(self, judge: str) -> str:
-        """A judge's name over all criteria, with those whose numbers its search has seen."""
+        """Return a judge's name over all criteria, with a mark if its search has seen documents of
+        some."""
         results = [(criterion, result) for criterion in self.criteria for result in criterion.judges
                    if result.judge == judge]  # fmt: skip
         seen = [criterion.criterion for criterion, result in results if result.seen]
@@ -363,7 +364,7 @@ class Report:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels that correlations are given at."""
+        """The levels of correlations in this report."""
         return levels_of(sessions=bool(self.sessions))
 
     @property
@@ -373,8 +374,7 @@ class Report:
 
     @property
     def weights(self) -> dict[str, Weights]:
-        """By criterion, the weights of outputs where these were drawn with other probabilities
-        than others."""
+        """The weights by criterion, where outputs were drawn with different probabilities."""
         return {result.criterion: result.weights for result in self.criteria if result.weights}
 
     @property
@@ -389,7 +389,7 @@ class Report:
         return tuple(dict.fromkeys(result.judge for result in results if result.is_stand_in))
 
     def row(self, judge: str) -> list[JudgeResult | None]:
-        """A judge's results, one per criterion."""
+        """Return a judge's results, one per criterion."""
         return [
             next((result for result in c.judges if result.judge == judge), None)
             for c in self.criteria
@@ -398,7 +398,7 @@ class Report:
     def values(
         self, judge: str, coefficient: Coefficient, level: Level | None = None
     ) -> list[float | None]:
-        """A judge's correlations, one per criterion.
+        """Return a judge's correlations, one per criterion.
 
         Args:
             level: the view's, if it is not given.
@@ -410,7 +410,8 @@ class Report:
         ]
 
     def _ranked_values(self, judge: str, coefficient: Coefficient) -> list[float | None]:
-        """Its values on the criteria where it is compared with others, None on the rest."""
+        """Return a judge's values on the criteria where it is compared with others, None on the
+        rest."""
         values = zip(self.criteria, self.row(judge), self.values(judge, coefficient), strict=True)
         return [
             value if result and criterion.ranks(result) else None
@@ -420,7 +421,7 @@ class Report:
     def average(
         self, judge: str, coefficient: Coefficient | None = None, level: Level | None = None
     ) -> float | None:
-        """The mean of a judge's correlations over criteria; None where one is missing.
+        """Return the mean of a judge's correlations over criteria; None where one is missing.
 
         Args:
             coefficient, level: the view's, if they are not given.
@@ -430,8 +431,8 @@ class Report:
         return float(np.mean(defined)) if defined and len(defined) == len(values) else None
 
     def best(self, coefficient: Coefficient) -> Best:
-        """The highest value of each column of the paper's table; None where fewer than two ranked
-        judges have one, as nothing is best among one."""
+        """Return the highest value of each column of the paper's table; None where fewer than two
+        ranked judges have a value."""
         columns = zip(
             *(self._ranked_values(judge, coefficient) for judge in self.judges), strict=True
         )
@@ -444,8 +445,8 @@ class Report:
 
 
 def _chosen_outputs(data: ReportData) -> dict[str, Any]:
-    """How many outputs only campaigns without a design chose, on any criterion, and whether all
-    of these count in no mean."""
+    """Return how many outputs only campaigns without a design chose, on any criterion, and whether
+    none of these counts in a mean."""
     chosen, counted = np.zeros((2, len(data.outputs)), dtype=bool)
     for human in data.humans.values():
         if human.top is not None:
@@ -454,18 +455,18 @@ def _chosen_outputs(data: ReportData) -> dict[str, Any]:
     return {"chosen": int(chosen.sum()), "is_chosen_left_out": not counted.any()}
 
 
-# What a search that made a judge has seen of its numbers on a criterion, by their ids.
+# Returns what a judge's search has seen of its numbers on a criterion, by ids.
 SeenOf = Callable[[int, int, ReportData, FloatArray], Seen | None]
 
 
 def nothing_seen(_criterion: int, _judge: int, _data: ReportData, _scores: FloatArray) -> None:
-    """No search made the judge."""
+    """Return nothing: no search made the judge."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """What is on record beside ratings and scores: how many judges of the project have scores, what
-    searches have seen, and what probes show by judge and criterion."""
+    """Further data of a project: how many judges have scores, what searches have seen, and the
+    results of probes by judge and criterion."""
 
     compared: int = 1
     seen: SeenOf = nothing_seen
@@ -483,10 +484,10 @@ def report_of(
     boards: tuple[tuple[str, Leaderboard], ...] = (),
     on_step: OnStep = unseen,
 ) -> Report:
-    """The report of numbers that `options` select.
+    """Compute the report of the data that `options` select.
 
     Args:
-        names: of the project, in addresses and in words.
+        names: the project's names, in addresses and in text.
         boards: results of comparisons, by the name of their criterion.
         on_step: called as each step begins.
     """
@@ -519,10 +520,10 @@ def criterion_result(
     records: Records,
     on_step: OnStep = unseen,
 ) -> CriterionResult:
-    """A report's part on one criterion, without letters, which are over all criteria.
+    """Return a report's part on one criterion, without letters, which are over all criteria.
 
     Args:
-        data: the numbers that `options` select.
+        data: the data that `options` select.
     """
     result = _criterion_result(criterion, judges, data, options, records.compared, on_step)
     rows = tuple(
@@ -544,7 +545,8 @@ def _criterion_result(
     compared: int,
     on_step: OnStep = unseen,
 ) -> CriterionResult:
-    """A criterion's result; kept as a whole, so that one that has not changed costs a look."""
+    """Compute a criterion's result; cached as a whole, so that an unchanged criterion costs only a
+    lookup."""
     human = data.humans[criterion.pk]
     found = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
     present = {judge: scores for judge, scores in found.items() if scores is not None}
@@ -663,7 +665,7 @@ def _judge_result(
 def _ceiling(
     agreement: Agreement, outputs: Outputs, ratings: Ratings, options: ReportOptions
 ) -> tuple[Estimate, Interval]:
-    """What one rater reaches in a view; it has an interval at summary level."""
+    """Return what one rater reaches in a view; with an interval at summary level."""
     coefficient, level = options.coefficient, options.level
     if level == "summary":
         ceiling = agreement.ceilings[coefficient]
@@ -679,7 +681,7 @@ def _compared(
     correlations: dict[str, Correlations],
     options: ReportOptions,
 ) -> Significance:
-    """All pairs of judges; only those whose scores have changed are tested again."""
+    """Compare all pairs of judges; only pairs with changed scores are tested again."""
     coefficient, over = options.coefficient, options.over
     judged = {name: (scores, correlations[name]) for name, scores in judges.items()}
     means = own_means(outputs, human, judged, coefficient)
@@ -710,7 +712,7 @@ def _compared(
 
 
 def _with_letters(criteria: list[CriterionResult], level: Level) -> tuple[CriterionResult, ...]:
-    """Letters are over all criteria together, and belong to the summary level."""
+    """Add letters, which are over all criteria together and only for the summary level."""
     together = adjusted_together([result.significance for result in criteria])
     return tuple(
         replace(
@@ -735,7 +737,7 @@ def family_of_judge(judge: JudgeLike) -> Family:
 def _own_family(
     judge: JudgeLike, criterion: CriterionLike, scores: FloatArray, data: ReportData
 ) -> FamilyBias:
-    """How much more than people the judge gives to texts of models of its own family."""
+    """Return by how much the judge exceeds people on texts by models of its own family."""
     families = np.array([family.name for family in data.system_families], dtype=str)
     own = (families == family_of_judge(judge).name) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
@@ -745,7 +747,7 @@ def _own_family(
 
 
 def _rate_next(human: FloatArray, judges: list[FloatArray], data: ReportData) -> tuple[str, ...]:
-    """Documents nobody rated, ordered by how differently the judges score their outputs."""
+    """Return unrated documents, ordered by how differently the judges score their outputs."""
     if not judges:
         return ()
     gains = np.mean([document_gains(data.outputs, human, scores) for scores in judges], axis=0)

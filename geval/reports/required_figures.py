@@ -1,4 +1,4 @@
-"""The figures that requirements are about, from the results of a report."""
+"""Take the figures that requirements are about from the results of a report."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -16,14 +16,14 @@ _VERDICTS = {
 }
 
 
-# A criterion's result in a view, and the judge's on it; None where it has no scores.
+# Returns a criterion's result in a view, and the judge's; None where it has no scores.
 InView = tuple[CriterionResult, JudgeResult | None]
 
 
 def figures_in(
     names: Collection[str], in_view: Callable[[Level, Coefficient], InView]
 ) -> dict[str, Figure]:
-    """Each named figure; results are computed once for each view."""
+    """Return each named figure; results are computed once per view."""
     views: dict[tuple[Level, Coefficient], InView] = {}
     figures = {}
     for name in names:
@@ -35,7 +35,8 @@ def figures_in(
 
 
 def _view_of(name: str) -> tuple[Level, Coefficient]:
-    """The level and coefficient of a figure; those of the report's first view for others."""
+    """Return the level and coefficient of a figure; those of the report's default view for
+    others."""
     first, _, rest = name.partition(".")
     if first in COEFFICIENTS:
         level = rest.partition(".")[0]
@@ -71,7 +72,7 @@ def _alt_test_passed(judge: JudgeResult) -> Figure:
 def _of_nulls(
     judge: JudgeResult, figure: Callable[[NullDraw], float | None]
 ) -> dict[str, list[float | None]]:
-    """A figure of each judge that reads nothing, by its title and draw."""
+    """Return a figure for each null judge, by title and draw."""
     return {null.title: [figure(draw) for draw in null.draws] for null in judge.analysis.nulls}
 
 
@@ -114,7 +115,7 @@ def _known(
 
 
 def _to_the_least(judge: JudgeResult) -> int | None:
-    """How many more documents there must be before intervals are given; None if enough."""
+    """Return how many more documents are needed for intervals; None if there are enough."""
     return max(0, INTERVAL_DOCUMENTS - judge.correlations.documents) or None
 
 
@@ -131,8 +132,8 @@ def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
 
 
 def _instruction(criterion: CriterionResult, judge: JudgeResult) -> Figure:
-    """How far an instruction moves the scores; of judges whose scores follow people's, as one that
-    reads nothing cannot be moved either."""
+    """Return the effect of an instruction on the scores, only for judges that agree with people, as
+    a judge that reads nothing cannot be instructed either."""
     instructed, low = judge.instructed, criterion.evidence(judge).low
     if instructed is None:
         return Figure(None, "no text can address this judge")

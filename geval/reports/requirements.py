@@ -23,7 +23,7 @@ _RELATIONS: dict[str, Callable[[float, float], bool]] = {
 _WRITTEN = re.compile(
     r"\s*([a-z_.]+)\s*(?:(>=|<=|>|<)\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*)?",
 )
-# Requirements that are met or not, without a number.
+# Requirements that are claims, without a number.
 CLAIMS = {
     "alt_test.passed": "the judge passes the alternative annotator test",
     "verdict.stands_in": "the verdict is “Stands in for a rater”",
@@ -49,8 +49,8 @@ OF_PROBES = frozenset({"instruction.most"})
 
 
 class Outcome(StrEnum):
-    """What a certificate says; of several requirements the worst counts: one that is not met, then
-    one of which nothing can be said."""
+    """The outcome of a certificate; of several requirements the worst counts: first one that is not
+    met, then one that cannot be decided."""
 
     MET = "met"
     NOT_MET = "not met"
@@ -58,12 +58,12 @@ class Outcome(StrEnum):
 
 
 class RequirementError(ValueError):
-    """A requirement that cannot be read; the message says what can."""
+    """A requirement cannot be read; the message says what can."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """A figure, and the bound it has to keep; without a relation it is a claim."""
+    """A figure and its bound; without a relation it is a claim."""
 
     figure: str
     relation: str = ""
@@ -75,12 +75,12 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured. `value` is None where nothing can be said, for the `reason`.
+    """A measured figure.
 
-    `estimate` is what an end of an interval belongs to, and `units` how many documents it rests on;
-    `more` is how many more documents are known to be needed before there is a value at all. `nulls`
-    are the same figure of judges that read nothing on the same ratings, by what they are called: of
-    each draw, None where it has none.
+    `value` is None where undefined, with a `reason`. `estimate` is the estimate behind an end of an
+    interval, and `units` its number of documents; `more` is how many more documents are needed
+    before there is a value at all. `nulls` are the same figures of null judges on the same ratings,
+    by name: one per draw, None where undefined.
     """
 
     value: float | None
@@ -93,7 +93,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Checked:
-    """A requirement with its outcome and why; `more_documents` would let something be said."""
+    """A requirement with its outcome and reason; `more_documents` would allow a decision."""
 
     requirement: Requirement
     outcome: Outcome
@@ -103,10 +103,10 @@ class Checked:
 
 
 def parse_requirement(text: str) -> Requirement:
-    """A requirement as people write it.
+    """Parse a requirement.
 
     Raises:
-        RequirementError: it is not one.
+        RequirementError: it is not a requirement.
     """
     match = _WRITTEN.fullmatch(text)
     figure, relation, bound = (group or "" for group in match.groups()) if match else ("", "", "")
@@ -131,11 +131,11 @@ def parse_requirement(text: str) -> Requirement:
 
 
 def check(requirement: Requirement, figure: Figure) -> Checked:
-    """Whether a figure meets a requirement.
+    """Check whether a figure meets a requirement.
 
-    An end beyond its bound is "not met" only where the estimate is beyond it too; else the
-    interval is too wide to say, and so many more documents would narrow it enough, if its width
-    shrinks with the square root of their number.
+    An interval's end beyond the bound is "not met" only if the estimate is beyond it too; otherwise
+    the interval is too wide to decide, and the result says how many more documents would narrow it
+    enough, if its width shrinks with the square root of their number.
     """
     if figure.value is None:
         return Checked(requirement, Outcome.CANNOT_SAY, None, figure.reason, figure.more)
@@ -171,7 +171,7 @@ def check(requirement: Requirement, figure: Figure) -> Checked:
 
 
 def _met_by_nulls(figure: Figure, meets: Callable[[float], bool]) -> str:
-    """Which judges that read nothing meet a requirement as well, in words; empty if none does."""
+    """Return which null judges meet a requirement as well, in words; empty if none does."""
     also = [
         title
         for title, draws in figure.nulls.items()
@@ -185,7 +185,8 @@ def _stated(value: float) -> str:
 
 
 def _more_documents(end: float, estimate: float, bound: float, units: int) -> int | None:
-    """How many more documents bring an end of the interval to the bound; None if no number does."""
+    """Return how many more documents would bring an interval's end to the bound; None if no number
+    does."""
     if estimate == bound or units < 2:
         return None
     needed = documents_for(abs(estimate - end), documents=units, goal=abs(estimate - bound))
@@ -193,7 +194,7 @@ def _more_documents(end: float, estimate: float, bound: float, units: int) -> in
 
 
 def overall(checked: list[Checked]) -> Outcome:
-    """The outcome of all requirements together."""
+    """Return the outcome of all requirements together."""
     outcomes = {requirement.outcome for requirement in checked}
     for worst in (Outcome.NOT_MET, Outcome.CANNOT_SAY):
         if worst in outcomes:

@@ -1,5 +1,5 @@
-"""Which outputs numbers describe where people rated only some: the words of every page, download
-and command."""
+"""Sentences about which outputs numbers describe where people rated only some, for all pages,
+downloads and commands."""
 
 from geval.reports.human_scores import HumanScores
 from geval.texts.numbers import thin
@@ -31,7 +31,7 @@ WEIGHTS = f"{WEIGHTED} {OF_ALL} {OF_RATED}"
 
 
 def taken_from_the_top(outputs: int, *, are_left_out: bool) -> str:
-    """The sentence about rated outputs that campaigns picked from the top of a list.
+    """Return the sentence about rated outputs that campaigns took from the top of a list.
 
     Args:
         are_left_out: whether numbers leave them out, as others are rated.
@@ -51,24 +51,24 @@ def taken_from_the_top(outputs: int, *, are_left_out: bool) -> str:
 
 
 def about_sample(human: HumanScores) -> tuple[str, ...]:
-    """Which outputs the numbers of one criterion describe, in sentences; empty where all rated
-    outputs count alike and none was picked."""
+    """Return which outputs the numbers of a criterion describe, in sentences; empty where all rated
+    outputs count equally and none was picked."""
     return (WEIGHTS, *_about_picked(human)) if human.is_weighted else _about_picked(human)
 
 
 def about_proof(human: HumanScores) -> tuple[str, ...]:
-    """The same of searches for a better judge and looks at locked documents."""
+    """Do the same for searches for a better judge and looks at locked documents."""
     weighted = (f"{WEIGHTED} {PROVEN}",) if human.is_weighted else ()
     return (*weighted, *_about_picked(human))
 
 
 def about_plan(human: HumanScores) -> tuple[str, ...]:
-    """The same of a plan by what is rated so far."""
+    """Do the same for a plan from the present ratings."""
     return (*((PLANNED,) if human.is_weighted else ()), *_about_picked(human))
 
 
 def about_asking(human: HumanScores) -> tuple[str, ...]:
-    """The same of what asking a judge again says of it beside people's ratings."""
+    """Do the same for a judge's repeatability compared with people's ratings."""
     return (ASKED,) if human.is_weighted else ()
 
 

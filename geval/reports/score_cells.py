@@ -1,4 +1,4 @@
-"""What people and judges gave one output, as a document's page shows it. Pure."""
+"""Ratings and scores of an output, for a document's page. Pure."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from geval.texts.subjects import CriterionLike
 
 @dataclass(frozen=True)
 class Bar:
-    """A scale point's share of a distribution, with its bar's place in a drawing 8 units wide a bar
-    and 20 high."""
+    """A scale point's share of a distribution, with its bar's position in a drawing that is 20
+    units high and 8 wide per bar."""
 
     point: str
     share: float
@@ -36,7 +36,7 @@ class ScoreOf:
 
 @dataclass(frozen=True)
 class JudgeCell:
-    """A judge's score of an output on a criterion, and how far it is from the human mean."""
+    """A judge's score of an output on a criterion, and its distance from the human mean."""
 
     judge: str
     value: float
@@ -45,7 +45,7 @@ class JudgeCell:
 
     @property
     def words(self) -> str:
-        """The difference in words; within half a point it is no difference worth a word."""
+        """The difference in words; empty within half a point."""
         if self.difference is None or abs(self.difference) < 0.5:
             return ""
         return (
@@ -59,15 +59,15 @@ class JudgeCell:
 
 @dataclass(frozen=True)
 class CriterionRow:
-    """What an output got on one criterion. `ratings` are (annotator, score)."""
+    """The ratings and scores of an output on a criterion. `ratings` are (annotator, score)."""
 
     criterion: CriterionLike
     human_mean: float | None
     ratings: tuple[tuple[str, float], ...]
     judges: tuple[JudgeCell | None, ...]
 
-    # Words for the page, which has hundreds of them: a template would take several times as long to
-    # put them together.
+    # Texts for the page, which has hundreds of them: building them in a template would take several
+    # times as long.
 
     @property
     def mean(self) -> str:
@@ -84,7 +84,7 @@ class CriterionRow:
 
 
 def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> JudgeCell:
-    """A judge's score of an output beside people's mean, with its distribution as bars."""
+    """Return a judge's score of an output next to people's mean, with its distribution as bars."""
     bars = tuple(
         Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, scale))
     )
@@ -97,8 +97,8 @@ def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> 
 
 
 def _shares(score: ScoreOf, scale: Scale) -> list[tuple[str, float]]:
-    """The distribution over every point of the scale, empty points included; nothing on long
-    scales."""
+    """Return the distribution over every point of the scale, including empty points; nothing for
+    long scales."""
     stored = score.distribution
     if len(stored) < 2 or len(scale.points) > 11:
         return []

@@ -1,4 +1,4 @@
-"""Drawings of two judges: the scores of one against the other's, and who agrees with people."""
+"""Drawings of two judges: the scores of both against each other, and who agrees with people."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ class Bubble:
 
 @dataclass(frozen=True)
 class Grid:
-    """Scores of one judge against the other's on a criterion, drawn and as a table."""
+    """Scores of two judges against each other on a criterion, as a drawing and a table."""
 
     criterion: str
     same: float
@@ -39,8 +39,8 @@ class Grid:
 
 @dataclass(frozen=True)
 class Shares:
-    """How many outputs only the first, both, only the second, and the rest; drawn as a bar of four
-    parts, each with its beginning, width and middle."""
+    """On how many outputs only the first judge agrees, both, only the second, and the rest; drawn
+    as a bar of four parts, each with its start, width and middle."""
 
     pk: int
     criterion: str
@@ -49,7 +49,7 @@ class Shares:
 
     @property
     def only_one(self) -> int:
-        """On how many outputs exactly one agrees."""
+        """The number of outputs on which exactly one judge agrees."""
         only_first, _both, only_second, _rest = self.counts
         return only_first + only_second
 

@@ -1,22 +1,23 @@
-"""What the search that made a judge has seen of the documents behind its numbers, in words: numbers
-over these look better than they are."""
+"""Words for what a judge's search has seen of the documents behind its numbers: numbers over these
+look better than they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geval.texts.sentences import listed
 
-# What follows the name of a judge whose numbers are over documents that its search has seen.
+# The mark after the name of a judge with numbers over documents that its search has seen.
 SEEN = "seen by its search"
 
 
 def marked(name: str, *, is_seen: bool) -> str:
-    """The name of a judge, or of a criterion, where numbers stand that its search has seen."""
+    """Return a judge's or criterion's name, marked if a search has seen documents behind its
+    numbers."""
     return f"{name} ({SEEN})" if is_seen else name
 
 
 def marked_on(name: str, seen: Sequence[str], *, of: int) -> str:
-    """The name of a judge over several criteria.
+    """Return a judge's name over several criteria.
 
     Args:
         seen: the criteria on which its search has seen documents behind its numbers.
@@ -29,14 +30,14 @@ def marked_on(name: str, seen: Sequence[str], *, of: int) -> str:
 
 
 def about_searches(seen: Sequence[str]) -> str:
-    """Whose search has seen the documents, to follow a line."""
+    """Return whose search has seen the documents, to append to a line."""
     return f"; {listed(seen)} {'is' if len(seen) == 1 else 'are'} {SEEN}" if seen else ""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Of the `documents` behind a judge's numbers, how many its search has seen; `look` says what
-    its look at documents that nothing has seen gave, empty where there was none."""
+    """How many of the `documents` behind a judge's numbers its search has seen; `look` is the
+    result of its look at locked documents, empty if there was none."""
 
     documents: int
     of: int
@@ -47,7 +48,7 @@ class Seen:
 
     @property
     def sentence(self) -> str:
-        """The same as a sentence."""
+        """The information as a sentence."""
         counts = f"{self.documents:,} of these {self.of:,} documents"
         return f"Its search has seen {counts}{self._and_look}."
 

@@ -1,5 +1,5 @@
-"""What a run has so far on a criterion: the distribution of its scores, their agreement with people
-and how precisely that is known."""
+"""A run's preliminary results on a criterion: the distribution of its scores, their agreement with
+people and its precision."""
 
 from dataclasses import dataclass, replace
 
@@ -30,7 +30,7 @@ BINS = 9
 
 @dataclass(frozen=True)
 class Bin:
-    """A range of scores and how many fall into it; `height` is relative to the fullest, from 0 to
+    """A range of scores and the number in it; `height` is relative to the fullest, from 0 to
     100."""
 
     label: str
@@ -40,14 +40,13 @@ class Bin:
 
 @dataclass(frozen=True)
 class CriterionSoFar:
-    """One criterion of a run at a moment. `outputs` have both a score of this run and a human
-    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none (of a
-    session's, as on the report; `places` says by the id of a document which of them it is), and
-    `weight` for how many documents each stands, None where all that are rated stand for as many;
-    `ahead` has both in the same documents, beside the judge that the run is to be compared with,
-    over outputs that both judged. No document stands for more than
-    `largest`, whether it is judged yet or not. `sample` says of what these numbers speak, and
-    `is_seen` whether a search that made the judge has seen documents behind them."""
+    """A criterion of a run at a point in time. `outputs` have both a score of this run and a human
+    rating; `by_document` has each document's rho, shape (documents,), NaN where undefined (of
+    sessions, as on the report; `places` maps a document's id to its position), and `weight` the
+    documents' sampling weights, None where all rated ones are equal; `ahead` has both judges on the
+    same documents, over outputs that both judged, if the run is compared with another judge. No
+    document, judged or not, has a weight above `largest`. `sample` says which outputs the numbers
+    describe, and `is_seen` whether the judge's search has seen documents behind them."""
 
     criterion: str
     scored: int
@@ -67,13 +66,13 @@ class CriterionSoFar:
 
     @property
     def named(self) -> str:
-        """The criterion where its numbers stand."""
+        """The criterion's name next to its numbers."""
         return marked(self.criterion, is_seen=self.is_seen)
 
 
 @dataclass(frozen=True)
 class OpenItems:
-    """The open items of a criterion, and those that come before them."""
+    """The open items of a criterion, and those that precede them."""
 
     items: int
     before: int
@@ -82,11 +81,11 @@ class OpenItems:
 def ahead_of(
     so_far: CriterionSoFar, tables: ReportData, judge: int, rival: FloatArray | None
 ) -> CriterionSoFar:
-    """A criterion with the difference to the judge that a run is to be compared with.
+    """Add the difference to the judge with which a run is compared.
 
     Args:
         tables: the scores of the run.
-        rival: those of the other judge, shape (outputs,); None where it has none.
+        rival: the other judge's scores, shape (outputs,); None where it has none.
     """
     human = tables.humans[so_far.pk]
     nothing = np.full(human.mean.shape, np.nan)
@@ -102,7 +101,7 @@ def ahead_of(
 def criterion_so_far(
     criterion: CriterionLike, tables: ReportData, judge: int, *, on_scale: bool
 ) -> CriterionSoFar:
-    """A criterion of a run.
+    """Compute the preliminary results of a criterion.
 
     Args:
         tables: the scores of the run.
@@ -132,15 +131,15 @@ def criterion_so_far(
 
 
 def _of_documents(outputs: Outputs) -> FloatArray | None:
-    """For how many documents each stands, shape (documents,), NaN without outputs. The weights are
-    there even if all these are alike, as they may not be like those that come."""
+    """Return the documents' weights, shape (documents,), NaN without outputs. They are returned
+    even if all are equal, as those of later documents may differ."""
     if outputs.weight is None:
         return None
     return mean_of(outputs.weighing(), outputs.by_document())
 
 
 def _range(values: np.ndarray, scale: Scale, *, on_scale: bool) -> tuple[float, float]:
-    """From where to where scores are counted: the scale, or what there is for scores that are not
+    """Return the range of scores to count: the scale, or the observed range for scores that are not
     on it."""
     if on_scale or not len(values):
         return scale.lowest, scale.highest
@@ -165,9 +164,8 @@ def _bins(values: np.ndarray, lowest: float, highest: float) -> tuple[Bin, ...]:
 
 @dataclass(frozen=True)
 class KnownSoFar:
-    """A criterion's rho in a run, or how far it is above another judge's, with ends that hold
-    however often they are looked at; then `ranked` says in how many documents each ranks
-    anything."""
+    """A criterion's rho in a run, or its difference to another judge's, with anytime-valid ends;
+    for a difference `ranked` says in how many documents each ranks outputs."""
 
     criterion: str
     rho: float
@@ -183,7 +181,7 @@ class KnownSoFar:
         *,
         ranked: Ranked | None = None,
     ) -> "KnownSoFar | None":
-        """From documents in the order in which they came, shape (documents,), NaN where one has no
+        """Compute from documents in order of arrival, shape (documents,), NaN without a
         coefficient, and their weights; None for fewer than ten."""
         counts = ~np.isnan(by_document)
         values, own = by_document[counts], None if weight is None else weight[counts]
@@ -213,7 +211,7 @@ class KnownSoFar:
 
 
 def in_order(so_far: CriterionSoFar, order: list[int]) -> tuple[FloatArray, FloatArray | None]:
-    """The coefficients of documents in the order in which these were scored, and their weights."""
+    """Return documents' coefficients in the order in which they were scored, and their weights."""
     at = [at for at in order if at < len(so_far.by_document)]
     return so_far.by_document[at], None if so_far.weight is None else so_far.weight[at]
 
@@ -221,11 +219,11 @@ def in_order(so_far: CriterionSoFar, order: list[int]) -> tuple[FloatArray, Floa
 def next_goal_in_words(
     last: Step, documents: int, so_far: CriterionSoFar, left: OpenItems | None, rate: float
 ) -> str:
-    """When the next goal is reached: by this run, or with how many documents.
+    """Return when the next goal is reached: by this run, or with how many documents.
 
     Args:
-        documents: of which the run has scores.
-        left: what is open of the run on the criterion.
+        documents: the number of documents with scores of the run.
+        left: the open items of the run on the criterion.
         rate: items per minute.
     """
     half = (last.high - last.low) / 2
@@ -241,7 +239,7 @@ def next_goal_in_words(
     if needed is None:
         return f"{now}."
     per_document = so_far.scored / max(1, documents)
-    # Documents in which all ratings or scores are the same are judged and do not count.
+    # Documents in which all ratings or scores are equal are judged, but do not count.
     more = (needed - last.documents) * documents / last.documents * per_document
     if left is not None and rate > 0 and more <= left.items:
         return f"{now}. ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."

@@ -1,5 +1,5 @@
-"""How far a campaign is towards what it is to find out: what documents tell of its goal, and an
-interval that holds at any time."""
+"""A campaign's progress towards its goal: documents' values for the goal, and an anytime-valid
+interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from geval.statistics.types import FloatArray
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a campaign is towards its goal: an interval that holds at any time, of `documents`
-    that count out of `planned`; `needed` is how many documents the goal will likely take in all,
-    `promised` how many do in nine of ten cases. Without any that counts there is no interval.
-    `fixed` is the interval of as many documents had their number been decided on beforehand, and
-    `ranked` in how many of them each of two judges ranks anything."""
+    """A campaign's progress towards its goal: an anytime-valid interval from `documents` that
+    count, out of `planned`; `needed` is the expected total number of documents for the goal,
+    `promised` the number that is enough in nine of ten cases. Without documents that count there is
+    no interval. `fixed` is the interval if the number of documents had been fixed beforehand, and
+    `ranked` the number of them in which each of two judges ranks outputs."""
 
     documents: int
     planned: int
@@ -44,8 +44,8 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class GoalSequence:
-    """Values of documents in the order in which they count, each between minus and plus `most`;
-    `weight` as the campaign drew them, of at most `largest`. `ranked` is as in `Telling`."""
+    """Values of documents in order of arrival, each between minus and plus `most`; `weight` has the
+    campaign's sampling weights, at most `largest`. `ranked` is as in `Telling`."""
 
     values: FloatArray
     most: float
@@ -56,10 +56,10 @@ class GoalSequence:
 
 
 def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
-    """Where a campaign stands.
+    """Compute a campaign's progress.
 
     Args:
-        width: the half width that is wanted; None for a goal of telling two sides apart.
+        width: the wanted half-width; None for the goal of distinguishing two sides.
     """
     count = len(sequence.values)
     if not count:
@@ -78,7 +78,7 @@ def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
         wanted, now = width, half
         is_reached = half <= wanted
     else:
-        # The end on the side of 0 has to pass it. The other one may be cut off where values end.
+        # The end on the side of 0 must pass it. The other may be clipped at the limit of values.
         wanted = abs(estimate)
         now = estimate - ends.low if estimate > 0 else ends.high - estimate
         is_reached = not ends.low <= 0 <= ends.high
@@ -87,7 +87,7 @@ def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
         needed = for_any_time(
             sequence.values, wanted, lowest=-sequence.most, highest=sequence.most, now=now
         )
-    # How large a difference is, is not known well enough to promise when it is found.
+    # The size of a difference is not known well enough to promise when it is detected.
     promised = None if width is None else needed.promised
     fixed = LeftOut.each(count).mean_interval(sequence.values, weight=sequence.weight)
     return Standing(
@@ -103,12 +103,12 @@ def told_of_systems(
     systems: tuple[int | None, int | None],
     most: float,
 ) -> Telling:
-    """How far the first of two systems is above the second in each document.
+    """Return the difference of two systems in each document.
 
     Args:
         human: shape (outputs,), the mean rating of each, NaN for none.
         systems: their ids.
-        most: how far two ratings can be apart.
+        most: the largest possible difference of two ratings.
     """
     sides = []
     for system in systems:
@@ -121,8 +121,8 @@ def told_of_systems(
 def told_of_judges(
     data: ReportData, units: Outputs, human: FloatArray, criterion: int, judges: Sequence[int]
 ) -> Telling:
-    """A judge's correlation with people in each document, or how far it is above that of a second
-    one: two are compared on the same documents, ties counted."""
+    """Return a judge's correlation with people in each document, or its difference to a second
+    judge's, on the same documents with ties counted."""
     nothing = np.full(len(human), np.nan)
     scores = [data.judges.get((criterion, pk), nothing) for pk in judges]
     shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)

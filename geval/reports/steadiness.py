@@ -1,4 +1,4 @@
-"""How steady a judge is on a criterion, as a table for people and as JSON."""
+"""A judge's repeatability on a criterion, as a table and as JSON."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from geval.statistics.results import Estimate
 from geval.statistics.types import IntArray
 from geval.texts.numbers import shown, thin, whole_percent
 
-# How many replies a score could rest on, beside how many it does.
+# Alternative numbers of replies per score, next to the actual number.
 REPLIES = (1, 5, 20)
 # Document, output, and the values of its replies.
 ItemRow = tuple[int, int, Sequence[float]]
@@ -25,11 +25,11 @@ ItemRow = tuple[int, int, Sequence[float]]
 
 @dataclass(frozen=True)
 class Steadiness:
-    """A judge on one criterion.
+    """A judge's repeatability on one criterion.
 
-    `asked_at` is when it was asked again on purpose; then each score of that study counts as a
-    reply. None where stored replies are used. `sample` says of what correlations with people speak,
-    where these do not speak of all outputs.
+    `asked_at` is when a study asked it again, whose scores then count as replies; None where stored
+    replies are used. `sample` says which outputs the correlations with people describe, where these
+    are not all outputs.
     """
 
     criterion: str
@@ -40,18 +40,18 @@ class Steadiness:
 
     @property
     def score_error(self) -> Estimate:
-        """The standard error of a score as the judge gives it."""
+        """The standard error of the judge's scores."""
         if self.asked_at is None or self.found.reply_error.value is None:
             return self.found.score_error
         return Estimate(self.found.reply_error.value / math.sqrt(self.replies_of_score))
 
 
-# A row of the table: what it says, its term in the glossary, and a text for each criterion.
+# A row of the table: its title, glossary term, and a text for each criterion.
 Row = tuple[str, str, list[str]]
 
 
 def rows_of(criteria: Sequence[Steadiness]) -> list[Row]:
-    """The table of a page: statistics down, criteria across."""
+    """Return the table of a page: statistics as rows, criteria as columns."""
     each = [one.found for one in criteria]
     rows: list[Row] = [
         ("Items", "", [thin(one.items) for one in each]),
@@ -71,7 +71,7 @@ def rows_of(criteria: Sequence[Steadiness]) -> list[Row]:
 
 
 def steadiness_json(steadiness: Steadiness) -> dict[str, Any]:
-    """A criterion's figures; an undefined one is null with its reason."""
+    """Return a criterion's figures; an undefined one is null with its reason."""
     value = steadiness.found
     return {
         "items": value.items,
@@ -96,10 +96,11 @@ def _percent(share: Estimate) -> str:
 def replies_repeated(
     rows: Sequence[ItemRow], people: Callable[[IntArray], HumanScores]
 ) -> tuple[Repeatability, tuple[str, ...]] | None:
-    """How repeatable the replies are, and of what their correlation with people speaks.
+    """Compute the replies' repeatability; `sample` says which outputs their correlation with people
+    describes.
 
     Args:
-        people: what people gave some outputs, by their ids in order.
+        people: people's ratings of outputs, by ascending ids.
     """
     if not rows:
         return None

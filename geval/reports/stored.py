@@ -1,7 +1,7 @@
-"""Results as bytes that another process reads back: MessagePack by their types, compressed.
+"""Serialise results for other processes: compressed MessagePack, typed by annotations.
 
-Dataclasses, tuples, dictionaries with any keys, enumerations, moments and arrays come back equal,
-NaN included. Nothing is executed in reading, unlike with pickle.
+Dataclasses, tuples, dictionaries with any keys, enumerations, times and arrays are restored as
+equal, including NaN. Unlike with pickle, reading executes nothing.
 """
 
 import enum
@@ -16,21 +16,21 @@ Result = TypeVar("Result")
 
 
 def stored(value: object) -> bytes:
-    """A value as bytes.
+    """Serialise a value.
 
     Raises:
-        TypeError: it contains one of a type that cannot be stored.
+        TypeError: it contains a value of a type that cannot be stored.
     """
     return zlib.compress(msgspec.msgpack.encode(value, enc_hook=_written))
 
 
 def restored(content: bytes | memoryview, kind: type[Result]) -> Result:
-    """The value of a type that `stored` wrote. Its arrays are read-only."""
+    """Restore a value of a type from `stored`. Its arrays are read-only."""
     return msgspec.msgpack.decode(zlib.decompress(content), type=kind, dec_hook=_read)
 
 
 def shape_of(*kinds: Any) -> str:
-    """A short text that differs when types have changed, so that what was stored before cannot be
+    """Return a short text that changes with the types, when older stored values can no longer be
     read."""
     described = msgspec.json.encode(msgspec.inspect.multi_type_info(kinds), enc_hook=_named)
     return hashlib.md5(described, usedforsecurity=False).hexdigest()

@@ -21,7 +21,7 @@ class TableNumber:
 
 
 def estimate_cells(result: JudgeResult, levels: Sequence[Level]) -> list[TableNumber]:
-    """A judge's coefficients at some levels in the order of the table's columns."""
+    """Return a judge's coefficients at some levels, in the order of the table's columns."""
     estimates = result.correlations.estimates
     return [
         TableNumber(
@@ -36,7 +36,7 @@ def estimate_cells(result: JudgeResult, levels: Sequence[Level]) -> list[TableNu
 
 
 def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
-    """A judge's correlation in its view as a share of what one rater reaches."""
+    """Return a judge's correlation in its view as a share of what one rater reaches."""
     share = criterion.share_of_ceiling(result)
     return "–" if share is None else whole_percent(share)
 

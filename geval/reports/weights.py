@@ -1,15 +1,15 @@
-"""For how many outputs each rated one stands: one by the probability with which it was chosen.
+"""Sampling weights of rated outputs: one over the probability with which each was chosen.
 
 An output counts by its weight where all its ratings on a criterion are from campaigns that drew
 their outputs with known probabilities. The probability of being in at least one of several is that
-of samples drawn independently, each times the share of its items that have an answer: items are
-handed out in random order, so that these are a random part of it.
+of samples drawn independently, each multiplied by the share of its items that have an answer: items
+are assigned in random order, so that these are a random part of it.
 
 Ratings from elsewhere (files, campaigns over all outputs) are a census of what they cover: an
-output with one has weight 1, unless a file states its probability. Beside a campaign's sample they
-have weight 1 even then: given what the file covers, the sample tells of the rest. What campaigns
-took from the top of a list has no probability and no weight, nor has what a file says was not drawn
-(a stated probability of 0).
+output with one has weight 1, unless a file states its probability. Together with a campaign's
+sample they have weight 1 even then: given what the file covers, the sample represents the rest.
+Outputs that campaigns took from the top of a list have no probability and no weight, nor have those
+that a file says were not drawn (a stated probability of 0).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,19 +25,18 @@ from geval.statistics.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Sampled:
-    """Of one criterion's outputs, each array of shape (outputs,): the probability with which a
-    rated one was chosen, 1 for a census and 0 where there is no probability; `top` are those
-    that only campaigns without a design chose."""
+    """How a criterion's outputs were sampled; each array has shape (outputs,): the probability with
+    which a rated output was chosen, 1 for a census and 0 where there is none; `top` is a mask of
+    outputs that only campaigns without a design chose."""
 
     probability: FloatArray
     top: np.ndarray
 
     def weight(self, mean: FloatArray) -> FloatArray | None:
-        """For how many outputs each rated one stands, 0 for the others; None where all rated ones
-        stand for as many.
+        """Return the weights of rated outputs, 0 for the others; None where all are equal.
 
         Args:
-            mean: shape (outputs,), NaN where nobody rated.
+            mean: shape (outputs,), NaN for unrated outputs.
         """
         rated = ~np.isnan(mean)
         if not rated.any():
@@ -48,9 +47,9 @@ class Sampled:
         return weight if np.ptp(own) > EQUAL * own.max() else None
 
     def weighing(self, human: HumanScores) -> HumanScores:
-        """The ratings with the weights of outputs. Outputs that only a campaign without a design
-        chose lose their mean where others have one: on SummEval's consistency, gpt-4o has a rho of
-        0.53 over all outputs, and of 0.69 over the fifth on which judges differ most."""
+        """Return the ratings with the outputs' weights. Outputs that only a campaign without a
+        design chose lose their mean where others have one: on SummEval's consistency, gpt-4o has a
+        rho of 0.53 over all outputs, and of 0.69 over the fifth on which judges differ most."""
         others = ~np.isnan(human.mean) & ~self.top
         has_both = others.any() and self.top.any()
         mean = np.where(self.top, np.nan, human.mean) if has_both else human.mean
@@ -59,9 +58,9 @@ class Sampled:
 
 @dataclass(frozen=True, eq=False)
 class ChoosingCampaign:
-    """A campaign that chose some outputs. `asked` has shape (answers, 2): of which output whom;
-    `probability` has shape (frame, 2): of each output that could be chosen; None without a
-    design. `answered` is the share of its items that have an answer."""
+    """A campaign that chose some outputs. `asked` has shape (answers, 2): output and annotator;
+    `probability` has shape (frame, 2), each output that could be chosen and its probability; None
+    without a design. `answered` is the share of its items that have an answer."""
 
     criteria: frozenset[int]
     asked: FloatArray
@@ -69,7 +68,8 @@ class ChoosingCampaign:
     probability: FloatArray | None
 
     def at(self, outputs: IntArray) -> FloatArray:
-        """The probability with which each output was chosen and answered; shape (outputs,)."""
+        """Return the probability with which each output was chosen and answered; shape
+        (outputs,)."""
         assert self.probability is not None
         probabilities = np.zeros(len(outputs))
         at = positions(self.probability[:, 0], outputs)
@@ -84,13 +84,13 @@ def how_chosen(
     *,
     outputs: IntArray,
 ) -> dict[int, Sampled]:
-    """With which probability outputs were chosen, by criterion id; empty where nothing was.
+    """Return how outputs were sampled, by criterion id; empty where nothing was.
 
     Args:
         humans: the ratings, by criterion id.
         stated: outputs and the probabilities that files state for them, shape (stated,) each, by
             criterion id.
-        outputs: shape (outputs,), the ids of the outputs that `humans` are about, rising.
+        outputs: shape (outputs,), the ids of the outputs of `humans`, ascending.
     """
     if not campaigns and not stated:
         return {}
@@ -123,8 +123,8 @@ def _whose(
     tops: list[ChoosingCampaign],
     outputs: IntArray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which outputs have ratings from samples, from campaigns without a design, and from elsewhere
-    (a stated mean as well); shape (outputs,) each."""
+    """Return which outputs have ratings from samples, from campaigns without a design, and from
+    elsewhere (including stated means); shape (outputs,) each."""
     ratings = human.ratings
     annotators = np.array(human.annotator_ids, dtype=np.int64)
     own = ratings.output.astype(np.int64) * max(1, len(annotators)) + ratings.rater

@@ -1,4 +1,4 @@
-"""A report in words: its sentences and notes, and numbers as they are shown."""
+"""A report in words: its sentences and notes, and formatted numbers."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ RANKED = {
 
 
 def in_a_sentence(result: CriterionResult) -> str:
-    """A criterion's result in its view in one sentence, or why it has none."""
+    """Return a criterion's result in its view in one sentence, or why it has none."""
     best = result.best
     if result.no_human_score:
         return _without_human_score(result)
@@ -59,7 +59,7 @@ def in_a_sentence(result: CriterionResult) -> str:
 
 
 def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
-    """What the alternative annotator test says of a judge, and of those that read nothing."""
+    """Return the result of the alternative annotator test for a judge, and for null judges."""
     test, evidence = best.alt_test, result.evidence(best)
     if test.winning_rate.value is None:
         return ""
@@ -76,7 +76,7 @@ def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
 
 
 def read_nothing(result: CriterionResult) -> str:
-    """What judges that read nothing reach, in a sentence; empty without a judge."""
+    """Return what null judges reach, in a sentence; empty without a judge."""
     parts = []
     symbol = SYMBOLS[result.options.coefficient]
     for null in result.nulls:
@@ -117,8 +117,8 @@ _HEADLINES = {
 
 
 def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
-    """Which judge may do what, over all criteria that have one: sentences, the strongest verdict
-    first."""
+    """Return sentences on which judge may do what, over all criteria with a judge, the strongest
+    verdict first."""
     names: dict[tuple[Verdict, str], list[str]] = {}
     for verdict in Verdict:
         for criterion in criteria:
@@ -137,7 +137,8 @@ def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
 
 
 def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
-    """What to mind about a verdict, in a sentence; the reason of one that needs more data.
+    """Return a caution about a verdict, in a sentence; the reason of a verdict that needs more
+    data.
 
     Args:
         is_lowest_bar: whether raters agree less here than on every other criterion.
@@ -177,8 +178,8 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
 
 
 def reading(result: CriterionResult) -> str:
-    """Why a criterion has its verdict, in a sentence or two; the consequence comes first. Numbers
-    over documents that a search has seen say so."""
+    """Return why a criterion has its verdict, in a sentence or two; the consequence comes first. A
+    note is added to numbers over documents that a search has seen."""
     best = result.best
     if best is None:
         return _without_a_best(result)
@@ -252,7 +253,8 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
 
 
 def spot_check(evidence: Evidence) -> str:
-    """The rule for spot checks: which outputs, how many, and which error remains until then."""
+    """Return the rule for spot checks: which outputs, how many, and which error remains until
+    then."""
     share = evidence.far_off.value
     if share is None:
         return (
@@ -268,7 +270,8 @@ def spot_check(evidence: Evidence) -> str:
 
 
 def spot_check_size(share: float) -> int:
-    """How many outputs show a share within CHECK_WIDTH at 95 % (the normal approximation)."""
+    """Return how many outputs give a share within plus or minus CHECK_WIDTH at 95 % (normal
+    approximation)."""
     likely = min(max(share, 0.1), 0.9)
     return math.ceil(1.96**2 * likely * (1 - likely) / CHECK_WIDTH**2)
 
@@ -282,7 +285,7 @@ def _not_near(evidence: Evidence) -> str:
 
 
 def _without_a_best(result: CriterionResult) -> str:
-    """Why no judge comes first in a view."""
+    """Return why no judge is best in a view."""
     if not result.judges:
         return "No judge has scores on this criterion yet. Run one, or load scores."
     if result.no_human_score:
@@ -306,7 +309,7 @@ def _without_a_best(result: CriterionResult) -> str:
 
 
 def ranked_in_words(ranked: Ranked, first: str = "the judge", second: str = "the other") -> str:
-    """In how many documents each of two judges ranks anything."""
+    """Return in how many documents each of two judges ranks outputs."""
     return (
         f"of {thin(ranked.documents)} documents that people rank, {first} ranks outputs in"
         f" {thin(ranked.first)} and {second} in {thin(ranked.second)}"
@@ -314,8 +317,8 @@ def ranked_in_words(ranked: Ranked, first: str = "the judge", second: str = "the
 
 
 def same_documents_note(report: Report) -> str:
-    """How judges are compared, and in how many documents each ranks anything; empty where none is
-    compared at summary level."""
+    """Return how judges are compared, and in how many documents each ranks outputs; empty where
+    none is compared at summary level."""
     compared = [criterion for criterion in report.criteria if len(criterion.judges) > 1]
     if not compared or report.options.level != "summary":
         return ""
@@ -335,13 +338,14 @@ def same_documents_note(report: Report) -> str:
 
 
 def _ranks_fewer(result: JudgeResult) -> str:
-    """A judge that does not rank outputs in all documents that people rank; empty if it does."""
+    """Return a sentence on a judge that does not rank outputs in all documents that people rank;
+    empty if it does."""
     used, ranked = result.correlations.documents_used, result.correlations.documents_ranked
     return "" if used == ranked else f"{result.judge} {thin(used)} of {thin(ranked)}"
 
 
 def tested_over(over: Over) -> str:
-    """By which test judges are compared in a view."""
+    """Return which test compares judges in a view."""
     return {
         "documents": "permutation over documents",
         "systems": "t tests for new systems",
@@ -350,7 +354,7 @@ def tested_over(over: Over) -> str:
 
 
 def in_sight_note(report: Report) -> str:
-    """The note about ratings made while LLM scores were visible; empty if there are none."""
+    """Return the note about ratings made while LLM scores were visible; empty if there are none."""
     if not report.in_sight:
         return ""
     count = f"{report.in_sight:,} rating{'s were' if report.in_sight > 1 else ' was'}"
@@ -358,19 +362,19 @@ def in_sight_note(report: Report) -> str:
 
 
 def withheld_note(report: Report) -> str:
-    """The note about locked documents that are left out; empty if none are."""
+    """Return the note about locked documents that are left out; empty if none are."""
     if not report.withheld:
         return ""
     return left_out_in_words(report.withheld)
 
 
 def unseen_in_words(documents: int) -> str:
-    """What a judge that a search made was measured on, in a sentence."""
+    """Return on what documents a search's judge was measured, in a sentence."""
     return f"Measured on {documents:,} documents that the search for this judge has not seen."
 
 
 def left_out_in_words(withheld: int) -> str:
-    """That locked documents are left out, in a sentence; empty if none are."""
+    """Return a sentence on locked documents that are left out; empty if none are."""
     if not withheld:
         return ""
     documents = "document is" if withheld == 1 else "documents are"
@@ -381,7 +385,8 @@ def left_out_in_words(withheld: int) -> str:
 
 
 def sessions_note(report: Report) -> str:
-    """The note that turns of a session are not independent; empty if there are no sessions."""
+    """Return the note that turns of a session are not independent; empty if there are no
+    sessions."""
     if not report.sessions:
         return ""
     return (
@@ -392,14 +397,14 @@ def sessions_note(report: Report) -> str:
 
 
 def chosen_note(report: Report) -> str:
-    """The note about outputs that are no random sample; empty if campaigns chose none."""
+    """Return the note about outputs that are not a random sample; empty if campaigns chose none."""
     if not report.chosen:
         return ""
     return taken_from_the_top(report.chosen, are_left_out=report.is_chosen_left_out)
 
 
 def weights_note(report: Report) -> str:
-    """The note about outputs that count by their weights; empty if all count alike."""
+    """Return the note about weighted outputs; empty if there are no weights."""
     if not report.weights:
         return ""
     sizes = " ".join(
@@ -417,7 +422,7 @@ def weights_note(report: Report) -> str:
 
 
 def compared_with(options: ReportOptions) -> str:
-    """What judges are compared with, where it is not the mean of everybody's newest rating."""
+    """Return what judges are compared with, if not the mean of everybody's newest rating."""
     words = ""
     if options.round:
         words = f"Only answers of the round “{options.round_name}” count. "
@@ -431,8 +436,8 @@ def compared_with(options: ReportOptions) -> str:
 
 
 def human_score_note(report: Report) -> str:
-    """The note about a human score that is not the mean of everybody's newest rating; empty if it
-    is."""
+    """Return the note about a human score that is not the mean of everybody's newest rating; empty
+    if it is."""
     if report.options.has_usual_human_score:
         return ""
     note = compared_with(report.options)
@@ -446,14 +451,14 @@ def human_score_note(report: Report) -> str:
 
 
 def stand_in_note(report: Report) -> str:
-    """The note about scores that are not from an LLM; empty if there are none."""
+    """Return the note about scores that are not from an LLM; empty if there are none."""
     if not report.stand_ins:
         return ""
     return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."
 
 
 def notes_of(report: Report) -> list[str]:
-    """All notes that belong below a report's numbers, in their order."""
+    """Return all notes that belong below a report's numbers, in their order."""
     notes = (
         human_score_note,
         in_sight_note,

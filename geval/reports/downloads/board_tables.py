@@ -1,4 +1,4 @@
-"""The results of comparisons as tables: leaderboards, and how often people and judges agree."""
+"""Results of comparisons as tables: leaderboards, and agreement of people and judges."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ NOTE = (
 
 
 def standings_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
-    """A row for each system, the best first."""
+    """Yield a row for each system, the best first."""
     for standing in board.standings:
         interval = in_brackets(standing.interval)
         strength = ("–", "") if board.reason else (two_decimals(standing.strength), interval)
@@ -32,7 +32,7 @@ def standings_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
 
 
 def agreement_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
-    """A row for people with each other, and one for each judge with people."""
+    """Return a row for people among each other, and one for each judge with people."""
     for side in board.agreement:
         cells = [part for setup in side.setups for part in (_share(setup), str(setup.pairs))]
         yield side.words, *cells
@@ -45,7 +45,7 @@ def _share(measured: Agreed) -> str:
 
 
 def boards_text(boards: Sequence[tuple[str, Leaderboard]]) -> list[str]:
-    """Lines for the terminal."""
+    """Return lines for the terminal."""
     lines = []
     for name, board in boards:
         lines.append(f"\nLeaderboard by {board.comparisons} comparisons: {name}")
@@ -73,7 +73,7 @@ def _in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def board_json(board: Leaderboard) -> dict[str, Any]:
-    """A leaderboard as JSON; an undefined value is null, with its reason."""
+    """Return a leaderboard as JSON; an undefined value is null, with its reason."""
     return {
         "comparisons": board.comparisons,
         "leaderboard": [

@@ -12,7 +12,7 @@ from geval.reports.report import Report
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how commands and pages call it, how its files end, and what writes it."""
+    """A format: its name in commands and pages, the extension of its files, and its writer."""
 
     word: str
     name: str

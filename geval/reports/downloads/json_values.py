@@ -1,4 +1,4 @@
-"""How values of a report are written in JSON: a number, or null with its reason beside it."""
+"""Values of a report in JSON: a number, or null with its reason next to it."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ def estimate_json(estimate: Estimate) -> dict[str, Any]:
 
 
 def ends_json(interval: Interval | PpiMean) -> list[float] | None:
-    """Both ends, or null without an interval."""
+    """Return both ends, or null without an interval."""
     if interval.low is None or interval.high is None:
         return None
     return [interval.low, interval.high]
 
 
 def ranked_json(ranked: Ranked) -> dict[str, Any]:
-    """In how many documents people rank anything, and both judges do, in their order."""
+    """Return the numbers of documents that people rank, and that each judge ranks."""
     return {
         "documents_ranked": ranked.documents,
         "documents_ranked_by_each": [ranked.first, ranked.second],

@@ -14,9 +14,9 @@ from geval.texts.numbers import NARROW, thin
 from geval.texts.sentences import WEIGHTED
 
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger", "<=": r"\le"}
-# Signs of our own sentences that LaTeX does not know as letters.
+# Characters of our sentences that LaTeX cannot print as letters.
 _SIGNS = {NARROW: r"\,", "\u2212": "$-$", "±": r"$\pm$"}
-# Tables of more criteria stand over both columns of a page.
+# Tables of more criteria span both columns of a page.
 MOST_IN_A_COLUMN = 2
 _MATHS = {"pearson": "r", "spearman": r"\rho", "kendall": r"\tau"}
 
@@ -26,7 +26,7 @@ def as_latex(report: Report, marks: Marks | None = None) -> str:
     n, and agreement on comparisons if there are any.
 
     Args:
-        marks: of judges that agree better with people than one of them does.
+        marks: marks of judges that agree better with people than a baseline.
     """
     tables = [_correlations(report, marks)] if report.judges or not report.boards else []
     return "\n".join(
@@ -42,7 +42,7 @@ def as_latex(report: Report, marks: Marks | None = None) -> str:
 
 
 def _comparisons(project: str, name: str, board: Leaderboard) -> str:
-    """How often people and judges agree on comparisons, as MT-bench's Table 5."""
+    """Return the agreement of people and judges on comparisons, as in MT-bench's Table 5."""
     lines = [
         r"\begin{tabular}{lrrrr}",
         r"\toprule",
@@ -65,7 +65,7 @@ def _comparisons(project: str, name: str, board: Leaderboard) -> str:
 def _correlations(report: Report, marks: Marks | None) -> str:
     options, table = report.options, paper_table(report)
     counts = {cell.outputs for row in table.rows for cell in row.cells if cell}
-    # One n for all judges stands in the caption: a column each would not fit on a page.
+    # A common n is given in the caption: a column each would not fit on a page.
     has_counts = len(counts) > 1
     per_criterion = 3 if has_counts else 2
     symbols = [f"${_MATHS[coefficient]}$" for coefficient in (options.coefficient, table.second)]
@@ -131,7 +131,7 @@ def _judge_cells(
 
 
 def _intervals(intervals: Sequence[str], per_criterion: int) -> list[str]:
-    """The line of a row that has its intervals, if it has any."""
+    """Return the line with a row's intervals, if it has any."""
     if not any(intervals):
         return []
     cells = (
@@ -145,7 +145,7 @@ def _small(interval: str) -> str:
 
 
 def _caption(report: Report, marks: Marks | None, outputs: int | None) -> str:
-    """What the table holds; `outputs` is n where it is the same for all."""
+    """Return the caption; `outputs` is n where it is the same for all."""
     options = report.options
     counted = ", and $n$, the number of outputs."
     if outputs is not None:
@@ -174,7 +174,7 @@ def _caption(report: Report, marks: Marks | None, outputs: int | None) -> str:
 
 
 def _table(lines: Sequence[str], caption: str, label: str, *, over_both: bool = False) -> str:
-    """A table environment, over both columns of a page where it is wide."""
+    """Return a table environment, over both columns of a page if it is wide."""
     table = "table*" if over_both else "table"
     written = _written(caption)
     for sign, command in _MARKS.items():
@@ -196,7 +196,7 @@ def _table(lines: Sequence[str], caption: str, label: str, *, over_both: bool = 
 
 
 def _written(text: str) -> str:
-    """A text with the signs of our own sentences, and `$n$` as it stands."""
+    """Escape a text, converting our sentences' characters and keeping `$n$`."""
     written = escaped(text).replace(r"\$n\$", "$n$")
     for sign, command in _SIGNS.items():
         written = written.replace(sign, command)
@@ -204,7 +204,7 @@ def _written(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """A number as pages show it, for LaTeX."""
+    """Format a number as on pages, for LaTeX."""
     return "--" if text == "–" else _written(text)
 
 
@@ -213,10 +213,11 @@ def _bold(text: str) -> str:
 
 
 def as_latex_figure(drawing: Drawing, name: str) -> str:
-    """The environment that places a figure in a paper, over both columns where it is wider.
+    """Return the environment that places a figure in a paper, over both columns if it is wider than
+    one.
 
     Args:
-        name: of the PDF, without its ending.
+        name: the PDF's name, without its extension.
     """
     caption = _written(f"{drawing.title}. {drawing.caption}")
     over_both = drawing.width > WIDTH

@@ -1,4 +1,4 @@
-"""A report as metrics of MLflow: one JSON object of names and numbers, for `log_metrics`."""
+"""A report as MLflow metrics: one JSON object of names and numbers, for `log_metrics`."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import orjson
 from geval.reports.report import Report
 from geval.statistics.correlation import COEFFICIENTS
 
-# What the names of metrics may hold, and how long they may be.
+# Valid characters in names of metrics, and their maximum length.
 _REFUSED = re.compile(r"[^\w\-. :/]")
 LONGEST = 250
 
@@ -17,8 +17,7 @@ def as_metrics(report: Report) -> str:
     """`JUDGE/CRITERION/COEFFICIENT/LEVEL`, and at the level of summaries the interval's ends;
     undefined values are left out.
 
-    Where outputs count by their weights, `JUDGE/CRITERION/outputs of a uniform sample` says how
-    many tell as much.
+    For weighted outputs, `JUDGE/CRITERION/outputs of a uniform sample` is their effective number.
     """
     return orjson.dumps(dict(_metrics(report)), option=orjson.OPT_INDENT_2).decode()
 
@@ -46,5 +45,5 @@ def _metrics(report: Report) -> Iterator[tuple[str, float]]:
 
 
 def _part(name: str) -> str:
-    """A part of a name: a slash would begin another."""
+    """Return a part of a name without slashes, which separate parts."""
     return _REFUSED.sub("_", name).replace("/", "_")[:100]

@@ -1,4 +1,4 @@
-"""A report as JSON; an undefined value is null with its reason beside it."""
+"""A report as JSON; an undefined value is null with its reason next to it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -31,7 +31,7 @@ DIGITS = 12
 
 
 def as_json(report: Report) -> str:
-    """The report as JSON; an undefined value is null, with its reason next to it."""
+    """Return the report as JSON; an undefined value is null, with its reason next to it."""
     content: dict[str, Any] = {
         "project": report.project,
         "interval": {
@@ -86,7 +86,7 @@ def as_json(report: Report) -> str:
 
 
 def _rounded(content: Any) -> Any:
-    """Without the last digits of floats, in which machines and versions of libraries differ."""
+    """Round floats to digits that do not depend on the machine or library versions."""
     if isinstance(content, float):
         return float(f"{content:.{DIGITS}g}")
     if isinstance(content, dict):
@@ -128,7 +128,7 @@ def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[st
 
 
 def _verdict_json(result: CriterionResult) -> dict[str, Any]:
-    """The verdict of the view on the best judge, with the checks it follows from."""
+    """Return the view's verdict on the best judge, with the checks behind it."""
     verdict = {"verdict": result.verdict.value, "label": result.verdict.label}
     if result.best is None:
         return verdict | {
@@ -203,7 +203,7 @@ def _judge_json(
 
 
 def _instructed_json(instructed: Instructed | None) -> dict[str, Any]:
-    """Nothing of a judge that no text can address."""
+    """Return the effect of an instruction; None for a judge that no text can instruct."""
     if instructed is None:
         return {}
     finding = instructed.finding
@@ -223,7 +223,7 @@ def _instructed_json(instructed: Instructed | None) -> dict[str, Any]:
 
 
 def _seen_json(result: JudgeResult) -> dict[str, Any]:
-    """What the judge's search has seen of its documents; nothing for other judges."""
+    """Return what the judge's search has seen of its documents; None for other judges."""
     seen = result.seen
     return (
         {} if seen is None else {"seen_by_search": {"documents": seen.documents, "said": str(seen)}}
@@ -403,8 +403,8 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
 
 
 def _null_json(null: NullJudge) -> dict[str, Any]:
-    """A judge that reads nothing, beside the best judge; ends of shuffled scores are those of their
-    draws."""
+    """Return a null judge's numbers, next to the best judge; the interval of shuffled scores is the
+    range of draws."""
     return {
         "name": null.name,
         "title": null.title,

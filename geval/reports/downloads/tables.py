@@ -25,12 +25,12 @@ CSV_COLUMNS = (
 AVERAGE = "AVG (mean over criteria)"
 # Columns of the terminal's tables.
 NUMBER_WIDTH, COUNT_WIDTHS = 5, {"documents": 10, "missing": 7}
-# How outputs count in a row's value, in the column `counted`.
+# Values of the column `counted`: how outputs count in a row's value.
 ALIKE, BY_WEIGHTS = "alike", "by weights"
 
 
 def as_csv(report: Report) -> str:
-    """One row per value, for spreadsheets and data frames; each says which human score it is of."""
+    """Return one row per value, for spreadsheets and data frames; each names its human score."""
     lines = [csv_line(CSV_COLUMNS)]
     for criterion in report.criteria:
         counted = BY_WEIGHTS if criterion.weights else ALIKE
@@ -57,7 +57,8 @@ def as_csv(report: Report) -> str:
 
 
 def _comparison_lines(report: Report) -> Iterator[str]:
-    """Agreement on comparisons: `documents` are those compared, `pairs` pairs of choices."""
+    """Return rows of agreement on comparisons: `documents` counts compared documents, `pairs` pairs
+    of choices."""
     for name, board in report.boards:
         for side in board.agreement:
             for setup, accuracy in zip(("with ties", "without ties"), side.setups, strict=True):
@@ -70,7 +71,7 @@ def _comparison_lines(report: Report) -> Iterator[str]:
 
 
 def as_markdown(report: Report) -> str:
-    """One table per criterion: judges by levels and coefficients."""
+    """Return a table per criterion: judges by levels and coefficients."""
     parts = [f"# {report.name}: scores and human ratings"]
     for criterion in report.criteria:
         header = [
@@ -108,7 +109,7 @@ def as_markdown(report: Report) -> str:
 
 
 def as_text(report: Report) -> str:
-    """One table per criterion in columns, for the terminal."""
+    """Return a table per criterion in columns, for the terminal."""
     if not report.judges:
         if report.boards:
             return (
@@ -153,7 +154,8 @@ def as_text(report: Report) -> str:
 def _text_table(
     report: Report, title: str, counts: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> list[str]:
-    """A title, the levels above their columns, and rows of a judge, its coefficients and counts."""
+    """Return a title, the levels above their columns, and a row per judge with coefficients and
+    counts."""
     symbols = [SYMBOLS[coefficient] for _level in report.levels for coefficient in COEFFICIENTS]
     name_width = max(len(name) for name in ("judge", *(row[0] for row in rows)))
     group_width = len(COEFFICIENTS) * (NUMBER_WIDTH + 1) - 1
@@ -175,7 +177,7 @@ def _text_table(
 
 
 def _average_rows(report: Report) -> list[list[str]]:
-    """Each judge's mean over criteria; none where there is one criterion, whose mean is itself."""
+    """Return each judge's mean over criteria; none if there is only one criterion."""
     if len(report.criteria) < 2:
         return []
     return [
@@ -205,7 +207,7 @@ def _markdown_cell(text: str) -> str:
 
 
 def _cells(result: JudgeResult, levels: Sequence[Level]) -> list[str]:
-    """A judge's row: name, coefficients level by level, documents used of all, outputs without a
+    """Return a judge's row: name, coefficients by level, documents used of all, outputs without a
     score."""
     correlations = result.correlations
     numbers = [

@@ -1,6 +1,5 @@
-"""Human scores across, a judge's scores up, and how often each was given beside them: a circle for
-all outputs with the same two, or where values are continuous a hexagon for those near each other.
-"""
+"""A plot of human scores (x) and a judge's scores (y) with marginal frequencies: a circle for all
+outputs with the same two values, or for continuous values a hexagon for nearby ones."""
 
 import itertools
 import math
@@ -25,25 +24,25 @@ from geval.reports.drawings.shapes import (
 from geval.statistics.scales import short
 from geval.texts.numbers import counted, signed, thin
 
-# Around the square: ticks and titles to the left and below, tallies above and to the right.
+# Margins around the square: ticks and titles to the left and below, tallies above and to the right.
 LEFT, FOOT, BESIDE, TOP = 50.0, 40.0, 66.0, 70.0
 WIDEST = 400.0
-# Between the square's sides and the ends of the axes.
+# The padding between the square's sides and the ends of the axes.
 PAD = 18.0
 TALLIES = 38.0
 KEY = 22.0
-# Labels inside circles; in smaller ones they would not fit.
+# The smallest circle with a label inside.
 LABEL = 9.0
 MOST_TICKS = 9
 LARGEST, SMALLEST = 17.0, 1.2
-# The shade of a hexagon with one output of many.
+# The lightest shade of a hexagon, with one output of many.
 PALEST = 0.14
 Address = Callable[[float, float], str]
 
 
 @dataclass(frozen=True)
 class _Square:
-    """Where values stand: the ends of both axes, and the sides of the square."""
+    """Maps values to positions: the ends of both axes, and the sides of the square."""
 
     across: tuple[float, float]
     up: tuple[float, float]
@@ -71,10 +70,11 @@ class _Square:
 def bubbles(
     numbers: CriterionNumbers, judge: JudgeNumbers, address: Address, width: float = WIDTH
 ) -> Drawing:
-    """The drawing.
+    """Return the drawing.
 
     Args:
-        address: of the page with a bubble's outputs, by `human` and `score`; "" for no link.
+        address: the address of the page with a bubble's outputs, by `human` and `score`; "" for no
+            link.
     """
     across = (numbers.lowest, numbers.highest)
     scores = [bubble.score for bubble in judge.bubbles]
@@ -183,7 +183,7 @@ def _hexagon(
     low = square.across[0], square.up[0]
     wide = 4 / 3 * (square.x(low[0] + tile[0]) - square.x(low[0]))
     high = square.y(low[1]) - square.y(low[1] + tile[1])
-    # A seam of paper, so that neighbours of bubble shade are told apart.
+    # A thin gap, so that neighbours of similar shade can be distinguished.
     return Hexagon(x, y, wide - 0.8, high - 0.8, JUDGE, _shade(share), hint, address)
 
 
@@ -192,7 +192,7 @@ def _shade(share: float) -> float:
 
 
 def _diagonal(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
-    """Where both agree; circles are drawn over it, hexagons under it."""
+    """Draw the diagonal of agreement; circles are drawn over it, hexagons under it."""
     if judge.on_scale:
         low, high = square.across
         ends = (square.x(low), square.y(low), square.x(high), square.y(high))
@@ -200,7 +200,7 @@ def _diagonal(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
 
 
 def _largest(square: _Square, shown: Iterable[Bubble]) -> float:
-    """The radius of the largest circle, with which none reaches another."""
+    """Return the radius of the largest circle with which circles do not overlap."""
     xs = sorted({square.x(bubble.human) for bubble in shown})
     ys = sorted({square.y(bubble.score) for bubble in shown})
     gaps = [b - a for side in (xs, ys) for a, b in itertools.pairwise(side)]
@@ -208,7 +208,7 @@ def _largest(square: _Square, shown: Iterable[Bubble]) -> float:
 
 
 def _tallies(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
-    """How often people and the judge gave each value, outside of the square."""
+    """Draw how often people and the judge gave each value, outside the square."""
     foot = TOP - 4
     for place, high, wide in _bars(judge.human_tallies, square.x):
         yield Box(place - wide / 2, foot - high, wide, high, "other")
@@ -233,7 +233,7 @@ def _most(tallies: tuple[Tally, ...]) -> Tally:
 def _bars(
     tallies: tuple[Tally, ...], at: Callable[[float], float]
 ) -> Iterable[tuple[float, float, float]]:
-    """Place, length and width of each bar."""
+    """Return position, length and width of each bar."""
     most = max((tally.outputs for tally in tallies), default=1)
     places = sorted(at(tally.value) for tally in tallies)
     gaps = [b - a for a, b in itertools.pairwise(places)]
@@ -243,7 +243,7 @@ def _bars(
 
 
 def _key(square: _Square, judge: JudgeNumbers, x: float, y: float, width: float) -> Iterable[Shape]:
-    """What sizes or shades say, in a line from `x` on, with its middle at `y`."""
+    """Draw the key of sizes or shades, in a line starting at `x`, centred at `y`."""
     most = max((bubble.outputs for bubble in judge.bubbles), default=1)
     counts = sorted({1, max(1, round(most / 4)), most})
     size = TEXT - 1
@@ -267,7 +267,7 @@ def _ends(values: list[float]) -> tuple[float, float]:
 
 
 def _ticks(ends: tuple[float, float]) -> list[float]:
-    """Whole numbers between the ends if they are few, else quarters of the way."""
+    """Return the whole numbers between the ends if they are few, else quarters of the range."""
     low, high = ends
     if low == int(low) and 1 <= high - low < MOST_TICKS and high == int(high):
         return [float(value) for value in range(int(low), int(high) + 1)]

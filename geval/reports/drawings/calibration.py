@@ -1,5 +1,5 @@
-"""What people gave to outputs with similar scores: a small square for each judge, the chosen one
-first, with how often each score was given at its foot."""
+"""Calibration plots: people's ratings of outputs with similar scores, a small square for each
+judge, the chosen one first, with the frequencies of scores at the bottom."""
 
 import itertools
 from collections.abc import Callable, Iterable
@@ -15,18 +15,18 @@ from geval.texts.sentences import listed
 
 LEFT, GAP, FOOT, LINE = 36.0, 22.0, 26.0, 12.0
 LEAST_SIDE, MOST_SIDE = 80.0, 200.0
-# Under all squares, the title of their axes.
+# The height for the title of the axes below all squares.
 TITLE = 14.0
 SMALL = TEXT - 2
-# Of a square's height, for the most frequent score.
+# The share of a square's height for the most frequent score.
 TALLEST = 0.22
-# Mean differences below this are no leaning.
+# Smaller mean differences do not count as a bias.
 LEAST_GAP = 0.1
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """A judge's square with its head, from its top left."""
+    """A judge's square with its heading, positioned by its top left corner."""
 
     judge: JudgeNumbers
     head: tuple[str, ...]
@@ -38,7 +38,7 @@ class _Panel:
 
 
 def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
-    """The drawing of all judges on the criterion's scale."""
+    """Return the drawing of all judges on the criterion's scale."""
     drawn = [other for other in numbers.judges if other.calibration]
     drawn.sort(key=lambda other: other.pk != judge.pk)
     columns = min(len(drawn), int((width - LEFT + GAP) / (LEAST_SIDE + GAP)))

@@ -1,4 +1,4 @@
-"""The figures of a criterion, in their order, drawn for one judge."""
+"""Draw the figures of a criterion, in order, for a judge."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ def drawings(
     address: Address | None = None,
     width: float = WIDTH,
 ) -> Iterator[Drawing]:
-    """The figures that have something to show.
+    """Return the figures that have something to show.
 
     Args:
         address: of the page with the outputs of a bubble, by human mean and score.
@@ -58,7 +58,7 @@ def _drawn(
 def drawing_of(
     kind: str, numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH
 ) -> Drawing | None:
-    """One figure; None where it has nothing to show."""
+    """Return a figure; None where it has nothing to show."""
     return next(
         (drawing for drawing in drawings(numbers, judge, width=width) if drawing.kind == kind), None
     )

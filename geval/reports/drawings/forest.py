@@ -1,6 +1,6 @@
-"""Where dots, intervals and bands stand in a drawing: numbers in, percents of its width out.
+"""Positions of dots, intervals and bands in a drawing, from values to percents of its width.
 
-Positions are percents and texts pixels, so that one drawing serves a phone, a desk and paper.
+Positions are percents and texts pixels, so that a drawing fits phones, desktops and paper.
 """
 
 import math
@@ -14,7 +14,7 @@ _PER_UNIT = round(2 / STEP)
 
 @dataclass(frozen=True)
 class Span:
-    """A line or a band: its beginning, end and width."""
+    """A line or band: its start, end and width."""
 
     begin: str
     end: str
@@ -31,13 +31,13 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of correlations, shared by all drawings of a page."""
+    """An axis of correlations, common to all drawings of a page."""
 
     low: float
     high: float
 
     def at(self, value: float) -> str:
-        """Where a value stands; what lies outside stands at the end."""
+        """Return a value's position; values outside are placed at the end."""
         return _percent(self._share(value))
 
     def span(self, low: float, high: float) -> Span:
@@ -45,7 +45,7 @@ class Axis:
         return Span(_percent(begin), _percent(end), _percent(max(0.0, end - begin)))
 
     def values_at(self, step: float) -> tuple[float, ...]:
-        """The multiples of a step that it has."""
+        """Return the multiples of a step on the axis."""
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return tuple(round(index * step, 10) for index in range(first, last + 1))
 
@@ -58,7 +58,7 @@ class Axis:
 
 
 def shared_axis(values: Iterable[float]) -> Axis:
-    """The axis that holds all values and 0, and ends a little beyond."""
+    """Return an axis that contains all values and 0, with a margin."""
     ends = [0.0, *values]
     low = math.floor(min(ends) * _PER_UNIT + 1e-9) / _PER_UNIT
     high = math.ceil(max(ends) * _PER_UNIT - 1e-9) / _PER_UNIT
@@ -66,7 +66,7 @@ def shared_axis(values: Iterable[float]) -> Axis:
 
 
 def round_numbers(values: Iterable[float]) -> list[float]:
-    """A few round numbers between the ends of some values and 0, without 0."""
+    """Return a few round numbers within the range of values and 0, without 0."""
     ends = [0.0, *values]
     low, high = min(ends), max(ends)
     steps = (base * 10.0**power for power in range(-3, 10) for base in (1, 2, 5))
@@ -76,7 +76,7 @@ def round_numbers(values: Iterable[float]) -> list[float]:
 
 
 def ticks_at(axis: Axis, values: Iterable[float]) -> tuple[Tick, ...]:
-    """Grid lines at some values."""
+    """Return grid lines at some values."""
     return tuple(Tick(axis.at(value), f"{value:g}".replace("-", "−")) for value in values)
 
 

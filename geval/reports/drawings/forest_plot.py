@@ -1,4 +1,4 @@
-"""The forest: one rater, judges and those that read nothing, each with its 95 % interval."""
+"""The forest plot: one rater, judges and null judges, each with its 95 % interval."""
 
 from collections.abc import Iterable
 
@@ -22,18 +22,18 @@ from geval.texts.numbers import counted, in_brackets, thin, two_decimals
 
 HEAD, ROW, LINE, FOOT = 32.0, 17.0, 12.0, 42.0
 GAP = 10.0
-# Of the width, for names at most.
+# The largest share of the width for names.
 NAMES = 0.38
-# Wider figures also say how many outputs count.
+# Wider figures also show how many outputs count.
 WITH_COUNTS = 500.0
 COUNTS = 46.0
-# Labels of the axis need so much each, and stand so far apart.
+# The width of an axis label, and the distance between labels.
 LABEL, STEPS = 26.0, (0.2, 0.5, 1.0)
 ROLES = {"rater": PEOPLE, "judge": JUDGE, "baseline": "other", "null": "axis"}
 
 
 def forest_plot(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
-    """The drawing; the chosen judge is bold."""
+    """Return the drawing; the chosen judge is bold."""
     lines = numbers.forest
     counts = COUNTS if width >= WITH_COUNTS else 0.0
     values = max(width_of(_value(line), is_bold=True) for line in lines)
@@ -124,7 +124,7 @@ def _height(name: list[str]) -> float:
 
 
 def _ink(role: str) -> str:
-    """Greys of marks are too light for letters."""
+    """Return a colour dark enough for text, as the greys of marks are too light."""
     return "quiet" if role in ("axis", "other") else role
 
 

@@ -1,4 +1,4 @@
-"""How wide texts are in a figure, and texts that fit. Pure."""
+"""Measure and fit texts in figures. Pure."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ _ASCII = (
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 )  # fmt: skip
-# The same of bold letters.
+# The same for bold letters.
 _BOLD = (
     278, 333, 474, 556, 556, 889, 722, 238, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 333, 333, 584, 584, 584, 611, 975, 722, 722, 722, 722, 667,
@@ -22,19 +22,20 @@ _BOLD = (
     278, 889, 611, 611, 611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584,
 )  # fmt: skip
 _SIGNS = {"−": 584, "±": 549, "–": 556, "…": 1000, "→": 1000, "\u202f": 200, "×": 584}
-# Of letters beyond them, by category: wide enough for Latin, Greek and Cyrillic.
+# Widths of other letters by category: enough for Latin, Greek and Cyrillic.
 _CAPITAL, _OTHER, _IDEOGRAPH = 833, 660, 1000
-# A line with one letter that Arimo lacks is drawn whole in the font that has it; Latin letters
-# of Noto Sans CJK and DejaVu Sans are up to a fifth wider in names.
+# A line with a letter that Arimo lacks is drawn entirely in a font that has it; Latin letters of
+# Noto Sans CJK and DejaVu Sans are up to a fifth wider in names.
 _FALLBACK = 1.2
 # Arimo has Latin, Greek, Cyrillic and Hebrew, which end here.
 _BEYOND = 0x0600
-# A name may be broken after these; without them anywhere.
+# A name may be broken after these characters; anywhere if it has none.
 _BREAKS = " -_/:.,@"
 
 
 def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
-    """How wide a line of text is, in the unit of `size`; of other scripts than Latin at most."""
+    """Return the width of a line of text, in the unit of `size`; for non-Latin scripts an upper
+    bound."""
     widths = _BOLD if is_bold else _ASCII
     has_fallback = any(ord(letter) >= _BEYOND and letter not in _SIGNS for letter in text)
     wider = _FALLBACK if has_fallback else 1.0
@@ -42,12 +43,12 @@ def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
 
 
 def is_measured(text: str) -> bool:
-    """Whether the width of a text is known exactly."""
+    """Return whether the width of a text is known exactly."""
     return all(letter in _SIGNS or " " <= letter <= "~" for letter in text)
 
 
 def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> str:
-    """A name as far as it fits, shortened in the middle."""
+    """Shorten a name in the middle to fit."""
     if width_of(text, size, is_bold=is_bold) <= width:
         return text
     for kept in range(len(text) - 1, 0, -1):
@@ -59,7 +60,7 @@ def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = Fals
 
 
 def wrapped(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> list[str]:
-    """A text as lines that fit; nothing of it is left out."""
+    """Wrap a text into lines that fit, without omitting anything."""
     lines, line = [], ""
     for piece in _pieces(text):
         if line and width_of((line + piece).rstrip(), size, is_bold=is_bold) > width:

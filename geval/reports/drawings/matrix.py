@@ -1,4 +1,4 @@
-"""How well each two judges and annotators agree: a triangle, as order does not matter."""
+"""The agreement matrix of judges and annotators: a triangle, as it is symmetric."""
 
 from collections.abc import Iterable
 
@@ -9,20 +9,21 @@ from geval.texts.numbers import two_decimals
 
 LINE, ROW = 12.0, 22.0
 HEAD, FOOT = 4.0, 16.0
-# Of the width, for names at most.
+# The largest share of the width for names.
 NAMES = 0.34
-# In the smallest cells numbers have five points, the least that journals take.
+# Numbers in the smallest cells have five points, the minimum of journals.
 LEAST_CELL, WIDEST_CELL = 17.5, 60.0
-# Where letters would be smaller, a 0 before the point is left out.
+# Where letters would be smaller, the leading 0 is left out.
 LEAST_SIZE = 8.0
-# The strongest shade on which ink can be read.
+# The darkest shade on which text is readable.
 DARKEST = 0.55
 KEY_STEPS, KEY_CELL, KEY_HEIGHT = (-1.0, -0.5, 0.0, 0.5, 1.0), 26.0, 10.0
 KEY_NAME = 26.0
 
 
 def matrix(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
-    """The drawing: a row for each, a column for each but the last, numbered as the rows."""
+    """Return the drawing: a row for each, a column for each but the last, numbered like the
+    rows."""
     names = [f"{at + 1}  {name}" for at, name in enumerate(numbers.sides)]
     cells = len(names) - 1
     longest = max(width_of(name, is_bold=True) for name in names)
@@ -30,7 +31,7 @@ def matrix(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
     wide = min(WIDEST_CELL, (width - left) / cells)
     lines = [wrapped(name, left - 8, is_bold=True) for name in names]
     shapes: list[Shape] = []
-    # The key stands in the free corner above the triangle.
+    # The key is in the free corner above the triangle.
     key_left = width - KEY_CELL * len(KEY_STEPS)
     free = int((key_left - KEY_NAME - left) / wide)
     top, under_key = HEAD, KEY_HEIGHT + 2 * LINE
@@ -95,7 +96,7 @@ def _row(
 
 
 def _shade(value: float | None) -> tuple[str, float]:
-    """Agreement in colour, its opposite in ink."""
+    """Return the shade: agreement in colour, disagreement in ink."""
     return (
         "ink" if (value or 0) < 0 else JUDGE,
         0.0 if value is None else round(DARKEST * abs(value), 3),
@@ -103,7 +104,7 @@ def _shade(value: float | None) -> tuple[str, float]:
 
 
 def _in_cell(text: str, wide: float, *, is_bold: bool) -> tuple[str, float]:
-    """The text that a cell has room for, and its size."""
+    """Return the text that fits in a cell, and its size."""
     size = TEXT * min(1.0, (wide - 3) / width_of(text, is_bold=is_bold))
     if size >= LEAST_SIZE or "0." not in text:
         return text, size

@@ -1,4 +1,4 @@
-"""A run's correlation as its documents come in: a line in a narrowing band."""
+"""A run's correlation as documents arrive: a line in a narrowing band."""
 
 import itertools
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ BAND = 0.2
 
 
 def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
-    """The drawing; there is at least one step."""
+    """Return the drawing; there must be at least one step."""
     last, floor = steps[-1], min(0.0, *(min(step.low, step.anytime.low) for step in steps))
 
     def x(documents: float) -> float:

@@ -1,9 +1,9 @@
-"""The numbers of a criterion's figures, for all its judges: what a worker keeps of large projects,
-and what is drawn for whichever judge a reader chooses. Pure data."""
+"""The numbers of a criterion's figures for all its judges, which a worker stores for large projects
+and from which figures are drawn for the chosen judge. Pure data."""
 
 from dataclasses import dataclass
 
-# Of more annotators or judges those with most ratings or scores are compared.
+# If there are more annotators or judges, those with most ratings or scores are compared.
 MOST_SIDES = 8
 
 
@@ -11,7 +11,8 @@ MOST_SIDES = 8
 class ForestLine:
     """A judge, or one rater, in the forest. `kind` is "rater", "judge", "baseline" (scores on
     another scale) or "null" (reads nothing); `pk` is the judge's, 0 for others; `low` and `high`
-    are the 95 % interval, `outputs` how many count; `reason` says why something is undefined."""
+    are the 95 % interval, `outputs` how many outputs count; `reason` says why something is
+    undefined."""
 
     name: str
     pk: int
@@ -25,8 +26,8 @@ class ForestLine:
 
 @dataclass(frozen=True)
 class Bubble:
-    """Outputs with the same human mean and the same score, or of continuous ones with values in
-    the same hexagon, whose middle it is; `members` are the ids of the first."""
+    """Outputs with the same human mean and score, or for continuous values in the same hexagon
+    (then its centre); `members` are the ids of the first ones."""
 
     human: float
     score: float
@@ -36,7 +37,7 @@ class Bubble:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many outputs have a value, or one in the range around it."""
+    """How many outputs have a value, or a value in the range around it."""
 
     value: float
     outputs: int
@@ -44,7 +45,8 @@ class Tally:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What people gave to outputs with similar scores; `low` and `high` are the 95 % interval."""
+    """People's mean rating of outputs with similar scores; `low` and `high` are the 95 %
+    interval."""
 
     score: float
     rating: float
@@ -64,12 +66,12 @@ class SystemMeans:
 
 @dataclass(frozen=True)
 class JudgeNumbers:
-    """One judge's. `correlation` is in the view of the report, with its interval; `half_width` is
-    of the summary-level interval over the `documents` that enter it, None without an interval;
-    `gap` is its mean score minus people's on the outputs of both; `seen` is a sentence about
-    what of these its search has seen, empty for nothing; `tile` is how far apart the columns and
-    the rows of its hexagons are, None where bubbles are circles; `human_tallies` and `tallies` are
-    of human scores and of its own, over the outputs of both."""
+    """A judge's numbers. `correlation` is in the view of the report, with its interval;
+    `half_width` is of the summary-level interval over the `documents` that enter it, None without
+    an interval; `gap` is its mean score minus people's on the common outputs; `seen` is a sentence
+    about which of these its search has seen, empty for none; `tile` has the distances of columns
+    and rows of hexagons, None where bubbles are circles; `human_tallies` and `tallies` are of human
+    scores and of its scores, over the common outputs."""
 
     pk: int
     name: str
@@ -90,11 +92,11 @@ class JudgeNumbers:
 
 @dataclass(frozen=True)
 class CriterionNumbers:
-    """A criterion's. `sides` are judges and annotators, `pairs[i][j]` the summary-level rho of two,
-    None where there is none; `people` says which are annotators; `human_label` is what people's
-    side is; `forest` has one rater first, then judges, the best first, `bar` is the lowest value
-    that counts as near one rater, and `measure` says what it is of; `is_weighted` says whether
-    outputs count by their weights, and `freedom` what each then tells of how much they vary."""
+    """A criterion's numbers. `sides` are judges and annotators, `pairs[i][j]` the summary-level rho
+    of two, None where undefined; `people` says which are annotators; `human_label` names the human
+    score; `forest` has one rater first, then judges, the best first, `bar` is the lowest value that
+    counts as close to one rater, and `measure` names the measure; `is_weighted` says whether
+    outputs are weighted, and `freedom` is the share of degrees of freedom that then remains."""
 
     pk: int
     name: str
@@ -114,6 +116,6 @@ class CriterionNumbers:
     freedom: float = 1.0
 
     def judge(self, pk: int | None) -> JudgeNumbers:
-        """The one that was asked for, or the best."""
+        """Return the requested judge, or the best."""
         by_pk = {judge.pk: judge for judge in self.judges}
         return by_pk.get(pk or self.best) or self.judges[0]

@@ -11,8 +11,8 @@ from geval.reports.drawings.svg import as_file
 
 DPI = 600
 METRE = 1 / 0.0254  # in inches
-# A page that is as large as the drawing. Texts come in as values, so that none of them is read as
-# Typst's language; without a date the same drawing gives the same bytes.
+# A page with the drawing's size. Texts are passed as values, so that none is interpreted as Typst
+# code; without a date the same drawing gives the same bytes.
 PAGE = b"""
 #set document(title: sys.inputs.title, description: sys.inputs.caption, date: none)
 #set page(width: auto, height: auto, margin: 0pt, fill: white)
@@ -29,12 +29,12 @@ class PicturesMissingError(Exception):
 
 
 def can_draw_pictures() -> bool:
-    """Whether the extra is installed; it is not loaded for that."""
+    """Return whether the extra is installed, without loading it."""
     return all(importlib.util.find_spec(name) for name in ("typst", "fontpkg_arimo"))
 
 
 def as_picture(drawing: Drawing, ending: Literal["png", "pdf"]) -> bytes:
-    """The drawing at the width that it is drawn for.
+    """Render the drawing at its intended width.
 
     Args:
         ending: "png" (600 dots per inch) or "pdf" (its caption is the subject).
@@ -53,7 +53,7 @@ def as_picture(drawing: Drawing, ending: Literal["png", "pdf"]) -> bytes:
 
 @cache
 def _fonts() -> Any:
-    """Arimo, and the machine's own fonts for the scripts that it lacks."""
+    """Return Arimo, and the machine's fonts for the scripts that it lacks."""
     import fontpkg_arimo
     import typst
 
@@ -61,7 +61,7 @@ def _fonts() -> Any:
 
 
 def _described(png: bytes, drawing: Drawing) -> bytes:
-    """The PNG with its resolution, title and caption, which Typst leaves out."""
+    """Add resolution, title and caption to a PNG, which Typst omits."""
     dots = round(DPI * METRE).to_bytes(4, "big")
     texts = {"Title": drawing.title, "Description": drawing.caption, "Software": "geval_site"}
     chunks = [
@@ -71,7 +71,7 @@ def _described(png: bytes, drawing: Drawing) -> bytes:
             for name, text in texts.items()
         ),
     ]
-    # A signature of 8 bytes; then the header, which has to be the first chunk.
+    # A signature of 8 bytes; then the header, which must be the first chunk.
     start = 8 + 4 + 4 + 13 + 4
     return b"".join((png[:start], *chunks, png[start:]))
 

@@ -1,4 +1,4 @@
-"""How precise a correlation is with so many documents: half the width of its 95 % interval."""
+"""The precision of correlations by number of documents: the half-width of the 95 % interval."""
 
 import itertools
 import math
@@ -14,9 +14,9 @@ from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PROMISE
 from geval.texts.numbers import counted, thin
 
 LEFT, TOP, LEAST_HIGH, FOOT = 36.0, 26.0, 152.0, 32.0
-# A name at the end of a line, and what of the width names may take.
+# The distance of a name from its line's end, and the share of the width for names.
 LABEL, NAMES = 12.0, 0.36
-# How far beyond what there is it is projected.
+# How far beyond the present number of documents it is projected.
 BEYOND = 4
 STEPS = 40
 HEIGHTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -26,7 +26,7 @@ GOALS = (0.2, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01)
 
 
 def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
-    """The drawing of all judges that have an interval; the chosen one is highlighted."""
+    """Return the drawing of all judges that have an interval; the chosen one is highlighted."""
     judges = [other for other in numbers.judges if other.half_width]
     judges.sort(key=lambda other: other.pk == judge.pk)
     most = BEYOND * max((other.documents for other in judges), default=INTERVAL_DOCUMENTS)
@@ -106,7 +106,7 @@ def _labels(
     right: float,
     width: float,
 ) -> Iterable[Shape]:
-    """Names at the ends of the lines, moved apart where they would overlap."""
+    """Place names at the ends of lines, moved apart where they would overlap."""
     ends = sorted((y(_with(other, most)), other.name, other.pk) for other in known)
     above = y(0) + LABEL
     for end, name, pk in reversed(ends):
@@ -123,7 +123,7 @@ def _with(judge: JudgeNumbers, documents: float) -> float:
 
 
 def _needed(judge: JudgeNumbers, goal: float, freedom: float) -> str:
-    """The likely number, and the one that does in nine of ten cases."""
+    """Return the expected number, and the number that is enough in nine of ten cases."""
     numbers = [
         documents_for(
             judge.half_width or 0.0,

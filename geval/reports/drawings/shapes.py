@@ -1,8 +1,7 @@
-"""What a figure consists of: lines, marks, boxes and words, with positions from the top left.
+"""The elements of a figure: lines, marks, boxes and texts, with positions from the top left.
 
-A unit is a quarter of a millimetre in print. Colours are named by what they stand for, one ink and
-its greys, and one colour for judges; a page gives them its theme's values, a download those of
-paper.
+A unit is a quarter of a millimetre in print. Colours are named by their role: one ink and its
+greys, and one colour for judges; pages use the theme's values, downloads those for paper.
 """
 
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from geval.reports.drawings.letters import TEXT
 
 UNITS_PER_MM = 4
-# One column, and two, of most journals and conferences.
+# The widths of one and two columns in most journals and conferences.
 WIDTHS_MM = (85, 174)
 WIDTH = WIDTHS_MM[0] * float(UNITS_PER_MM)
 # Judges are drawn in the colour, people and everything else in ink.
@@ -30,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Dot:
-    """A circle; `address` is where it leads on a page, `hint` what it says when pointed at."""
+    """A circle; `address` is its link on a page, `hint` its text when pointed at."""
 
     x: float
     y: float
@@ -43,7 +42,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle; `hint` is what it says when pointed at."""
+    """A rectangle; `hint` is its text when pointed at."""
 
     x: float
     y: float
@@ -56,8 +55,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Hexagon:
-    """A hexagon with level sides above and below; `x` and `y` are its middle, `width` is from
-    corner to corner, `height` from side to side."""
+    """A hexagon with horizontal top and bottom; `x` and `y` are its centre, `width` is from corner
+    to corner, `height` from side to side."""
 
     x: float
     y: float
@@ -77,8 +76,8 @@ class Hexagon:
 
 @dataclass(frozen=True)
 class Words:
-    """A line of text; `anchor` is "start", "middle" or "end", `y` its baseline. Turned, it reads
-    from the bottom to the top, and `x` is its baseline."""
+    """A line of text; `anchor` is "start", "middle" or "end", `y` its baseline. If turned, it reads
+    from bottom to top, and `x` is its baseline."""
 
     x: float
     y: float
@@ -96,8 +95,8 @@ Shape = Line | Mark | Words
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure: its finding, a caption that can be published with it, its shapes, and the same
-    numbers as rows."""
+    """A figure: its finding, a caption for publication, its shapes, and the same numbers as
+    rows."""
 
     kind: str
     title: str
@@ -110,6 +109,6 @@ class Drawing:
 
 
 def ordinal(place: int) -> str:
-    """A place as people write it: "1st", "2nd", "11th"."""
+    """Return an ordinal number: "1st", "2nd", "11th"."""
     teens = 10 <= place % 100 <= 20
     return f"{place}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(place % 10, 'th')}"

@@ -1,4 +1,4 @@
-"""Systems in the order of people and in that of a judge, joined by lines."""
+"""A slope chart: systems in people's order and in a judge's, joined by lines."""
 
 import numpy as np
 
@@ -16,20 +16,20 @@ from geval.reports.drawings.shapes import (
     ordinal,
 )
 
-# More than these would not fit a page of print.
+# More systems would not fit on a printed page.
 MOST_SYSTEMS = 40
 STEP, HEAD = 15.0, 30.0
-# The lines between the orders: their least width, as a share of the figure's.
+# The least width of the lines between the orders, as a share of the figure's.
 LEAST_SLOPE = 0.2
 GAP = 8.0
 MOST_NAMED = 2
 PEOPLES = "people's order"
-# A system with its places by people and by the judge.
+# A system with its ranks by people and by the judge.
 Placed = tuple[SystemMeans, int, int]
 
 
 def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
-    """The drawing; equal means share a place, as in competitions."""
+    """Return the drawing; equal means share a rank, as in competitions."""
     people = _places([system.human for system in judge.systems])
     judged = _places([system.judge for system in judge.systems])
     rows = list(zip(judge.systems, people, judged, strict=True))
@@ -46,7 +46,7 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
         Words(end + GAP, 12, f"{name}{own}", JUDGE),
     ]
     right = _lines([(row[2], at) for at, row in enumerate(shown)])
-    # What moved most is drawn over the others.
+    # The systems that moved most are drawn over the others.
     for left, row in sorted(enumerate(shown), key=lambda pair: pair[1][0].system in moved):
         places = HEAD + left * STEP, HEAD + right[left] * STEP
         shapes.extend(_slope(row, places, (begin, end), moved))
@@ -98,7 +98,7 @@ def _places(means: list[float]) -> list[int]:
 
 
 def _lines(places: list[tuple[int, int]]) -> list[int]:
-    """The line of each, from the top, where several can share a place."""
+    """Return the line of each system, from the top, as several can share a rank."""
     order = sorted(range(len(places)), key=lambda at: places[at])
     lines = [0] * len(places)
     for line, at in enumerate(order):
@@ -107,7 +107,7 @@ def _lines(places: list[tuple[int, int]]) -> list[int]:
 
 
 def _moved(rows: list[Placed]) -> list[str]:
-    """The systems that a judge moves furthest, by at least two places and a fifth of them all."""
+    """Return the systems that a judge moves furthest, by at least two ranks and a fifth of all."""
     least = max(2, len(rows) / 5)
     far = [row for row in rows if abs(row[1] - row[2]) >= least]
     far.sort(key=lambda row: (-abs(row[1] - row[2]), row[0].system))

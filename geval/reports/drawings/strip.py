@@ -9,7 +9,7 @@ from geval.reports.drawings.forest import Axis
 from geval.statistics.scales import Scale, short
 
 MOST_TICKS = 11
-# Names at a dot have to fit beside those of the next point.
+# Names at a dot must fit next to those of the next point.
 MOST_NAMED = 2
 BAR_HEIGHT = 40
 BAR_FOOT = 110
@@ -18,7 +18,7 @@ DOT_WIDTH = 14
 
 @dataclass(frozen=True)
 class PlacedDot:
-    """A rater's dot, moved by so many pixels where several gave the same."""
+    """A rater's dot, shifted by some pixels where several gave the same rating."""
 
     at: str
     shift: float
@@ -75,13 +75,13 @@ def strip_of(
     gap: str,
     said: str,
 ) -> Strip:
-    """The drawing.
+    """Return the drawing.
 
     Args:
         ratings: who gave what.
         score: on the criterion's scale.
         shares: the judge's distribution by point; empty where there is none.
-        replies: how many samples the shares are of; 0 for probabilities.
+        replies: the number of samples behind the shares; 0 for probabilities.
     """
     width = scale.highest - scale.lowest
     axis = Axis(scale.lowest - 0.07 * width, scale.highest + 0.07 * width)

@@ -1,4 +1,4 @@
-"""A drawing as SVG: for a page, in the colours of its theme, and as a file, in those of paper."""
+"""A drawing as SVG: for a page, in the theme's colours, and as a file, in those for paper."""
 
 from geval.reports.drawings.letters import TEXT, is_measured, width_of, wrapped
 from geval.reports.drawings.shapes import (
@@ -27,16 +27,17 @@ PAPER = {
 }
 # Widths of letters are Arial's in all of these; Arimo is the one that PNG and PDF are made with.
 FONT = "Arimo, Helvetica, Arial, 'Liberation Sans', sans-serif"
-# On a page, what a mark says stands below the figure: the lines kept for it, and their distance.
+# On a page, a mark's text is shown below the figure: the number of lines for it, and their
+# distance.
 READ_OUT_LINES, READ_OUT_STEP, READ_OUT_SIZE = 2, 12.0, TEXT - 1.5
 READ_OUT_HELP = "Point at a mark, or go to it with Tab, for its numbers."
 
 
 def as_page_part(drawing: Drawing) -> str:
-    """An element for a page. Colours are classes, because a strict policy refuses styles. Marks
-    show their numbers below the figure when they are pointed at or reached by keyboard, by the
-    page's style alone."""
-    # A picture has nothing to step to in it.
+    """Return an element for a page. Colours are classes, because the strict CSP refuses inline
+    styles. Marks show their numbers below the figure when they are pointed at or focused, with CSS
+    alone."""
+    # A picture has no focusable elements.
     speaks = any(_hint(shape) for shape in drawing.shapes)
     height = drawing.height + (READ_OUT_LINES * READ_OUT_STEP + 4 if speaks else 0)
     box, role = _box(drawing.width, height), "group" if speaks else "img"
@@ -47,8 +48,7 @@ def as_page_part(drawing: Drawing) -> str:
 
 
 def as_file(drawing: Drawing) -> str:
-    """A file as wide as it is drawn for, which needs nothing else; its caption is its
-    description."""
+    """Return a self-contained file of the intended width, with the caption as its description."""
     width, height = drawing.width / UNITS_PER_MM, drawing.height / UNITS_PER_MM
     shapes = "".join(_in_file(shape) for shape in drawing.shapes)
     return (
@@ -81,7 +81,7 @@ def _on_page(shape: Shape, drawing: Drawing) -> str:
 
 
 def _read_out(text: str, drawing: Drawing, classes: str) -> str:
-    """A text below the figure; what does not fit is in the mark's label and in the table."""
+    """Return a text below the figure; what does not fit is in the mark's label and in the table."""
     # Pages have wider letters than paper.
     lines = wrapped(text, 0.85 * drawing.width, READ_OUT_SIZE)[:READ_OUT_LINES]
     first = drawing.height + READ_OUT_STEP
@@ -124,7 +124,7 @@ def _words(words: Words, on_page: bool) -> str:
     bold = ' font-weight="bold"' if words.is_bold else ""
     x, y = _n(words.x), _n(words.y)
     turned = f' transform="rotate(-90 {x} {y})"' if words.is_turned else ""
-    # A page may lack these fonts; a wider one is pressed into the room that was measured.
+    # A page may lack these fonts; a wider one is compressed to the measured width.
     fitted = ""
     if on_page and words.text and is_measured(words.text):
         width = width_of(words.text, words.size, is_bold=words.is_bold)
@@ -137,7 +137,7 @@ def _words(words: Words, on_page: bool) -> str:
 
 
 def _colours(on_page: bool, **roles: str) -> str:
-    """By what is painted; what has no role is not."""
+    """Return the colours of fill and stroke; elements without a role have none."""
     painted = [(what, role) for what, role in roles.items() if role]
     if on_page:
         return f'class="{" ".join(f"{what}-{role}" for what, role in painted)}"'

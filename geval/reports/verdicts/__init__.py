@@ -1,1 +1,1 @@
-"""What ratings and scores allow to say: a judge's analysis, null judges beside it, a verdict."""
+"""Conclusions from ratings and scores: a judge's analysis, null judges, the verdict."""

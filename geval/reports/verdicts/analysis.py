@@ -1,4 +1,4 @@
-"""The statistics of one criterion, of one judge on it, and of two judges compared; arrays in,
+"""The statistics of a criterion, of a judge on it, and of the comparison of two judges; arrays in,
 frozen results out."""
 
 import itertools
@@ -100,7 +100,7 @@ SEED = 0
 # Means that differ by less are equal.
 ROUNDING = 1e-9
 OFF_SCALE = Estimate.undefined("the judge's scores are not on the criterion's scale")
-# Pairs of judges are compared together as far as they have no more outputs than this.
+# Pairs of judges are compared in batches with at most this many outputs.
 MOST_TOGETHER = 4_000_000
 
 
@@ -108,14 +108,13 @@ MOST_TOGETHER = 4_000_000
 class JudgeAnalysis:
     """A judge on one criterion.
 
-    `intervals` are at summary level over documents; `percentile` and `bca` are the same for
-    Spearman by the bootstrap; `shown` is the interval of the level, coefficient and units that the
-    reader chose. `as_a_rater` is the summary-level rho that compares with one rater, and
-    `in_place` the same of the reader's level and coefficient, `behind` how far that is behind a
-    rater. `on_scale` says whether all scores are on the criterion's scale. `nulls` are judges that
-    read nothing, `p_nearer` tests that it is no nearer to raters than the best constant, and
-    `far_off` is the share of rated outputs whose score is more than a quarter of the scale from
-    people's.
+    `intervals` are at summary level over documents; `percentile` and `bca` are bootstrap intervals
+    for Spearman's rho; `shown` is the interval for the chosen level, coefficient and units.
+    `as_a_rater` is the summary-level rho that is comparable with one rater, `in_place` the same for
+    the chosen level and coefficient, and `behind` how far that is behind a rater. `on_scale` says
+    whether all scores are on the criterion's scale. `nulls` are null judges, `p_nearer` is of the
+    test that it is no closer to raters than the best constant, and `far_off` is the share of rated
+    outputs whose score is more than a quarter of the scale from people's.
     """
 
     correlations: Correlations
@@ -146,10 +145,10 @@ class JudgeAnalysis:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far annotators agree on one criterion.
+    """Annotators' agreement on a criterion.
 
-    `ceilings` hold what one rater reaches against the mean of the others at summary level, on
-    average, with its interval; kappas are of each two annotators, quadratically weighted.
+    `ceilings` hold one rater's mean correlation with the mean of the others at summary level, with
+    its interval; kappas are of each pair of annotators, quadratically weighted.
     """
 
     ceilings: dict[Coefficient, Ceiling]
@@ -168,7 +167,7 @@ class Agreement:
 
     @property
     def without_interval(self) -> dict[str, list[str]]:
-        """By reason, which coefficients of chance-corrected agreement have no interval."""
+        """The coefficients of chance-corrected agreement without an interval, by reason."""
         intervals = {f"{name} alpha": of for name, of in self.alpha_intervals.items()}
         intervals |= {"AC1": self.gwet.ac1.interval, "AC2": self.gwet.ac2.interval}
         names: dict[str, list[str]] = {}
@@ -183,12 +182,12 @@ class Significance:
     """Which judges differ on a criterion, at summary level.
 
     `means` are correlations by judge on the same documents, ties counted (see `on_common_ground`),
-    NaN where it ranks nothing; they are what judges are ordered by. The tests, the `intervals` of
-    differences over documents, in how many documents each of two judges ranks anything (`ranked`),
+    NaN where it ranks nothing; judges are ordered by them. The tests, the `intervals` of
+    differences over documents, in how many documents each of two judges ranks outputs (`ranked`),
     and `williams`, the two-sided p of Williams' test at system level (Pearson; None for fewer than
-    four systems, and where one judge is the reverse of the other), are by pair of names.
-    `adjusted` are Holm's p-values over all pairs on all criteria of a report, and judges that are
-    not shown to differ by them share a letter.
+    four systems, and where one judge is the reverse of the other), are by pair of names. `adjusted`
+    are Holm's p-values over all pairs on all criteria of a report, and judges that are not shown to
+    differ by them share a letter.
     """
 
     coefficient: Coefficient
@@ -204,18 +203,19 @@ class Significance:
 
 @lru_cache(maxsize=8)
 def draws_for(documents: int) -> Draws:
-    """The resamples of documents, the same for every judge of a project."""
+    """Return the resamples of documents, the same for every judge of a project."""
     units = min(documents, MOST_GROUPS)
     return draw((units, 1), "documents", rng=np.random.default_rng(SEED))
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A judge on one criterion, beside people.
+    """The input of a judge's analysis on a criterion.
 
     `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
-    `by_human` and `by_llm` say which systems are people and language models, shape (systems,);
-    `top` which outputs campaigns without a design chose, shape (outputs,), None for none.
+    `by_human` and `by_llm` are masks of systems that are people and language models, shape
+    (systems,); `top` is a mask of outputs that campaigns without a design chose, shape (outputs,),
+    None for none.
     """
 
     outputs: Outputs
@@ -230,7 +230,7 @@ class Judged:
 
     @property
     def counted(self) -> FloatArray:
-        """Scores of the outputs that count; shape (outputs,), NaN for others."""
+        """Return the scores of the outputs that count; shape (outputs,), NaN for others."""
         if self.top is None:
             return self.scores
         return np.where(self.top & np.isnan(self.human), np.nan, self.scores)
@@ -238,7 +238,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class View:
-    """Which correlation a reader looks at, and over what its interval is drawn."""
+    """The correlation that a reader chose, and the units of its interval."""
 
     level: Level = "summary"
     coefficient: Coefficient = "spearman"
@@ -247,14 +247,14 @@ class View:
 
 
 def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
-    """Everything about a judge on one criterion."""
+    """Analyse a judge on one criterion."""
     outputs, human, scores = judged.outputs, judged.human, judged.scores
     documents = LeftOut.each(outputs.documents)
     both, (rated, scored) = complete(outputs, human, scores)
     coefficients = correlations(both, rated, scored)
     intervals = {c: summary_interval(both, coefficients.by_document[c]) for c in COEFFICIENTS}
     percentile, bca = _bootstrap(coefficients.by_document["spearman"], both.document_weight)
-    # What compares with annotators speaks of the outputs as they were rated.
+    # Comparisons with annotators are over the outputs as they were rated, unweighted.
     as_rated = outputs.unweighted
     as_a_rater = judge_as_a_rater(as_rated, judged.ratings, scores)
     rng = np.random.default_rng(SEED)
@@ -317,7 +317,8 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
 
 
 def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Interval, Interval]:
-    """The percentile and the BCa interval of the summary-level rho, the mean of `by_document`."""
+    """Return the percentile and the BCa interval of the summary-level rho, the mean of
+    `by_document`."""
     used = by_document[~np.isnan(by_document)]
     if len(used) < BOOTSTRAP_DOCUMENTS:
         few = no_interval(f"the bootstrap needs {BOOTSTRAP_DOCUMENTS} documents that count")
@@ -333,9 +334,9 @@ def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Inte
 
 @lru_cache(maxsize=4)
 def agreeing_ratings(outputs: Outputs, ratings: Ratings) -> tuple[Ratings, tuple[int, ...]]:
-    """The ratings of those who are shown to agree with others, and the positions of the other
-    raters: a careless one would make every judge look near to somebody. All judges on a criterion
-    share it."""
+    """Return the ratings of raters who are shown to agree with others, and the positions of the
+    other raters: a careless rater would make every judge look close to somebody. It is cached for
+    all judges on a criterion."""
     agrees = raters_that_agree(ratings, outputs.document)
     if agrees.all():
         return ratings, ()
@@ -346,7 +347,7 @@ def agreeing_ratings(outputs: Outputs, ratings: Ratings) -> tuple[Ratings, tuple
 def _alt_test(
     judged: Judged, epsilon: float, agreeing: Ratings, left_out: tuple[int, ...]
 ) -> AltTest:
-    """The alternative annotator test, for judges that rate on the criterion's scale: it compares
+    """Run the alternative annotator test, only for judges on the criterion's scale, as it compares
     distances on it."""
     scores, scale = judged.scores, judged.scale
     defined = scores[~np.isnan(scores)]
@@ -365,7 +366,7 @@ def _alt_test(
 
 
 def _far_off(outputs: Outputs, rated: FloatArray, scored: FloatArray, scale: Scale) -> Estimate:
-    """The share of outputs whose score is more than a quarter of the scale from people's."""
+    """Return the share of outputs whose score is more than a quarter of the scale from people's."""
     if not len(rated):
         return Estimate.undefined("no output has both a rating and a score")
     far = np.abs(rated - scored) > FAR_OFF * (scale.highest - scale.lowest) + 1e-9
@@ -379,7 +380,7 @@ def _on_scale(values: FloatArray, scale: Scale) -> bool:
 def analyse_agreement(
     outputs: Outputs, ratings: Ratings, annotators: tuple[str, ...], scale: Scale | None = None
 ) -> Agreement:
-    """Everything about annotators on one criterion; they are the raters of `ratings`."""
+    """Analyse annotators' agreement on one criterion; they are the raters of `ratings`."""
     documents = LeftOut.each(outputs.documents)
     ceilings = {c: human_ceiling(outputs, ratings, c, documents) for c in COEFFICIENTS}
     each = ceilings["spearman"].by_rater
@@ -404,14 +405,14 @@ def analyse_agreement(
 
 class Compared(NamedTuple):
     """Two judges at summary level on the same documents: the test, the interval of their difference
-    over documents, and in how many documents each ranks anything."""
+    over documents, and in how many documents each ranks outputs."""
 
     test: PairTest
     interval: Interval
     ranked: Ranked
 
 
-# A judge's scores, with what they give.
+# A judge's scores with its coefficients.
 Found = tuple[FloatArray, Correlations]
 
 
@@ -422,7 +423,7 @@ def compare_pairs(
     coefficient: Coefficient,
     over: Over,
 ) -> list[Compared]:
-    """Pairs of judges; over documents by the same orderings, with the seed of all reports.
+    """Compare pairs of judges; over documents with the same orderings and the seed of all reports.
 
     Args:
         pairs: of two judges each, with scores of shape (outputs,), NaN for missing.
@@ -461,7 +462,7 @@ def _two_judges(
 ) -> SameDocuments:
     (first, of_first), (second, of_second) = pair
     both, (rated, *_scores) = complete(outputs, human, first, second)
-    # A judge's own correlations hold for both where they scored the same outputs.
+    # A judge's own correlations can be used if both scored the same outputs.
     if of_first.pairs == of_second.pairs == len(both):
         return SameDocuments(
             both.documents_ranked(rated),
@@ -476,7 +477,8 @@ def _two_judges(
 def williams_of(
     outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
 ) -> float | None:
-    """Williams' test of two judges at system level, on the outputs that all three have."""
+    """Run Williams' test of two judges at system level, on the outputs that people and both judges
+    have."""
     outputs, (human, first, second) = complete(outputs, human, first, second)
     of_human, of_first = system_means(outputs, human, first)
     _, of_second = system_means(outputs, human, second)
@@ -500,8 +502,8 @@ def own_means(
     judges: Mapping[str, Found],
     coefficient: Coefficient,
 ) -> dict[str, float]:
-    """By judge its mean correlation over the documents in which people rank any of the outputs that
-    it scored, those included in which it ties all; NaN where it ranks nothing at all.
+    """Return each judge's mean correlation over the documents in which people rank the outputs that
+    it scored, including documents in which it ties all; NaN if it ranks nothing at all.
 
     Args:
         judges: with scores of shape (outputs,), NaN for missing.
@@ -520,9 +522,9 @@ def own_means(
 def on_common_ground(
     means: Mapping[str, float], tests: Mapping[tuple[str, str], PairTest]
 ) -> dict[str, float]:
-    """Means moved as little as can be (least squares) so that they differ as judges do on the
-    documents that each two of them share. Where all judges scored the same outputs, they are these
-    means."""
+    """Adjust means as little as possible (least squares) so that their differences match those of
+    each pair of judges on common documents. Where all judges scored the same outputs, they are
+    these means."""
     names = [name for name, mean in means.items() if not np.isnan(mean)]
     place = {name: at for at, name in enumerate(names)}
     rows, apart = [], []
@@ -540,13 +542,14 @@ def on_common_ground(
 
 
 def rank_judges(means: Mapping[str, float]) -> list[str]:
-    """Judges by their means on the same documents, the best first and those without one last."""
+    """Order judges by their means on the same documents, the best first and those without one
+    last."""
     return sorted(means, key=lambda name: -np.nan_to_num(means[name], nan=-2))
 
 
 def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
-    """With p-values adjusted over all pairs of judges on all criteria, and the letters that follow:
-    any difference that is claimed anywhere is wrong in at most 5 % of reports."""
+    """Add p-values adjusted over all pairs of judges on all criteria, and the letters: any claimed
+    difference is wrong in at most 5 % of reports."""
     tested = [
         (at, pair, test.p)
         for at, criterion in enumerate(criteria)

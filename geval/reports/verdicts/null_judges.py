@@ -1,4 +1,4 @@
-"""What judges that read nothing reach on the same ratings as a judge, in a report's view."""
+"""Null judges' results on the same ratings as a judge, in a report's view."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from geval.statistics.results import Estimate
 from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray
 
-# How each is called in tables and sentences.
+# The name of each in tables and sentences.
 TITLES: dict[NullName, str] = {
     "constant": "always the same score",
     "majority": "the majority",
@@ -34,9 +34,9 @@ TITLES: dict[NullName, str] = {
 
 @dataclass(frozen=True)
 class NullDraw:
-    """What some scores reach: their correlation with people with its interval, the alternative
-    annotator test, what they reach in each rater's place, and p of the test that they are no nearer
-    to raters than the best constant."""
+    """The results of some scores: correlation with people and its interval, the alternative
+    annotator test, correlation in each rater's place, and p of the test that they are no closer to
+    raters than the best constant."""
 
     correlation: Estimate
     interval: Interval
@@ -48,8 +48,8 @@ class NullDraw:
 
 @dataclass(frozen=True)
 class NullJudge:
-    """A judge that reads nothing beside one that does; of shuffled scores there are several
-    draws. `value` is the score of a constant or of the majority."""
+    """A null judge for a real judge; shuffled scores have several draws. `value` is the score of a
+    constant or of the majority."""
 
     name: NullName
     draws: tuple[NullDraw, ...]
@@ -70,7 +70,7 @@ class NullJudge:
 
     @property
     def interval(self) -> Interval:
-        """Of several draws, from the lowest to the highest correlation."""
+        """The interval; of several draws the range of correlations."""
         if len(self.draws) == 1:
             return self.draws[0].interval
         values = self._correlations
@@ -78,7 +78,7 @@ class NullJudge:
 
     @property
     def _correlations(self) -> list[float]:
-        """Of the draws that have one."""
+        """The correlations of draws where it is defined."""
         values = (draw.correlation.value for draw in self.draws)
         return [value for value in values if value is not None]
 
@@ -93,7 +93,7 @@ class NullJudge:
         return is_met([draw.passes for draw in self.draws])
 
     def scores_like_a_rater(self, error: float) -> bool:
-        """Whether it meets that claim as a judge has to, which is shown at this error."""
+        """Return whether it meets that claim at this error level, like a judge."""
         return is_met(
             [
                 draw.passes and draw.p_nearer is not None and draw.p_nearer <= error
@@ -102,14 +102,14 @@ class NullJudge:
         )
 
 
-# Of a scale with more points, so many of them, evenly spaced, are tried as constants.
+# If a scale has more points, this many, evenly spaced, are tried as constants.
 MOST_CONSTANTS = 11
 SEED = 0
 
 
 @dataclass(frozen=True)
 class NullView:
-    """What is compared: people's mean and ratings with scores, in a view.
+    """The input: people's mean and ratings, and scores, in a view.
 
     `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
     `agreeing` are the ratings of the alternative annotator test, None where the judge is on another
@@ -132,8 +132,8 @@ class NullView:
 
 
 def null_judges(view: NullView) -> tuple[NullJudge, ...]:
-    """The best constant, on a scale with two points the majority, the judge's scores shuffled over
-    outputs, and length alone, where texts differ in it."""
+    """Return the null judges: the best constant, on a scale with two points the majority, the
+    judge's scores shuffled over outputs, and length alone, where texts differ in it."""
     nulls = []
     always: dict[NullName, float | None] = {
         "constant": best_constant(view.agreeing, view.scale) if view.agreeing is not None else None,
@@ -149,17 +149,17 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
         for _ in range(shuffles_of(len(view.ratings)))
     )
     nulls.append(NullJudge("shuffled", shuffled))
-    # Of texts that are all as long, or that nobody has, length gives one score to all: the mean of
-    # the judge's own, which is nearer to raters than any point of the scale and has read nothing.
+    # For texts of equal or unknown length, length gives all the same score: the mean of the
+    # judge's, which may be closer to raters than any point of the scale.
     lengths = np.unique(view.words[~np.isnan(view.words + view.scores)])
     if len(lengths) < 2:
         return tuple(nulls)
-    # Whichever of long and short texts people like better.
+    # Longer or shorter texts, whichever people prefer.
     of_words = correlation_at(
         view.outputs, view.human, view.words, view.coefficient, view.level
     ).value
     sign = -1.0 if (of_words or 0.0) < 0 else 1.0
-    # Texts that are not there are taken as neither long nor short.
+    # Missing texts are treated as neither long nor short.
     words = np.where(np.isnan(view.words), np.median(lengths), view.words)
     by_length = length_scores(view.scores, sign * words)
     nulls.append(NullJudge("length", (_draw(view, by_length, ranks=True),)))
@@ -167,8 +167,8 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
 
 
 def _majority(view: NullView) -> float | None:
-    """The point of a scale with two of them that most outputs have from people; None on other
-    scales, or where nothing is rated."""
+    """Return people's most common verdict on a scale with two points; None on other scales, or
+    where nothing is rated."""
     if len(view.scale.points) != 2:
         return None
     rated = ~np.isnan(view.human + view.scores)
@@ -180,7 +180,7 @@ def _majority(view: NullView) -> float | None:
 
 
 def best_constant(ratings: Ratings, scale: Scale) -> float:
-    """The point of a scale that wins most often against raters, if it is the score of all."""
+    """Return the point of a scale that wins most often against raters as a constant score."""
     points = scale.points
     if len(points) > MOST_CONSTANTS:
         at = np.linspace(0, len(points) - 1, MOST_CONSTANTS).round().astype(int)
@@ -189,8 +189,8 @@ def best_constant(ratings: Ratings, scale: Scale) -> float:
 
 
 def p_nearer(agreeing: Ratings, scores: FloatArray, scale: Scale, outputs: Outputs) -> float | None:
-    """p of the test that scores are no nearer to raters than the best constant; on a scale with two
-    points than either, so that the majority is one of them."""
+    """Return p of the test that scores are no closer to raters than the best constant; on a scale
+    with two points than either point, so that the majority is included."""
     points = scale.points if len(scale.points) == 2 else (best_constant(agreeing, scale),)
     tests = [
         p_of_nearer(agreeing, scores, np.full(len(scores), point), outputs.document)
@@ -203,7 +203,7 @@ def p_nearer(agreeing: Ratings, scores: FloatArray, scale: Scale, outputs: Outpu
 def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
     """
     Args:
-        ranks: whether it can rank at all, so that intervals are worth computing.
+        ranks: whether the scores can rank at all, so that intervals are worth computing.
     """
     test: AltTest | None = None
     if view.agreeing is not None:

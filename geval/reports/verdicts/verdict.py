@@ -3,15 +3,14 @@
 First, raters have to agree: below VERDICT_ALPHA there is nothing to measure a judge by. Then two
 checks are made of the best judge.
 
-- It *scores like a rater* if it passes the alternative annotator test and is shown to be nearer to
-  raters than the best constant, which reads nothing and often passes as well; no judge that reads
-  nothing, such as length alone, may be shown to do both.
-- It *ranks like a rater* if, put in each rater's place, it is shown to be at most VERDICT_MARGIN
-  behind the rater, and neither its agreement with people may be chance, nor may length alone do
-  as well.
+- It *scores like a rater* if it passes the alternative annotator test and is shown to be closer to
+  raters than the best constant, which often passes as well; no null judge, such as length alone,
+  may be shown to do both.
+- It *ranks like a rater* if, in each rater's place, it is shown to be at most VERDICT_MARGIN behind
+  the rater; its agreement with people must not be chance, and length alone must not be as good.
 
-Each is shown at 5 %, shared among all judges that are compared (Bonferroni), since the best of them
-is looked at. In doubt, people go on rating.
+Each is tested at 5 %, divided by the number of compared judges (Bonferroni), since the best of them
+is chosen. In doubt, people continue to rate.
 """
 
 from collections.abc import Collection
@@ -35,7 +34,7 @@ FLAWLESS = 1 - 1e-9
 
 
 class Verdict(StrEnum):
-    """What a judge may do on a criterion, the most first."""
+    """What a judge may do on a criterion, the strongest first."""
 
     STANDS_IN = "stands"
     SPOT_CHECKS = "spot"
@@ -49,7 +48,7 @@ class Verdict(StrEnum):
 
     @property
     def place(self) -> int:
-        """Its place among all verdicts, 0 for the strongest."""
+        """The verdict's rank, 0 for the strongest."""
         return list(Verdict).index(self)
 
 
@@ -58,7 +57,7 @@ USABLE = frozenset({Verdict.STANDS_IN, Verdict.SPOT_CHECKS})
 
 
 def exit_code_of(verdicts: Collection[Verdict]) -> int:
-    """0 if a judge is usable on every criterion, 1 if not on some, 2 if it cannot be said."""
+    """Return 0 if a judge is usable on every criterion, 1 if not on some, 2 if undecided."""
     if not USABLE.issuperset(set(verdicts) - {Verdict.TOO_EARLY}):
         return 1
     return 0 if verdicts and USABLE.issuperset(verdicts) else 2
@@ -75,14 +74,15 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the verdict on the best judge follows from, all of one view.
+    """The evidence for the verdict on the best judge, all from one view.
 
     `correlation` is with people's mean, with its interval; `in_place` is the judge's in each
     rater's place, compared with the mean of the others, as `ceiling` is one rater's, and `behind`
     the difference of the two. `passes` says whether it passes the alternative annotator test;
-    `untested` is the reason why there is no test, `p_nearer` that of a test that it is no nearer to
-    raters than the best constant, and `on_scale` whether its scores are on the criterion's scale at
-    all. `alpha` is the raters' agreement; `compared` how many judges the best was chosen from.
+    `untested` is the reason why there is no test, `p_nearer` is the p-value of the test that it is
+    no closer to raters than the best constant, and `on_scale` says whether its scores are on the
+    criterion's scale. `alpha` is the raters' agreement; `compared` how many judges the best was
+    chosen from.
     """
 
     outputs: int
@@ -104,54 +104,54 @@ class Evidence:
 
     @property
     def error(self) -> float:
-        """How often each check may err, of this judge."""
+        """The error level of each check of this judge."""
         return VERDICT_ERROR / max(1, self.compared)
 
     @property
     def behind_low(self) -> float | None:
-        """The lower end of how far the judge is behind a rater; above -VERDICT_MARGIN it
-        ranks like one."""
+        """The lower end of the judge's difference to a rater; above -VERDICT_MARGIN it ranks like a
+        rater."""
         return self.behind.low(1 - self.error)
 
     @property
     def bar(self) -> float | None:
-        """One rater less the margin: where a judge in a rater's place begins to rank like one."""
+        """One rater minus the margin: from there a judge in a rater's place ranks like one."""
         return None if self.ceiling.value is None else self.ceiling.value - VERDICT_MARGIN
 
     @property
     def low(self) -> float | None:
-        """Where the interval begins. A judge that is never wrong has none, as nothing varies."""
+        """The interval's lower end. A perfect judge has no interval, as nothing varies."""
         if self.interval.low is None and (self.correlation.value or 0) > FLAWLESS:
             return self.correlation.value
         return self.interval.low
 
     @property
     def share(self) -> float | None:
-        """Of what one rater reaches, both against the mean of the same people."""
+        """The share of what one rater reaches, both with the mean of the same people."""
         if not self.ceiling.value or self.ceiling.value < 0 or self.in_place.value is None:
             return None
         return self.in_place.value / self.ceiling.value
 
     @property
     def raters_agree(self) -> bool:
-        """Whether raters are shown to agree at all; else there is nothing to compare with."""
+        """Whether raters are shown to agree at all; otherwise there is nothing to compare with."""
         low = self.ceiling_interval.low
         return (self.ceiling.value or 0) > 0 and (low is None or low > 0)
 
     @property
     def is_measurable(self) -> bool:
-        """Whether raters agree enough to judge a judge by them."""
+        """Whether raters agree enough to evaluate a judge by them."""
         return self.alpha.value is None or self.alpha.value >= VERDICT_ALPHA
 
     @property
     def beats_a_constant(self) -> bool:
-        """Whether it is shown to be nearer to raters than the best constant."""
+        """Whether it is shown to be closer to raters than the best constant."""
         return self.p_nearer is not None and self.p_nearer <= self.error
 
     @property
     def is_no_better_than_length(self) -> bool:
-        """Whether length alone ranks as well: in a rater's place it reaches the bar, or as much as
-        the judge does."""
+        """Whether length alone is as good: in a rater's place it reaches the bar, or as much as the
+        judge."""
         least = min(
             (value for value in (self.bar, self.in_place.value) if value is not None), default=None
         )
@@ -164,13 +164,13 @@ class Evidence:
 
     @property
     def nulls_that_pass(self) -> tuple[NullJudge, ...]:
-        """The judges that read nothing and pass the alternative annotator test as well."""
+        """The null judges that pass the alternative annotator test as well."""
         return tuple(null for null in self.nulls if null.passes)
 
     @property
     def nulls_that_score_like_a_rater(self) -> tuple[NullJudge, ...]:
-        """The judges that read nothing, pass the test, and are nearer than the best constant too:
-        length alone, where people's ratings follow it."""
+        """The null judges that pass the test and are closer than the best constant: length alone,
+        where people's ratings follow it."""
         return tuple(null for null in self.nulls if null.scores_like_a_rater(self.error))
 
     @property
@@ -197,7 +197,7 @@ class Evidence:
 
     @property
     def too_few(self) -> str:
-        """Which number of outputs or raters a verdict still needs, in words; empty if enough."""
+        """The number of outputs or raters that a verdict still needs, in words; empty if enough."""
         if self.outputs < VERDICT_OUTPUTS:
             return (
                 f"a verdict takes {VERDICT_OUTPUTS} outputs with ratings and scores;"
@@ -225,7 +225,7 @@ class Evidence:
 
 
 def verdict_of(evidence: Evidence) -> Verdict:
-    """The verdict that follows from the evidence; in doubt it goes to people."""
+    """Return the verdict that follows from the evidence; in doubt, people rate."""
     if evidence.too_few:
         return Verdict.TOO_EARLY
     if not evidence.is_measurable:

@@ -1,4 +1,4 @@
-"""Verdicts of two reports beside each other, in Markdown. Pure."""
+"""A table of the verdicts of two reports, in Markdown. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from typing import Any
 
 from geval.reports.verdicts.verdict import USABLE, Verdict
 
-# Stands at the end of the comment, by which a later run finds it.
+# The end of the comment, by which a later run finds it.
 MARK = "<!-- geval-site: {name} -->"
 HEAD = "| criterion | verdict | judge | rho | one rater | changed |\n|---|---|---|---|---|---|"
 
 
 @dataclass(frozen=True)
 class VerdictLine:
-    """A criterion of a report: its verdict, the best judge, and the judge's correlation beside one
-    rater's; None where there is none."""
+    """A criterion of a report: its verdict, the best judge, and the correlations of the judge and
+    of one rater; None where undefined."""
 
     criterion: str
     verdict: Verdict
@@ -30,7 +30,7 @@ class VerdictLine:
 
 
 def verdict_lines(report: Mapping[str, Any]) -> list[VerdictLine]:
-    """The verdicts of a report's JSON (`report --format json`), in its order."""
+    """Read the verdicts in a report's JSON (`report --format json`), in order."""
     view = report["view"]
     return [
         _line(name, content, view["coefficient"], view["level"])
@@ -62,13 +62,13 @@ def comment(
     link: str = "",
     name: str = "verdicts",
 ) -> str:
-    """The comment of a pull request.
+    """Return the comment for a pull request.
 
     Args:
-        before: of the base branch; None where it has none.
-        required: what became of requirements, in lines.
-        link: of the report or the run.
-        name: tells comments of several checks apart.
+        before: the base branch's verdicts; None where it has none.
+        required: the outcomes of requirements, as lines.
+        link: the link to the report or the run.
+        name: distinguishes comments of several checks.
     """
     earlier = {line.criterion: line for line in before or ()}
     rows = [_row(line, earlier.get(line.criterion), before is not None) for line in lines]
@@ -115,7 +115,8 @@ def _number(value: float | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text that cannot end a cell, mention anybody or begin an element: names come from files."""
+    """Escape a text so that it cannot end a cell, mention anybody or begin an element, as names
+    come from files."""
     plain = " ".join(text.split())
     for sign, written in (
         ("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("@", "@\u200b"), ("`", "ˋ"),
