@@ -1,7 +1,7 @@
-"""Requirements that a judge has to meet, held against files: figures as in a site's certificates.
+"""Check the requirements for a judge against files, with the figures of a site's certificates.
 
-Nothing is signed: files do not say whether the judge was tuned on the same ratings. A certificate
-that says so is made on a site, from documents that were locked before.
+Nothing is signed: files do not say whether the judge was tuned on the same ratings. A site issues
+certificates that do, from documents that were locked before.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Certification:
 
     @property
     def exit_code(self) -> int:
-        """0 if all are met, 1 if one is not, 2 if of one nothing can be said."""
+        """0 if all are met, 1 if one is not, 2 if one cannot be decided."""
         return _EXIT_CODES[self.outcome]
 
     def __str__(self) -> str:
@@ -51,14 +51,14 @@ class Certification:
 
 
 def exit_code_of(certifications: Sequence[Certification]) -> int:
-    """The exit code of all of them together."""
+    """Return the common exit code."""
     return _EXIT_CODES[overall([checked for each in certifications for checked in each.checked])]
 
 
 def certify(
     measured: Measurement, requirements: Sequence[str], *, criterion: str = "", judge: str = ""
 ) -> list[Certification]:
-    """Whether judges meet requirements, such as `spearman.summary.low>=0.45`.
+    """Return whether judges meet requirements, such as `spearman.summary.low>=0.45`.
 
     Args:
         criterion: by default all that have ratings and scores.

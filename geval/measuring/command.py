@@ -17,11 +17,10 @@ from geval.texts.program import command
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code.
+    """Run the command; return its exit code. 0: a judge is usable on every criterion; 1: on some
+    criterion people must keep rating; 2: it is too early to say; 3: an error.
 
-    0: a judge is usable on every criterion; 1: on some criterion people must keep rating; 2: it is
-    too early to say; 3: an error. With requirements: 0 if all are met, 1 if one is not, 2 if of
-    one nothing can be said.
+    With requirements: 0 if all are met, 1 if one is not, 2 if one cannot be decided.
     """
     options = _parser().parse_args(list(arguments))
     try:

@@ -1,4 +1,5 @@
-"""Two judges on the same outputs: which of them agrees better with people, and how sure that is."""
+"""Two judges on the same outputs: which of them agrees better with people, and with what
+certainty."""
 
 from dataclasses import dataclass
 
@@ -10,10 +11,10 @@ from geval.statistics.thresholds import SIGNIFICANCE
 
 @dataclass(frozen=True)
 class Comparison:
-    """`difference` is the first judge's correlation less the second's, a mean over the same
+    """`difference` is the first judge's correlation minus the second's, a mean over the same
     documents with ties counted, and `interval` its 95 % interval. `p` is of a permutation test of
     whole documents, `p_adjusted` by Holm over all pairs of judges and criteria. None where
-    `reason` says why nothing can be said."""
+    undefined, with a `reason`."""
 
     criterion: str
     first: str
@@ -47,7 +48,7 @@ class Comparison:
 def compare(
     measured: Measurement, first: str, second: str, *, criterion: str = ""
 ) -> list[Comparison]:
-    """Which of two judges agrees better with people, by criterion.
+    """Return which of two judges agrees better with people, by criterion.
 
     Args:
         criterion: by default all that have ratings and scores.

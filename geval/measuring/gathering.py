@@ -1,4 +1,4 @@
-"""Rows of files become the arrays that a report is computed from."""
+"""Convert rows of files to the arrays from which a report is computed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,9 +28,9 @@ from geval.statistics.layout import Outputs
 from geval.statistics.scales import Scale, ScaleGuess, usual_scale_for
 from geval.statistics.types import FloatArray, rounded
 
-# Systems whose kind nobody said.
+# The kind of systems, which files do not state.
 OTHER = "other"
-# Of criteria on which outputs were only compared; no number depends on it. A site's usual scale.
+# The scale of criteria with comparisons only; a site's default, on which no number depends.
 WITHOUT_VALUES = Scale(1, 5)
 
 
@@ -61,8 +61,8 @@ class ImportedJudge:
 
 @dataclass
 class _Values:
-    """Ratings, or a judge's scores, on a criterion: positions of outputs and raters. `stated` are
-    the probabilities with which outputs were chosen, by their positions."""
+    """Ratings, or a judge's scores, on a criterion: with indexes of outputs and raters. `stated`
+    are the probabilities with which outputs were chosen, by index."""
 
     output: list[int] = field(default_factory=list)
     rater: list[int] = field(default_factory=list)
@@ -71,7 +71,7 @@ class _Values:
     stated: dict[int, float] = field(default_factory=dict)
 
     def note_strays(self, guess: ScaleGuess, name: str) -> Iterator[str]:
-        """What to say of ratings off the scale of the others: they may be typing errors."""
+        """Return a note about ratings off the scale of the others, which may be typing errors."""
         if guess.off:
             strays = sum(self.seen.counts[score] for score in guess.off)
             yield contradictions.stray(
@@ -85,8 +85,8 @@ class _Values:
 
 @dataclass
 class _Replies:
-    """How many replies of a judge on a criterion there are, how many of them have no rating, and
-    why the first of these has none."""
+    """The number of a judge's replies on a criterion, how many have no rating, and why the first of
+    these has none."""
 
     total: int = 0
     unread: int = 0
@@ -94,8 +94,8 @@ class _Replies:
 
 
 class Gatherer:
-    """Takes rows in turn. Documents, systems, raters, judges and criteria are numbered as they
-    first come, which is the order in which a site stores them."""
+    """Collects rows. Documents, systems, raters, judges and criteria are numbered in order of first
+    occurrence, in which a site stores them."""
 
     def __init__(self) -> None:
         self.documents: dict[str, int] = {}
@@ -104,19 +104,19 @@ class Gatherer:
         self.texts: dict[int, str] = {}
         self.raters: dict[str, Rater] = {}
         self.judges: dict[str, int] = {}
-        self.criteria: dict[str, str] = {}  # by its name in small letters
+        self.criteria: dict[str, str] = {}  # by lower-case name
         self.ratings: dict[str, _Values] = {}
         self.scores: dict[tuple[str, int], _Values] = {}
         self.preferences: list[PreferenceRow] = []
         self.replies: list[RepliesRow] = []
         self.replies_of: dict[tuple[str, str], _Replies] = {}
         self.strays: list[str] = []
-        # Of documents by their position: what their outputs say, and what rows beside them say.
+        # Sessions of documents by index: from their outputs, and from other rows.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
 
     def add(self, row: Row) -> None:
-        """Take a row; turns of conversations, which no number is about, are left."""
+        """Add a row; turns of conversations are ignored, as no number depends on them."""
         if isinstance(row, OutputRow):
             at = self._of(row)
             self.texts[at] = row.output
@@ -126,7 +126,7 @@ class Gatherer:
         elif isinstance(row, JudgeScoreRow):
             self._add_score(row)
         elif isinstance(row, PreferenceRow):
-            # Outputs may still come, by whose names its turn is recognised.
+            # Its turn is recognised by the names of outputs, which may still follow.
             self.preferences.append(row)
             if row.by_judge:
                 self._judge(row.annotator)
@@ -135,7 +135,7 @@ class Gatherer:
             if row.criterion:
                 self._criterion(row.criterion)
         elif isinstance(row, RepliesRow):
-            # Read when the criterion's scale is known.
+            # Parsed later, when the criterion's scale is known.
             self.replies.append(row)
             self._of(row)
             self._judge(row.judge)
@@ -162,9 +162,9 @@ class Gatherer:
         sessions[document] = row.session or earlier or ""
 
     def documents_in_sessions(self) -> list[tuple[int, str, str]]:
-        """The position, name and session of documents, in the order in which a report has them.
-        Ratings and scores say the session where a document has no output in any file, or where
-        outputs say none at all.
+        """Return index, name and session of documents, in a report's order. The session comes from
+        ratings and scores if a document has no output in any file, or if no output states a
+        session.
 
         Raises:
             InputError: they contradict the outputs of a document.
@@ -191,7 +191,7 @@ class Gatherer:
         return self.judges.setdefault(name, len(self.judges) + 1)
 
     def pairs_of(self, row: PreferenceRow) -> tuple[int, int]:
-        """The outputs of a comparison. A first turn may have the name of its question."""
+        """Return the outputs of a comparison. A first turn may have the name of its question."""
         named = f"{row.doc_id}__{row.turn}" if row.turn else row.doc_id
         systems = [self.systems.get(system, -1) for system in (row.first, row.second)]
         is_there = all(
@@ -225,11 +225,11 @@ class Gatherer:
         values.seen.add(row.score)
 
     def read_replies(self, criteria: Sequence[Criterion]) -> None:
-        """Take the scores in judges' raw replies; those without a rating have none, as on a
-        site, and are counted.
+        """Read the scores in judges' raw replies; replies without a rating are counted and give no
+        score, as on a site.
 
         Raises:
-            InputError: replies contradict the score that the judge has by itself.
+            InputError: replies contradict a score that is given separately.
         """
         if not self.replies:
             return
@@ -271,7 +271,7 @@ class Gatherer:
                     )
 
     def notes(self) -> Iterator[str]:
-        """Which ratings are off their scale, and which replies could not be read."""
+        """Return notes on ratings off their scale, and on replies that could not be read."""
         yield from self.strays
         for (about, judge), count in self.replies_of.items():
             if count.unread:
@@ -283,9 +283,9 @@ class Gatherer:
 
 @dataclass(frozen=True)
 class Gathered:
-    """What files hold, as a report takes it. `texts` are those of outputs, "" where there is
-    none; `compared` are people's comparisons by the criterion's position, None for overall, and
-    `verdicts` those of judges, by the judge's position; `notes` say what could not be read."""
+    """The content of files as a report's input. `texts` are the outputs' texts, "" where there is
+    none; `compared` are people's comparisons by the criterion's index, None for overall, and
+    `verdicts` those of judges, by the judge's index; `notes` say what could not be read."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
@@ -297,10 +297,10 @@ class Gathered:
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
-    """The arrays of some rows.
+    """Return the arrays for rows.
 
     Args:
-        scales: of criteria by their names in small letters; others are guessed from the ratings.
+        scales: scales of criteria by lower-case name; others are guessed from the ratings.
     """
     gatherer = Gatherer()
     for row in rows:
@@ -354,7 +354,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
 
 
 def _weighing(human: HumanScores, stated: Mapping[int, float], place: np.ndarray) -> HumanScores:
-    """The ratings with the weights that follow from stated probabilities, as on a site."""
+    """Return the ratings with weights from stated probabilities, as on a site."""
     if not stated:
         return human
     at = place[np.fromiter(stated, dtype=np.int64)]
@@ -370,8 +370,8 @@ def _compared(
     gatherer: Gatherer,
     criteria: Sequence[Criterion],
 ) -> dict[int | None, list[Compared]]:
-    """People's comparisons by criterion. The output that came first is the first of its pair,
-    whoever compared them."""
+    """Return people's comparisons by criterion. The output that occurred first is the first of its
+    pair in all comparisons."""
     numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
     outputs = list(gatherer.outputs)
     kept: dict[int | None, dict[tuple[int, int, int], Compared]] = {}
@@ -399,11 +399,11 @@ def _verdicts(
     gatherer: Gatherer,
     criteria: Sequence[Criterion],
 ) -> dict[int | None, dict[int, list[Verdict]]]:
-    """Judges' choices by criterion and judge, as a site stores them: a pair that was shown in both
-    orders has the mean of both, and how much of it went to the output shown first."""
+    """Return judges' choices by criterion and judge, as a site stores them: a pair shown in both
+    orders has the mean of both, and the share of preference for the output shown first."""
     numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
     outputs = list(gatherer.outputs)
-    # The share that the first output got, by whether it was shown first.
+    # The first output's share, by whether it was shown first.
     shares: dict[tuple[int | None, int, int, int], dict[bool, float]] = {}
     verdicts: dict[int | None, dict[int, list[Verdict]]] = {}
     for row, *pair in preferred:
@@ -443,14 +443,14 @@ def _verdicts(
 
 
 def _words(texts: Sequence[str | None]) -> FloatArray:
-    """How many words each text has; NaN where no text was given, or all are empty."""
+    """Return the number of words of each text; NaN if no text was given, or all are empty."""
     if not any(texts):
         return np.full(len(texts), np.nan)
     return np.array([np.nan if text is None else len(text.split()) for text in texts])
 
 
 def _in_order(gatherer: Gatherer, documents: Sequence[int]) -> tuple[np.ndarray, Outputs]:
-    """Outputs by document, then by system, as a report has them."""
+    """Order outputs by document, then by system, as in a report."""
     place = np.empty(len(documents), dtype=np.int64)
     place[list(documents)] = np.arange(len(documents))
     keys = np.array(list(gatherer.outputs), dtype=np.int64).reshape(-1, 2)
@@ -487,7 +487,8 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
 def _fill_judges(
     data: ReportData, gatherer: Gatherer, criteria: Sequence[Criterion], place: np.ndarray
 ) -> None:
-    """A score on no criterion counts for every one, unless the criterion has its own."""
+    """Fill in judges' scores; a score without a criterion applies to every criterion that has none
+    of its own."""
     for criterion in criteria:
         for judge in gatherer.judges.values():
             scores: FloatArray = np.full(len(place), np.nan)

@@ -1,4 +1,4 @@
-"""Files and tables as files: whatever somebody has in a notebook is read as an upload is."""
+"""Turn tables into files, so that data in a notebook is read like an upload."""
 
 import json
 import math
@@ -11,26 +11,27 @@ from typing import Any
 
 from geval.files.readers import InputFile
 
-# What `measure` and its kin take: paths, data frames of pandas or polars, Arrow tables, records.
+# Sources for `measure` and similar functions: paths, data frames of pandas or polars, Arrow tables,
+# records.
 Source = Any
 TABLE_NAME = "table"
-# Above, a float is no longer one whole number.
+# Larger floats do not represent single integers.
 LARGEST_WHOLE = 2**53
 
 
 class InputError(ValueError):
-    """What was given cannot be read; the message says what, where and what to pass."""
+    """The input cannot be read; the message says what, where, and what to pass."""
 
 
 @contextmanager
 def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]:
-    """The files of a source; a table is written to a temporary one.
+    """Provide the files of a source; a table is written to a temporary file.
 
     Args:
-        sheet: of workbooks, by default the first that looks like a table.
+        sheet: the sheet of workbooks, by default the first that looks like a table.
 
     Raises:
-        InputError: there is no such file, or no table in what was given.
+        InputError: there is no such file, or the source contains no table.
     """
     if paths := _paths_of(source):
         for path in paths:
@@ -57,10 +58,10 @@ def _paths_of(source: Source) -> list[Path]:
 
 
 def records_of_table(source: Source) -> Iterable[Mapping[str, Any]]:
-    """The rows of a table, each by the names of its columns.
+    """Return the rows of a table, each by the names of its columns.
 
     Raises:
-        InputError: it is no table that is known here.
+        InputError: it is not a supported table.
     """
     if hasattr(source, "to_dicts"):  # polars
         return source.to_dicts()  # type: ignore[no-any-return]
@@ -79,14 +80,14 @@ def records_of_table(source: Source) -> Iterable[Mapping[str, Any]]:
 
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of JSON's types; what is missing is left out."""
+    """Convert a record to JSON types; missing values are left out."""
     return {str(name): _whole(value) for name, value in record.items() if not _is_missing(value)}
 
 
 def _whole(value: Any) -> Any:
-    """A number without a fraction as it is written: in a column of whole numbers pandas has 3.0 for
-    3 where another cell is missing, and names may be numbers. JSON cannot write an infinite one,
-    whose error names its row and column as a text's does."""
+    """Return a float without a fraction as an integer: pandas has 3.0 for 3 in a column of whole
+    numbers with missing cells, and names may be numbers. Infinity becomes a text, as JSON cannot
+    write it and errors then name its row and column."""
     if isinstance(value, float) and math.isinf(value):
         return str(value)
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE

@@ -1,4 +1,4 @@
-"""What `geval.measure` gives: verdicts with their numbers, as text, HTML, JSON and tables."""
+"""The result of `geval.measure`: verdicts with their numbers, as text, HTML, JSON and tables."""
 
 import json
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ NO_TEXTS = (
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An output on which a judge and people differ; `gap` is score less human score, in points of
-    the criterion's scale."""
+    """An output on which a judge and people differ; `gap` is the judge's score minus the human
+    score, in points of the criterion's scale."""
 
     criterion: str
     judge: str
@@ -45,7 +45,7 @@ class Disagreement:
 
     @property
     def output(self) -> str:
-        """Which output it is, in words."""
+        """The output's description."""
         return self.document if self.is_only_system else f"{self.system} on {self.document}"
 
 
@@ -60,7 +60,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class CriterionMeasure:
-    """A criterion: what the best judge may do, and the numbers beside it. Undefined ones are None:
+    """A criterion: what the best judge may do, and its numbers. Undefined numbers are None:
     `reason` says why there is no judge, `no_interval` why rho has no interval."""
 
     criterion: str
@@ -81,9 +81,9 @@ class CriterionMeasure:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Whether a judge may rate what, from ratings and scores.
+    """Which judge may rate which criteria, from ratings and scores.
 
-    `str()` is one screen of text; a notebook shows the verdicts with their intervals drawn.
+    `str()` is one screen of text; a notebook shows the verdicts with drawings of their intervals.
     """
 
     report: Report
@@ -97,13 +97,13 @@ class Measurement:
 
     @property
     def verdict(self) -> Verdict:
-        """The weakest verdict of all criteria: what holds for each of them."""
+        """The weakest verdict of all criteria, which holds for each of them."""
         verdicts = [criterion.verdict for criterion in self.criteria]
         return max(verdicts, key=lambda verdict: verdict.place, default=Verdict.TOO_EARLY)
 
     @property
     def exit_code(self) -> int:
-        """0 if a judge is usable on every criterion, 1 if not on some, 2 if it cannot be said."""
+        """0 if a judge is usable on every criterion, 1 if not on some, 2 if undecided."""
         return exit_code_of([criterion.verdict for criterion in self.criteria])
 
     @cached_property
@@ -111,7 +111,7 @@ class Measurement:
         return at_a_glance(self.report)
 
     def criteria_named(self, name: str) -> tuple[CriterionMeasure, ...]:
-        """The criterion of a name; all of them for an empty one.
+        """Return the criterion with a name; all for an empty name.
 
         Raises:
             InputError: there is none.
@@ -131,7 +131,7 @@ class Measurement:
         return next(row for row in self._glance.rows if row.criterion == name)
 
     def judge_named(self, name: str) -> ImportedJudge:
-        """The judge of a name.
+        """Return the judge with a name.
 
         Raises:
             InputError: there is none.
@@ -143,8 +143,8 @@ class Measurement:
 
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
-        """What a reader must know about numbers that seem to contradict each other or to promise
-        too much, of all judges."""
+        """Return cautions about numbers that seem to contradict each other or to promise too much,
+        for all judges."""
         return tuple(
             Caution(result.criterion, about, text)
             for result in self.report.criteria
@@ -152,8 +152,9 @@ class Measurement:
         )
 
     def patterns(self, criterion: str | None = None, *, judge: str | None = None) -> Patterns:
-        """What the outputs on which a judge and people differ most have in common: a system, a
-        rater, their length. `found` is empty where nothing is, or `why_not` says why not.
+        """Return what the outputs on which a judge and people differ most have in common: a system,
+        a rater, their length. `found` is empty if they have nothing in common, or if `why_not` says
+        why it was not tested.
 
         Args:
             criterion: by default the one with the strongest verdict.
@@ -168,7 +169,7 @@ class Measurement:
     def disagreements(
         self, most: int = WORST, *, criterion: str | None = None, judge: str | None = None
     ) -> list[Disagreement]:
-        """The outputs on which a judge and people differ most, the largest gap first.
+        """Return the outputs on which a judge and people differ most, the largest gap first.
 
         Args:
             criterion: by default all of them, with `most` of each.
@@ -214,22 +215,22 @@ class Measurement:
         )
 
     def to_json(self) -> str:
-        """Everything, in the shape of `report --format json`."""
+        """Return everything, in the form of `report --format json`."""
         return as_json(self.report)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as `to_json`, as a dictionary."""
+        """Return the same as `to_json`, as a dictionary."""
         content: dict[str, Any] = json.loads(self.to_json())
         return content
 
     def to_records(self) -> list[dict[str, Any]]:
-        """A row for each criterion and judge, without pandas."""
+        """Return a row for each criterion and judge, without pandas."""
         return [
             record for result in self.report.criteria for record in _records(result, self.report)
         ]
 
     def to_frame(self) -> Any:
-        """The same rows as a pandas data frame.
+        """Return the same rows as a pandas data frame.
 
         Raises:
             ImportError: pandas is not installed; `to_records` needs none.
@@ -239,8 +240,8 @@ class Measurement:
         return pd.DataFrame(self.to_records())
 
     def plot(self, criterion: str | None = None) -> "Picture":
-        """The forest of a criterion: one rater, the judges and what reads nothing on one axis. By
-        default of the criterion with the strongest verdict.
+        """Draw the forest plot of a criterion: one rater, the judges and null judges on one axis.
+        By default of the criterion with the strongest verdict.
 
         Raises:
             InputError: there is no such criterion.
@@ -251,15 +252,15 @@ class Measurement:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was not tried, what does not meet, what could not be read, and what is taken
-        together."""
+        """Return notes on what was not tested, which names never meet, what could not be read, and
+        what is grouped."""
         texts = () if any(self.gathered.texts) else (NO_TEXTS,)
         sessions = (sessions_note(self.report),) if self.report.sessions else ()
         return (*texts, *unmatched(self.gathered), *self.gathered.notes, *sessions)
 
     @property
     def headline(self) -> str:
-        """What a judge may rate, in a sentence or two."""
+        """Return what a judge may rate, in a sentence or two."""
         return " ".join(headline(self.report.criteria)) or "Too early to say what a judge may rate."
 
     def __str__(self) -> str:
@@ -319,7 +320,7 @@ class Picture:
 
 
 def next_step(rows: Sequence[VerdictRow]) -> str:
-    """The one thing to do next, about the first criterion that needs something."""
+    """Return the next thing to do, for the first criterion that needs something."""
     for row in rows:
         judge = row.judge.name if row.judge else "the judge"
         if row.level_to_try:

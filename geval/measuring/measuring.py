@@ -1,4 +1,4 @@
-"""`geval.measure`: from ratings and scores in a file or a table to what a judge may rate."""
+"""`geval.measure`: find out from ratings and scores in a file or a table what a judge may rate."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.scales import Scale
 
 PERSON, JUDGE = "person", "judge"
-# The lowest and the highest rating, and perhaps the step between ratings.
+# The lowest and highest rating, and optionally the step between ratings.
 Ends = tuple[float, float] | tuple[float, float, float]
 
 
@@ -36,8 +36,8 @@ def measure(
     """Measure whether a judge's scores may stand in for people's ratings.
 
     Args:
-        source: files (CSV, JSON Lines, Parquet, xlsx, and those of other tools), a data frame of
-            pandas or polars, an Arrow table, a list of dictionaries, or what `pull` gives.
+        source: files (CSV, JSON Lines, Parquet, xlsx, and files of other tools), a data frame of
+            pandas or polars, an Arrow table, a list of dictionaries, or the result of `pull`.
         human: the columns with people's ratings, one for each person; or, where each row is one
             rating, the people who count.
         judge: the columns with judges' scores; or the judges that count.
@@ -51,10 +51,10 @@ def measure(
             by default summary, or dataset where documents have one output each.
         coefficient: of correlations.
         sheet: of a workbook.
-        ask: answers what a file leaves open; by default that is an error.
+        ask: answers open questions about a file; by default these are errors.
 
     Raises:
-        QuestionError: what a column is has to be said; the message says what to pass.
+        QuestionError: the meaning of a column must be given; the message says what to pass.
         InputError: something cannot be read; the message says what and where.
 
     >>> table = [
@@ -79,10 +79,11 @@ def rows_and_scales(
     ask: Ask = nobody,
     every_judge: bool = False,
 ) -> tuple[list[Row], dict[str, Scale]]:
-    """The rows of a source that count, and the scales that were given, as `measure` takes both.
+    """Return the rows of a source that count, and the given scales, from arguments as for
+    `measure`.
 
     Args:
-        every_judge: also judges that nobody named count, in a table with a row for each score.
+        every_judge: in a table with a row per score, judges count even if they are not named.
     """
     scale_of = _scale_of(scale)
     with input_files(source, sheet=sheet) as files:
@@ -93,7 +94,7 @@ def rows_and_scales(
     if isinstance(scale, Mapping):
         _check_names(scale, _criteria_of(rows))
     if scale is None:
-        # Of a site's project, whose scales may have changed since texts were rated.
+        # From a site's project, whose scales may have changed since texts were rated.
         scale_of = _scale_of(getattr(source, "scales", None))
     names = map(str.lower, _criteria_of(rows))
     scales = {name: own for name in names if (own := scale_of(name)) is not None}
@@ -111,7 +112,7 @@ def measure_rows(
     """Measure judges from rows of files.
 
     Args:
-        scales: of criteria by their names in small letters; others are guessed from the ratings.
+        scales: scales of criteria by lower-case name; others are guessed from the ratings.
 
     Raises:
         InputError: there are no ratings and no scores.
@@ -138,7 +139,7 @@ def measure_rows(
 
 
 def _boards(parts: Gathered) -> tuple[tuple[str, Leaderboard], ...]:
-    """What comparisons by people and judges say of systems, overall and by criterion."""
+    """Compute leaderboards from comparisons by people and judges, overall and by criterion."""
     names = {criterion.pk: criterion.name for criterion in parts.criteria}
     return tuple(
         (
@@ -156,7 +157,7 @@ def _boards(parts: Gathered) -> tuple[tuple[str, Leaderboard], ...]:
 
 
 def _counting(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
-    """The rows by people and judges that count, where somebody named some of them."""
+    """Return the rows by people and judges that count, where some of them were named."""
     raters = [_rater_of(row) for row in rows]
     wanted = {
         kind: _named(names, {name for own, name in raters if own == kind}, kind)
@@ -168,7 +169,7 @@ def _counting(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
 
 
 def _rater_of(row: Row) -> tuple[str, str]:
-    """Whether a person or a judge gave what a row holds, and its name; "" for an output."""
+    """Return whether a person or a judge made a row, and their name; "" for an output."""
     if isinstance(row, PreferenceRow):
         return (JUDGE if row.by_judge else PERSON), row.annotator
     if isinstance(row, RepliesRow):
@@ -179,7 +180,7 @@ def _rater_of(row: Row) -> tuple[str, str]:
 
 
 def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:
-    """Those that somebody named; a name that nobody has would otherwise let everybody count.
+    """Return the named raters; without this check an unknown name would make everybody count.
 
     Raises:
         InputError: there is no column and no such rater of that name.
@@ -191,14 +192,15 @@ def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:
 
 
 def _criteria_of(rows: Sequence[Row]) -> list[str]:
-    """The names of criteria in the order in which they first come."""
+    """Return the names of criteria in order of first occurrence."""
     of_criteria = RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
     names = (row.criterion for row in rows if isinstance(row, of_criteria))
     return list(dict.fromkeys(name for name in names if name))
 
 
 def _check_names(scales: Mapping[str, object], criteria: Sequence[str]) -> None:
-    """Refuse a scale of a criterion that is not there, which would be left out without a word."""
+    """Refuse a scale of a criterion that does not exist, which would otherwise be ignored
+    silently."""
     names = {name.lower() for name in criteria}
     if unknown := [name for name in scales if name.lower() not in names]:
         raise InputError(
@@ -208,10 +210,10 @@ def _check_names(scales: Mapping[str, object], criteria: Sequence[str]) -> None:
 
 
 def _scale_of(given: Ends | Mapping[str, Ends] | None) -> Callable[[str], Scale | None]:
-    """The scale of a criterion by its name, as somebody gives one for all or for each.
+    """Return a function from a criterion's name to its scale, given for all or by criterion.
 
     Raises:
-        InputError: a scale cannot be.
+        InputError: a scale is invalid.
     """
     if isinstance(given, Mapping):
         scales = {name.lower(): _scale_between(ends) for name, ends in given.items()}
@@ -221,7 +223,7 @@ def _scale_of(given: Ends | Mapping[str, Ends] | None) -> Callable[[str], Scale 
 
 
 def _scale_between(ends: Ends) -> Scale:
-    """The scale of a lowest and a highest rating, and perhaps a step."""
+    """Return the scale with a lowest and highest rating, and optionally a step."""
     if len(ends) not in (2, 3) or not all(isinstance(end, int | float) for end in ends):
         raise InputError(
             f"A scale is the lowest and the highest rating, and perhaps the step, not {ends!r}."
@@ -233,6 +235,7 @@ def _scale_between(ends: Ends) -> Scale:
 
 
 def _usual_level(parts: Gathered) -> Level:
-    """Documents, or sessions, with one output each have no ranks of their own."""
+    """Return the default level: documents, or sessions, with one output each have no ranking within
+    them."""
     most = int(parts.data.units.by_document().max(initial=0))
     return "summary" if most > 1 else "dataset"

@@ -1,4 +1,4 @@
-"""A criterion's row of the forest as an SVG that stands alone, in a notebook or a file."""
+"""A criterion's row of the forest plot as a self-contained SVG, for a notebook or a file."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ COLOURS = {"rater": "#b5540c", "judge": "#1b5fa8", "baseline": "#6b7280", "null"
 
 
 def forest_of(axis: Axis, row: VerdictRow) -> str:
-    """One rater, judges and what reads nothing, each with its interval, and one axis below.
+    """Draw one rater, judges and null judges, each with its interval, and an axis below.
 
-    Numbers stand beside the drawing, so that it says the same without colours.
+    Numbers are next to the drawing, so that it can be read without colours.
     """
     plot = WIDTH - NAMES - NUMBERS
     height = ROW * (len(row.forest) + 1) + 6
@@ -100,7 +100,7 @@ _STYLE = (
 
 
 def card_of(result: "Measurement") -> str:
-    """The verdicts as one SVG, for a README or a comment."""
+    """Return the verdicts as one SVG, for a README or a comment."""
     lines = [
         (
             f"{measure.criterion}: {measure.verdict.label}",

@@ -1,4 +1,4 @@
-"""How much more people have to rate until a judge's correlation is known well enough."""
+"""Plan how much more people have to rate until a judge's correlation is known precisely enough."""
 
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from geval.statistics.anytime import RHO
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.types import FloatArray
 
-# As an interval of plus or minus so much is narrow enough for a verdict.
+# The half-width of an interval that is narrow enough for a verdict.
 USUAL_WIDTH = 0.05
 
 
@@ -22,8 +22,8 @@ def plan(
     width: float = USUAL_WIDTH,
     price: float | None = None,
 ) -> Plan:
-    """What rating takes until a judge's mean rho within documents is known to plus or minus
-    `width`, with what is rated and scored as the pilot. Plan again at 60 documents.
+    """Return how much rating is needed to know a judge's mean rho within documents to plus or minus
+    `width`, with the present ratings and scores as the pilot. Plan again at 60 documents.
 
     Args:
         criterion: by default the one with the strongest verdict.

@@ -1,5 +1,5 @@
-"""Which columns of files are ratings and scores: what the upload page recognises, unless somebody
-names columns."""
+"""Find the columns of files with ratings and scores: as recognised by the upload page, unless
+columns are named."""
 
 import json
 import re
@@ -26,37 +26,37 @@ from geval.files.score_records import PROBABILITY
 from geval.measuring.inputs import InputError
 from geval.statistics.scales import Scale
 
-# What a criterion, a rater and a judge are called that nobody named.
+# Default names of a criterion, a rater and a judge.
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
 SHOWN_ERRORS = 5
-# Of so many rows the names of columns are collected.
+# The names of columns are collected from this many rows.
 LOOKED_AT = 1000
-# The names of columns that are added where rows name no document or no system, or outputs have no
-# source, which no file has; and what stands in the last two.
+# Names (that no file has) of columns that are added where rows name no document or no system, or
+# outputs have no source; and the values of the last two.
 ROW, SYSTEM, SOURCE = "geval row", "geval: system", "geval: source"
 ONLY_SYSTEM, NO_SOURCE = "system", "geval: no source"
 # What to do about two outputs of one name.
 TELL_APART = "; name the columns that tell them apart: document=… and system=…"
-# What a row is called as a document that none names.
+# The name of a row as an unnamed document.
 ROW_NAME = re.compile(r"row \d+")
 # Answers a question, or gives None.
 Ask = Callable[[UploadQuestion], UploadAnswer | None]
 
 
 def nobody(_question: UploadQuestion) -> None:
-    """Nobody can be asked."""
+    """Answer no question, where nobody can be asked."""
 
 
 class QuestionError(InputError):
-    """A file leaves open what its columns are; the message says what to pass."""
+    """The meaning of a file's columns is unclear; the message says what to pass."""
 
 
 @dataclass(frozen=True)
 class Naming:
-    """What somebody says of columns: those with people's ratings and with judges' scores, those
-    that name the criterion, the document and the system, and those with outputs and the texts they
-    were written about. `criterion` may be the name of the criterion itself. In files with a row for
-    each rating, `human` and `judge` name people and judges that count."""
+    """The user's names of columns: those with people's ratings and with judges' scores, those that
+    name the criterion, the document and the system, and those with outputs and the texts they were
+    written about. `criterion` may be the name of the criterion itself. In files with a row for each
+    rating, `human` and `judge` name people and judges that count."""
 
     human: tuple[str, ...] = ()
     judge: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Naming:
 
     @property
     def columns(self) -> dict[str, str]:
-        """What single columns are, by their names; without the criterion's, which may be a name."""
+        """The meanings of single columns, by name; without the criterion, which may be its name."""
         named = {
             self.document: "doc_id",
             self.system: "system_id",
@@ -79,7 +79,7 @@ class Naming:
 
 
 def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One name or several."""
+    """Return one name or several as a tuple."""
     if given is None:
         return ()
     return (given,) if isinstance(given, str) else tuple(given)
@@ -92,14 +92,14 @@ def rows_of(
     *,
     scale_of: Callable[[str], Scale | None] = lambda _criterion: None,
 ) -> Iterator[Row]:
-    """The rows of files; what one says that was said before is left out.
+    """Return the rows of files; repeated rows are left out.
 
     Args:
-        scale_of: the scale that somebody says a criterion has.
-        ask: answers what a file leaves open, where somebody can.
+        scale_of: returns the given scale of a criterion.
+        ask: answers open questions about a file, if it can.
 
     Raises:
-        QuestionError: what a column is has to be said.
+        QuestionError: the meaning of a column must be given.
         InputError: a file cannot be read, or has errors; the first are listed with their lines.
     """
     errors = FileErrors(most=SHOWN_ERRORS, field_limit=file_limits().field_bytes)
@@ -132,14 +132,14 @@ def rows_of(
 
 
 def _check_scale(row: RatingRow, scale: Scale | None) -> None:
-    """Refuse a rating outside the scale that somebody says it has."""
+    """Refuse a rating outside the given scale."""
     if scale is not None and not scale.holds(row.score):
         message = contradictions.OUTSIDE.format(row.score, row.criterion, scale)
         raise ContradictionError(row.column, message)
 
 
 def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
-    """A file with the meaning of its columns, which was recognised, said or asked."""
+    """Return a file with the meanings of its columns, recognised, given or asked for."""
     preview = preview_file(file.path, file.name, None, file.sheet)
     if preview.error:
         message = preview.error
@@ -156,7 +156,7 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
     if columns is None:
         return file
     if PROBABILITY in names and PROBABILITY not in columns:
-        # With people in columns; weights that are silently left out give other numbers.
+        # With people in columns; weights that are silently ignored would change the numbers.
         raise InputError(
             f"{file.name}: a column “{PROBABILITY}” is read in tables with a row for each rating,"
             " not in those with a column for each person. Put each rating into a row, or remove"
@@ -170,16 +170,16 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
 
 
 def _is_filled_in(problem: str) -> bool:
-    """Whether a problem is only that documents or systems have no names, or outputs no source: rows
-    are documents then, there is one system, and outputs stand alone."""
+    """Return whether a problem is only that documents or systems have no names, or outputs no
+    source: then each row is a document, there is one system, and outputs have no source."""
     return any(TARGETS[target] in problem for target in ("doc_id", "system_id", "source")) or (
         "no document's name is needed" in problem
     )
 
 
 def _unnamed_documents(columns: Mapping[str, str]) -> str:
-    """What to say where rows have the text that something was written about, but neither a
-    document's name nor an output: a text names the document of an output only."""
+    """Return a message for rows with a source text, but neither a document's name nor an output: a
+    source identifies only the document of an output."""
     if {"doc_id", "output"} & {*columns.values()}:
         return ""
     return next(
@@ -194,7 +194,7 @@ def _unnamed_documents(columns: Mapping[str, str]) -> str:
 
 
 def _lacking(columns: Mapping[str, str]) -> set[str]:
-    """What rows with such columns lack: who wrote the output, what about, and its name."""
+    """Return what rows with these columns lack: the system, the source, and the document's name."""
     targets = {*columns.values()}
     lacking = set() if "winner" in targets else {"system_id"} - targets
     if not {"doc_id", "source"} & targets:
@@ -205,7 +205,7 @@ def _lacking(columns: Mapping[str, str]) -> set[str]:
 
 
 def _with_names(file: InputFile, path: Path) -> InputFile:
-    """A file whose rows name a document and a system: those that none names are numbered."""
+    """Return a file whose rows name a document and a system: unnamed documents are numbered."""
     lacking = _lacking(file.columns) if file.columns else set()
     if not lacking:
         return file
@@ -217,7 +217,9 @@ def _with_names(file: InputFile, path: Path) -> InputFile:
     with path.open("w", encoding="utf-8") as lines:
         filled = 0
         for number, (line, record) in enumerate(_records(file), start=1):
-            lines.write("\n" * (line - filled - 1))  # so that errors name the file's own lines
+            lines.write(
+                "\n" * (line - filled - 1)
+            )  # so that errors name lines of the original file
             filled = line
             values = {ROW: f"row {number}", SYSTEM: ONLY_SYSTEM, SOURCE: NO_SOURCE}
             filled_in = dict(record) | {name: values[name] for name in added}
@@ -226,7 +228,7 @@ def _with_names(file: InputFile, path: Path) -> InputFile:
 
 
 def _records(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The records of a file, each with its line."""
+    """Yield the records of a file, each with its line."""
     errors = FileErrors(most=1)
     with open_packed(file.path) as raw:
         records = records_of(raw, file.name, errors, file.sheet)
@@ -238,8 +240,8 @@ def _records(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _guess(preview: Preview) -> dict[str, str]:
-    """What columns seem to be. Also beside ratings and scores a column says of which session a
-    document is a turn, which on a site its output says."""
+    """Guess the meanings of columns. Next to ratings and scores, too, a column may state a
+    document's session, which on a site comes from the output."""
     guess = preview.guess
     if guess and SESSION not in guess.values():
         columns = plain_names([column.name for column in preview.columns])
@@ -248,7 +250,7 @@ def _guess(preview: Preview) -> dict[str, str]:
 
 
 def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping[str, str] | None:
-    """The meaning of columns; None where readers recognise the file as it is, or a question is
+    """Return the meanings of columns; None if readers recognise the file as it is, or a question is
     open."""
     cells = _cells(names, naming)
     said = cells | naming.columns
@@ -265,7 +267,7 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     guess = {
         name: target
         for name, target in guessed.items()
-        # Other columns of numbers are not what was asked for.
+        # Other columns of numbers were not requested.
         if not cells or not target.startswith(("ratings", "scores", "score", "annotator", "judge"))
     }
     taken = set(said.values())
@@ -277,8 +279,8 @@ def _names_columns(naming: Naming) -> bool:
 
 
 def _cells(names: frozenset[str], naming: Naming) -> dict[str, str]:
-    """The columns of ratings and scores that were named; empty where names are those of people and
-    judges in a file with a row for each rating."""
+    """Return the named columns of ratings and scores; empty if the names are those of people and
+    judges in a file with one row per rating."""
     criterion = "" if naming.criterion in names else naming.criterion or UNNAMED_CRITERION
     if twice := names.intersection(naming.human, naming.judge):
         raise InputError(
@@ -296,7 +298,7 @@ def _cells(names: frozenset[str], naming: Naming) -> dict[str, str]:
 
 
 def _column_names(file: InputFile) -> frozenset[str]:
-    """The columns of a table, also of one that a preview cuts; records may lack some."""
+    """Return the columns of a table, even if a preview cuts them; records may lack some."""
     with open_packed(file.path) as raw:
         records = records_of(raw, file.name, FileErrors(most=1), file.sheet)
         if isinstance(records, Table):

@@ -1,4 +1,4 @@
-"""What commands about files ask at a terminal, and the options by which somebody says it before."""
+"""Questions of commands about files at a terminal, and the options that answer them in advance."""
 
 import argparse
 import sys
@@ -11,9 +11,9 @@ ERROR = 3
 
 
 class FilesParser(argparse.ArgumentParser):
-    """The options of a command about files. Wrong usage ends with `ERROR`, as argparse's own 2 says
-    of these commands that it is too early; options have to be written out, as some are by their
-    beginning another command's."""
+    """The option parser of commands about files. Wrong usage exits with `ERROR`, because argparse's
+    2 means "too early to say" for these commands; options must be written out, as some share
+    prefixes with those of other commands."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
@@ -24,7 +24,7 @@ class FilesParser(argparse.ArgumentParser):
 
 
 def ask_at_terminal(question: UploadQuestion) -> UploadAnswer | None:
-    """The answer that somebody at a terminal chooses; None where nobody can be asked."""
+    """Ask at the terminal; return the chosen answer, None if nobody can be asked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     sys.stderr.write(f"{question.text}\n")
@@ -41,7 +41,7 @@ def ask_at_terminal(question: UploadQuestion) -> UploadAnswer | None:
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """The files that a command reads, and what their columns are."""
+    """Add arguments for the files that a command reads, and the meanings of their columns."""
     parser.add_argument(
         "files",
         nargs="+",
