@@ -1,2 +1,2 @@
-"""A judge made better from the scores there are, on documents that are not locked, and proven on
-those that are."""
+"""Improve a judge from existing scores on documents that are not locked, and test it on locked
+ones."""

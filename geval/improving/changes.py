@@ -1,5 +1,5 @@
-"""What a search may change with the scores there are, and what it measures. Pure, and light: rows
-of a site are defined by it."""
+"""The changes that a search can make with existing scores, and what it measures. Pure and cheap to
+import, as a site's models use it."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class FreeChange(StrEnum):
-    """A change that makes no calls, as it uses the scores there are."""
+    """A change that makes no calls, as it uses existing scores."""
 
     CHOICE = "choice"
     PANEL = "panel"
@@ -15,7 +15,8 @@ class FreeChange(StrEnum):
 
 
 class Measure(StrEnum):
-    """What a change should improve: how outputs are ranked, or how near scores are to people's."""
+    """What a change should improve: the ranking of outputs, or the distance of scores from
+    people's."""
 
     RANK = "rank"
     DISTANCE = "distance"
@@ -44,10 +45,11 @@ NO_RANKS = "in no training document do people rate two outputs differently"
 
 
 def is_better(training: Mapping[str, Any]) -> bool:
-    """Whether a change gains on training documents; a map has to beat the best constant as well.
+    """Return whether a change gains on training documents; a map must beat the best constant as
+    well.
 
     Args:
-        training: `gain`, `candidate`, and of a map `constant`, the distance of the best constant.
+        training: `gain`, `candidate`, and for a map `constant`, the distance of the best constant.
     """
     constant = training.get("constant")
     beats_constant = constant is None or training["candidate"] < constant

@@ -17,10 +17,9 @@ PROVEN, NOT_PROVEN, TOO_EARLY = 0, 1, 2
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code.
-
-    0: a better judge is proven; 1: it is not, or nothing better was found; 2: it is too early to
-    say, as too few documents are rated or no look was taken; 3: an error.
+    """Run the command; return its exit code. 0: a better judge is proven; 1: it is not, or nothing
+    better was found; 2: it is too early to say, as too few documents are rated or no look was
+    taken; 3: an error.
     """
     options = _parser().parse_args(list(arguments))
     try:

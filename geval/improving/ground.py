@@ -1,5 +1,5 @@
-"""What a search has to choose from: ratings on a criterion and the scores of judges, divided into
-training and locked documents."""
+"""The data of a search: ratings on a criterion and the scores of judges, divided into training and
+locked documents."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.subjects import CriterionLike, JudgeLike
 
-# Each costs a row and a column of every document's products.
+# The most arms, as each adds a row and a column to every document's matrix.
 MOST_ARMS = 100
 
 
 class ImproveError(Exception):
-    """Nothing can be searched or proven; says why and what to do."""
+    """Nothing can be searched or proven; the message says why and what to do."""
 
 
 class TooFewRatingsError(ImproveError):
@@ -30,7 +30,7 @@ class TooFewRatingsError(ImproveError):
 
 @dataclass(frozen=True)
 class Arm:
-    """A judge's scores on a criterion (empty: they count for every one); shape (outputs,), NaN for
+    """A judge's scores on a criterion (empty: they apply to every one); shape (outputs,), NaN for
     missing."""
 
     judge: JudgeLike
@@ -44,14 +44,14 @@ class Arm:
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A judge on a criterion beside everything that could take its place.
+    """A judge on a criterion, with everything that could replace it.
 
-    `outputs` are by session where documents are turns of one. `human`, `today` and `output_ids`
-    have shape (outputs,), NaN for missing; `training` and `locked` are positions of documents;
-    `left_out` says of judges why they are no arms. `weight` has shape (outputs,), for how many
-    outputs each rated one stands, None where all stand for as many: a proof speaks of all that
-    could be drawn, while a search learns from what was rated. `sample` says so in sentences.
-    `unit_names` are names of `outputs.documents`, and `unit_of` says of each document which it is.
+    `outputs` are by session where documents are turns of sessions. `human`, `today` and
+    `output_ids` have shape (outputs,), NaN for missing; `training` and `locked` are positions of
+    documents; `left_out` says why judges are not arms. `weight` has shape (outputs,), the sampling
+    weights, None where all are equal: a proof is about all outputs that could be drawn, while a
+    search learns from the rated ones; `sample` says so in sentences. `unit_names` are the names of
+    `outputs.documents`, and `unit_of` has the unit of each document.
     """
 
     judge: JudgeLike
@@ -76,7 +76,7 @@ class Ground:
 
     @cached_property
     def learnable(self) -> tuple[Arms, IntArray]:
-        """The arms on training documents, and these documents; locked ones are not there at all."""
+        """The arms on training documents, and these documents; without any locked ones."""
         outputs, (human, *scores) = self.on(
             self.training, self.human, *(arm.scores for arm in self.arms)
         )
@@ -86,8 +86,8 @@ class Ground:
 
     @cached_property
     def counting(self) -> int:
-        """How many locked documents a proof rests on; of a sample, how many with equal weights tell
-        as much."""
+        """The number of locked documents behind a proof; for a weighted sample the effective
+        number."""
         is_there = np.isin(self.outputs.document, self.locked) & ~np.isnan(self.human + self.today)
         return documents_counting(self.outputs.weighted(self.weight).part(is_there))
 
@@ -98,7 +98,7 @@ class Ground:
         return ranked_by_document(outputs, human, own)[self.training]
 
     def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
-        """The outputs of some documents as they were rated, and values of them."""
+        """Return the outputs of some documents as they were rated, and their values."""
         chosen = np.isin(self.outputs.document, documents)
         return self.outputs.part(chosen), [side[chosen] for side in values]
 
@@ -113,15 +113,15 @@ def ground_in(
     *,
     fitted: Collection[int] = (),
 ) -> Ground:
-    """What there is to improve a judge on a criterion.
+    """Gather the data to improve a judge on a criterion.
 
     Args:
         judges: those that may take its place.
-        locked: of each of some documents or sessions whether it is locked.
+        locked: returns for each document or session whether it is locked.
         fitted: the ids of judges that are fitted to ratings.
 
     Raises:
-        ImproveError: the judge has no scores there, or nobody has rated.
+        ImproveError: the judge has no scores on it, or there are no ratings.
     """
     today = data.judges.get((criterion.pk, judge.pk))
     if today is None:
@@ -161,7 +161,7 @@ def _arms(
     counting: np.ndarray,
     fitted: Collection[int],
 ) -> tuple[tuple[Arm, ...], dict[str, str]]:
-    """The scores that cover every output that counts. The criterion's own come first."""
+    """Return the scores that cover every output that counts, those on the criterion first."""
     kept: list[Arm] = []
     left_out: dict[str, str] = {}
     for judge in judges:
@@ -185,7 +185,7 @@ def _arms(
 def _arms_of(
     data: ReportData, judge: JudgeLike, criterion: CriterionLike, criteria: Sequence[CriterionLike]
 ) -> list[Arm]:
-    """A judge's scores on each criterion; one arm for scores that count for every one."""
+    """Return a judge's scores on each criterion; one arm for scores that apply to every one."""
     scores = {
         each.name: data.judges[each.pk, judge.pk]
         for each in criteria

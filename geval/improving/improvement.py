@@ -1,4 +1,4 @@
-"""What `geval.improve` gives: a change of a judge, and what locked documents say of it."""
+"""The result of `geval.improve`: a change of a judge, and its test on locked documents."""
 
 import hashlib
 import json
@@ -29,11 +29,12 @@ from geval.texts.numbers import thin
 
 @dataclass(frozen=True)
 class Improvement:
-    """What could make a judge better on a criterion.
+    """Possible improvements of a judge on a criterion.
 
     `candidates` are changes with their gains on training documents, the best first, which have seen
-    no locked document. `look` is what the locked ones say of one of them, None until `prove`.
-    `left_out` says why judges could be no members, `not_tried` why there is no change of a kind.
+    no locked document. `look` is the test of one of them on the locked documents, None until
+    `prove`. `left_out` says why judges could not be members, `not_tried` why there is no change of
+    a kind.
     """
 
     judge: str
@@ -44,7 +45,7 @@ class Improvement:
     sample: tuple[str, ...]
     look: LookResult | None = None
     looked_at: FoundChange | None = None
-    # With people's ratings of locked documents, so it is shown nowhere.
+    # Contains people's ratings of locked documents, so it is not shown.
     _ground: Ground = field(repr=False, kw_only=True)
     _lock: LockFile = field(repr=False, kw_only=True)
 
@@ -55,12 +56,12 @@ class Improvement:
     @property
     def proposed(self) -> FoundChange | None:
         """The change with the largest gain in rank on training documents, if any gains; else the
-        map that brings scores nearer to people's, also than the best constant is."""
+        map that brings scores closer to people's, if it also beats the best constant."""
         return next((each for each in self.candidates if each.is_better_on_training), None)
 
     @property
     def open_documents(self) -> tuple[str, ...]:
-        """The names of documents that are not locked: those by which a judge may be tuned."""
+        """The names of documents that are not locked, on which a judge may be tuned."""
         unit_of = self._ground.unit_of
         hidden = self._lock.among(list(unit_of.values()))
         return tuple(name for name, is_hidden in zip(unit_of, hidden, strict=True) if not is_hidden)
@@ -71,14 +72,14 @@ class Improvement:
 
     @property
     def looks_used(self) -> int:
-        """How many looks at these locked documents were taken, whoever took them."""
+        """How many looks at these locked documents were taken, by anybody."""
         return len(self._lock.looks())
 
     def prove(self, change: str | None = None) -> "Improvement":
-        """Take a look at the locked documents with a change: the same result, with `look`.
+        """Test a change on the locked documents; return the same result with `look`.
 
-        A look counts, in the lock's file; the same one again does not. Where nothing is proposed
-        none is taken.
+        Each look counts, in the lock's file; repeating it does not. Without a proposal no look is
+        taken.
 
         Args:
             change: `choice`, `panel` or `calibration`; by default what is `proposed`.
@@ -114,7 +115,8 @@ class Improvement:
         raise ImproveError(f"The search has no change {change!r} (it has: {changes}).")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but ratings and scores, in the shape of `improve --json` on a site."""
+        """Return everything except ratings and scores, in the form of `improve --json` on a
+        site."""
         can_show = self.power
         return {
             "judge": self.judge,
@@ -147,7 +149,7 @@ class Improvement:
         }
 
     def to_json(self) -> str:
-        """The same as `to_dict`."""
+        """Return the same as `to_dict`."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
     def _look_of(self, candidate: FoundChange) -> LookResult | None:
@@ -161,7 +163,7 @@ class Improvement:
 
     @property
     def headline(self) -> str:
-        """What the search comes to, in a sentence."""
+        """Return the search's result in a sentence."""
         about = f"{self.judge} on {self.criterion}"
         if self.look is not None and self.looked_at is not None:
             return f"{about}: {self.looked_at.title} is {self.look.outcome}."
@@ -231,7 +233,7 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
 
 
 def _why_none(ground: Ground, change: str) -> str:
-    """Why a search that was asked for a change proposes none."""
+    """Return why a search did not propose a requested change."""
     if change == FreeChange.CALIBRATION:
         return NOTHING_BETTER[change]
     if len(ground.arms) < 2:
@@ -243,10 +245,11 @@ def _why_none(ground: Ground, change: str) -> str:
 
 
 def _question(ground: Ground, candidate: FoundChange, own: np.ndarray) -> str:
-    """A digest of all that a look's answer depends on, in whatever order the outputs came."""
+    """Return a digest of everything that a look's answer depends on, independent of the outputs'
+    order."""
     is_locked = np.isin(ground.outputs.document, ground.locked)
     weight = np.ones(len(own)) if ground.weight is None else ground.weight
-    # The order of sums may change the last digits.
+    # The order of summation may change the last digits.
     values = np.stack([is_locked, ground.human, ground.today, own, weight], axis=1).round(9)
     lines = sorted(
         f"{ground.unit_names[document]}\0{row.tolist()!r}"

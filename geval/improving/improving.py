@@ -41,31 +41,31 @@ def improve(
 ) -> Improvement:
     """Search for a change that makes a judge better, on documents that are not locked.
 
-    Tried are another judge, a panel of all judges, and a map of today's scores to people's scale,
-    as a site does; no model is asked. What is proposed can then be proven on the locked documents.
+    It tries another judge, a panel of all judges, and a map of today's scores to people's scale,
+    like a site; no model is called. The proposed change can then be tested on the locked documents.
 
     Args:
-        source: as `measure` takes it; or what `measure` or `evaluate` gave.
-        locked: the file that remembers which documents are locked and every look at them, or its
-            folder; it is made where there is none.
+        source: as for `measure`; or a result of `measure` or `evaluate`.
+        locked: the file with the locked documents and every look at them, or its folder; it is
+            created if missing.
         human: the columns with people's ratings, or the people who count.
-        judge: the judge that is used today; by default the only one, or the one that was evaluated.
-        judges: the columns with judges' scores, or the judges that may take its place; by default
-            all that the source has; to be said where `human` names columns.
+        judge: the judge used today; by default the only one, or the evaluated one.
+        judges: the columns with judges' scores, or the judges that may replace it; by default all
+            in the source; required where `human` names columns.
         criterion: its name; the only one by default.
         document: the column that names what was written about.
         system: the column that names who wrote an output.
         scale: lowest and highest rating, by criterion or of all.
         changes: some of `choice`, `panel` and `calibration`.
-        share: of the documents that are locked, when they are drawn; 0.4 by default.
-        looks: that are allowed at them, when they are drawn; 5 by default.
-        prove: take a look at once, as `Improvement.prove` does.
+        share: the share of documents to lock, when they are drawn; 0.4 by default.
+        looks: the number of looks allowed at them, when they are drawn; 5 by default.
+        prove: take a look immediately, like `Improvement.prove`.
         sheet: of a workbook.
-        ask: answers what a file leaves open; by default that is an error.
+        ask: answers open questions about a file; by default these are errors.
 
     Raises:
         ImproveError: too few documents were rated, or all looks are used.
-        InputError: something cannot be read, or has to be said; the message says what.
+        InputError: something cannot be read, or must be given; the message says what.
 
     >>> from tempfile import TemporaryDirectory
     >>> table = [{"doc": d, "system": s, "ann": s, "bob": s, "near": s, "far": (s + d) % 4}
@@ -127,12 +127,12 @@ def improve(
 
 
 def _is_cell(row: Row) -> bool:
-    """Whether a row is a cell of a table with a column for each person or judge."""
+    """Return whether a row is a cell of a table with a column for each person or judge."""
     return isinstance(row, RatingRow) and cell_of(row.column) is not None
 
 
 def _criterion(parts: Gathered, name: str) -> Criterion:
-    """The criterion of a name; the only one with ratings and scores, where it is not named."""
+    """Return the criterion with a name; by default the only one with ratings and scores."""
     scored = {pk for pk, _judge in parts.data.judges}
     rated = {pk for pk, human in parts.data.humans.items() if not np.isnan(human.mean).all()}
     criteria = [each for each in parts.criteria if each.pk in scored & rated]

@@ -1,8 +1,8 @@
-"""Which documents are locked, and every look at them, in a file beside the data.
+"""The locked documents and every look at them, in a file next to the data.
 
 The first line is the draw. A look adds a line when it is taken, which counts it, and a second one
-with what came out: lines are only ever added, so of two programs that take the last look at once,
-the file's order says which has it. The file holds no text, no rating and no score of an output.
+with its result: lines are only appended, so if two programs take the last look at the same time,
+the file's order decides which gets it. The file contains no text, rating or score of an output.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ class _Draw(BaseModel):
 
 @dataclass(frozen=True)
 class LockFile:
-    """A draw of locked documents and the file that remembers it."""
+    """A draw of locked documents and its file."""
 
     path: Path
     share: float
@@ -54,17 +54,17 @@ class LockFile:
     locked_at: str
 
     def among(self, units: Sequence[str]) -> list[bool]:
-        """Of each of some documents or sessions whether it is locked, by the rule of a site."""
+        """Return for each document or session whether it is locked, by the rule of a site."""
         return which_are_locked(units, seed=self.seed, share=self.share)
 
     def looks(self) -> list[dict[str, Any]]:
-        """The looks that were taken, each once, in the order in which they were; `result` is
-        missing where a program was stopped before it had one."""
+        """Return the looks that were taken, in order, without repetitions; `result` is missing if a
+        program was stopped before it had one."""
         looks: dict[str, dict[str, Any]] = {}
         for line in _read(self.path)[1]:
             looks.setdefault(line["question"], {}).update(line)
-        # Those beyond without a result were asked for at the same moment as the last one, and not
-        # given; those with one were given by another copy of the file.
+        # Extra looks without a result were requested at the same time as the last one, and refused;
+        # those with a result were taken in another copy of the file.
         return [
             look
             for number, look in enumerate(looks.values())
@@ -72,10 +72,11 @@ class LockFile:
         ]
 
     def kept(self) -> "LockFile":
-        """The same, in a file from now on, where it was not yet.
+        """Return the same draw, saved to its file if it was not yet.
 
         Raises:
-            ImproveError: the file cannot be written, or another draw came into it meanwhile.
+            ImproveError: the file cannot be written, or another draw was saved there in the
+                meantime.
         """
         draw = {
             "share": self.share,
@@ -98,11 +99,11 @@ class LockFile:
     def look(
         self, question: str, about: dict[str, Any], answer: Callable[[], LookResult]
     ) -> LookResult:
-        """Take a look, which counts from now on; the same question again gives the first look.
+        """Take a look, which counts from now on; repeating the question returns the first look.
 
         Args:
-            question: a digest of all that the answer depends on.
-            about: what is asked, for people who read the file.
+            question: a digest of everything that the answer depends on.
+            about: the question, for people who read the file.
 
         Raises:
             ImproveError: all looks are used, or the file cannot be written.
@@ -139,20 +140,21 @@ class LockFile:
 def lock_file(
     at: Path, units: Sequence[str], *, share: float | None = None, looks: int | None = None
 ) -> LockFile:
-    """The locked documents that a file remembers; where there is none yet, they are drawn, and
-    `kept` makes it.
+    """Return the locked documents of a file; if there is none yet, draw them, and `kept` creates
+    it.
 
-    The draw follows from all documents' names: while none was added or removed, a deleted file
-    does not give another one.
+    The draw is determined by all documents' names: deleting the file does not give another draw,
+    unless documents were added or removed.
 
     Args:
         at: the file, or its folder.
         units: names of all documents, or of sessions.
-        share: of the documents, 0.4 by default.
-        looks: that are allowed, 5 by default.
+        share: the share of documents, 0.4 by default.
+        looks: the number of allowed looks, 5 by default.
 
     Raises:
-        ImproveError: a number is out of range, the draw has another, or the file cannot be read.
+        ImproveError: a number is out of range or differs from the draw's, or the file cannot be
+            read.
     """
     path = at / NAME if at.is_dir() else at
     if share is not None and not LEAST_SHARE <= share <= MOST_SHARE:
@@ -181,10 +183,10 @@ def lock_file(
 
 
 def _create(path: Path, text: str) -> None:
-    """Make a file that is whole as soon as it is there, so that nobody reads half a draw.
+    """Create a file atomically, so that nobody reads half a draw.
 
     Raises:
-        FileExistsError: there is one.
+        FileExistsError: the file exists.
     """
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
@@ -192,7 +194,7 @@ def _create(path: Path, text: str) -> None:
         os.link(beside, path)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     finally:
@@ -200,12 +202,12 @@ def _create(path: Path, text: str) -> None:
 
 
 def _read(path: Path) -> tuple[LockFile, list[dict[str, Any]]]:
-    """The draw and the lines of looks, whose results are read; blank lines are left out."""
+    """Read the draw and the lines of looks; blank lines are left out."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise ImproveError(f"{path} cannot be read.") from None
-    # Only where lines were written apart: names may hold other ends of lines.
+    # Split only at the line ends that were written: names may contain other line separators.
     written = [each for each in enumerate(text.split("\n"), start=1) if each[1].strip()]
     (at, first), *others = written or [(1, "")]
     is_draw = not first or '"share"' in first
@@ -223,10 +225,10 @@ def _read(path: Path) -> tuple[LockFile, list[dict[str, Any]]]:
 
 
 def _look_in(line: str) -> dict[str, Any]:
-    """What a line says of a look.
+    """Parse a line about a look.
 
     Raises:
-        TypeError, ValueError: it says nothing of one.
+        TypeError, ValueError: it is not about a look.
     """
     look = json.loads(line)
     if not isinstance(look, dict) or not isinstance(look.get("question"), str):

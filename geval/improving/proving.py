@@ -1,4 +1,4 @@
-"""What the locked documents say of a change."""
+"""Test a change on the locked documents."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -22,12 +22,13 @@ from geval.statistics.types import FloatArray
 
 @dataclass(frozen=True)
 class LookResult:
-    """What came out of a look, as a site's row and a lock's file hold it.
+    """The result of a look, as stored in a site's row and a lock's file.
 
-    `value` and `today` are of the candidate and of today's judge. `ranked` has in how many
-    documents people (`documents`), the candidate and today's judge (`today`) rank anything, None
-    where distances are compared; then `constant` has the best constant's `value`, its `distance`
-    from people and by how much the candidate comes nearer: `gain`, `low`, `high`.
+    `value` and `today` are the values of the candidate and of today's judge. `ranked` has the
+    numbers of documents in which people (`documents`), the candidate and today's judge (`today`)
+    rank outputs, None where distances are compared; then `constant` has the best constant's
+    `value`, its `distance` from people and by how much the candidate is closer: `gain`, `low`,
+    `high`.
     """
 
     measure: str
@@ -62,16 +63,17 @@ class LookResult:
         )
 
     def columns(self) -> dict[str, Any]:
-        """Everything but what was measured, which a site's row has from its candidate."""
+        """Return the values for a site's row, without the measure, which the row has from its
+        candidate."""
         return {name: value for name, value in vars(self).items() if name != "measure"}
 
 
 def proof_of(ground: Ground, measure: str, own: FloatArray, *, looks: int) -> Proof:
-    """What the locked documents say of a candidate; their outputs count by their weights.
+    """Compare a candidate with today's judge on the locked documents, with the outputs' weights.
 
     Args:
-        own: its values, shape (outputs,).
-        looks: how many are allowed, which share the error.
+        own: the candidate's values, shape (outputs,).
+        looks: the number of allowed looks, which share the error.
     """
     outputs = ground.outputs.weighted(ground.weight)
     is_locked = np.isin(outputs.document, ground.locked)
@@ -85,10 +87,10 @@ def proof_of(ground: Ground, measure: str, own: FloatArray, *, looks: int) -> Pr
 
 
 def values_of(ground: Ground, formula: CriterionFormula) -> FloatArray:
-    """A formula's value of each output; shape (outputs,), NaN where a member gave no score.
+    """Return a formula's value for each output; shape (outputs,), NaN where a member gave no score.
 
     Raises:
-        ImproveError: a member's scores are no longer there.
+        ImproveError: a member's scores no longer exist.
     """
     by_name = {(arm.judge.name, arm.criterion): arm.scores for arm in ground.arms}
     by_name.setdefault((ground.judge.name, ground.criterion.name), ground.today)
@@ -101,7 +103,7 @@ def values_of(ground: Ground, formula: CriterionFormula) -> FloatArray:
 
 
 def all_looks_used(looks: int) -> str:
-    """Why no look is given."""
+    """Return the error that all looks are used."""
     return (
         f"All {looks} looks at the locked documents are used. More would prove too much by chance."
     )

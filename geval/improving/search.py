@@ -1,5 +1,5 @@
-"""Searching for a better judge among the scores there are: another judge, a panel, a calibration
-map. Everything is learned from training documents alone."""
+"""Search for a better judge among existing scores: another judge, a panel, a calibration map.
+Everything is learned from training documents only."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from geval.statistics.types import FloatArray
 
 # Fixed and stated, so that a search can be repeated.
 SEED = 0
-# By how much a map rises over the range of scores where it is flat, as a share of the ratings'.
+# By how much a flat map is made to rise over the range of scores, as a share of the ratings' range.
 RISE = 1e-4
 
 
@@ -29,8 +29,8 @@ class FoundChange:
     """A change that may be better than today's judge.
 
     It is a formula, or on a site a wording: the id of a proposal. `today` and `candidate` are
-    values on training documents, the candidate's by cross-validation; `gain` is positive for the
-    better, whatever is measured. `constant` is the best constant's distance, where distance is
+    values on training documents, the candidate's by cross-validation; `gain` is positive for an
+    improvement in either measure. `constant` is the best constant's distance, where distance is
     measured.
     """
 
@@ -52,11 +52,11 @@ class FoundChange:
 
     @property
     def is_better_on_training(self) -> bool:
-        """Whether it gains on training documents; a map has to beat the best constant as well."""
+        """Whether it gains on training documents; a map must beat the best constant as well."""
         return is_better(self.training())
 
     def training(self) -> dict[str, Any]:
-        """As a site's row of it, and JSON, hold it."""
+        """Return the training results, as stored in a site's row and in JSON."""
         return {
             "today": self.today,
             "candidate": self.candidate,
@@ -68,8 +68,8 @@ class FoundChange:
 
 @dataclass(frozen=True)
 class Power:
-    """What the locked documents can show: the smallest gain in rho that is proven in 80 % of the
-    tries, and how many documents a gain of `wanted` takes."""
+    """What the locked documents can show: the smallest gain in rho that is proven in 80 % of cases,
+    and how many documents a gain of `wanted` needs."""
 
     smallest: float
     wanted: float
@@ -78,7 +78,7 @@ class Power:
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found, best first, and what it rested on."""
+    """The changes that a search proposes, best first, and the data behind it."""
 
     candidates: list[FoundChange]
     training: int
@@ -105,7 +105,7 @@ def search(ground: Ground, changes: Sequence[str]) -> Searched:
 
 
 def check_size(ground: Ground) -> None:
-    """Refuse where nothing that is found could be relied on, or proven."""
+    """Refuse data that is too small for a reliable search, or for a proof."""
     missing = []
     for what, count, least in (
         ("training", len(ground.training), TRAINING_DOCUMENTS),
@@ -122,8 +122,8 @@ def check_size(ground: Ground) -> None:
 
 
 def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power | None:
-    """What can be proven, by how much other judges' rho differs from today's by document; None
-    without other judges."""
+    """Return what can be proven, estimated from the differences of other judges' rho to today's by
+    document; None without other judges."""
     differences = [
         spread
         for arm in ground.arms
@@ -133,7 +133,7 @@ def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power |
         return None
     spread = float(np.median(differences))
     needed = documents_for(spread, wanted, confidence=confidence)
-    # Of a sample it takes more documents to tell as much as with equal weights.
+    # A weighted sample needs more documents than one with equal weights.
     more = len(ground.locked) / max(1, ground.counting)
     return Power(
         smallest_gain(spread, ground.counting, confidence=confidence),
@@ -149,7 +149,7 @@ def _spread(ground: Ground, arm: Arm) -> float | None:
 
 
 def _choice(ground: Ground) -> list[FoundChange]:
-    """The single judge that ranks best, if it is another one."""
+    """Return the single judge that ranks best, if it is another one."""
     if not ground.arms:
         return []
     arms, documents = ground.learnable
@@ -170,7 +170,7 @@ def _panel(ground: Ground) -> list[FoundChange]:
     chosen = choose(arms, documents, seed=SEED)
     members = chosen.formula.members
     if len(members) < 2:
-        return []  # the best single one won: that is a choice
+        return []  # the best single judge won: that is a choice
     votes = effective_votes(arms, members)
     worth = "" if votes is None else f", worth {votes:.1f} that err independently"
     judges = {ground.arms[at].judge.name for at in members}
@@ -196,14 +196,13 @@ def _ranked(
 
 
 def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
-    """A panel's sum brought to the ratings' scale by a least-squares line, which keeps the
-    order."""
+    """Map a panel's sum to the ratings' scale by a least-squares line, which keeps the order."""
     members = chosen.formula.members
     total = chosen.formula.of(arms.scores)
     slope, intercept = (
         np.polyfit(total, arms.human, 1) if np.ptp(total) else (0.0, float(arms.human.mean()))
     )
-    if slope <= 0:  # it never turns what was learned around
+    if slope <= 0:  # the slope is never negative
         slope, intercept = 1.0, 0.0
     return CriterionFormula(
         members=tuple(
@@ -219,7 +218,7 @@ def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
 
 
 def _calibration(ground: Ground) -> list[FoundChange]:
-    """The monotonic map that brings today's scores nearest to people's."""
+    """Fit the monotonic map that brings today's scores closest to people's."""
     outputs, (human, own) = ground.on(ground.training, ground.human, ground.today)
     outputs, (human, own) = complete(outputs, human, own)
     error = cross_validated_error(outputs, human, own, rng=np.random.default_rng(SEED))
@@ -246,11 +245,11 @@ def _calibration(ground: Ground) -> list[FoundChange]:
 
 
 def _points(fitted: Isotonic, ratings: float) -> tuple[tuple[float, float], ...]:
-    """The map by its corners, made to rise a little where it is flat, and as far beyond both ends
-    as the scores reach: so it ranks exactly as the scores do.
+    """Return the map's corners, made to rise slightly where it is flat, and extended to the range
+    of scores: so it ranks exactly like the scores.
 
     Args:
-        ratings: the range of people's ratings, which says how much is little.
+        ratings: the range of people's ratings, which defines the slight rise.
     """
     x, y = fitted.x, fitted.fit
     inner = np.flatnonzero((np.diff(y)[:-1] != 0) | (np.diff(y)[1:] != 0)) + 1

@@ -1,5 +1,4 @@
-"""What a search and a look say, in words: those of a site's pages, of its commands and of the
-library."""
+"""Words for the results of searches and looks, for a site's pages, its commands and the library."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -16,7 +15,7 @@ MAP_CLAIM = "its numbers fit people's scale better; it ranks as before"
 
 
 class LookLike(Protocol):
-    """What came out of a look: a site's row, or `LookResult`, which says what each is."""
+    """The result of a look: a site's row or `LookResult`, which describes the fields."""
 
     @property
     def measure(self) -> str: ...
@@ -56,7 +55,7 @@ class LookLike(Protocol):
 
 
 def sentence(title: str, measure: str, training: Mapping[str, Any], look: LookLike | None) -> str:
-    """What a change gives on training documents, and what its look says, in one sentence."""
+    """Return a change's result on training documents, and its look's, in one sentence."""
     distance = training.get("constant")
     always = "" if distance is None else f" (always the same score: {distance:.2f})"
     tried = (
@@ -69,8 +68,8 @@ def sentence(title: str, measure: str, training: Mapping[str, Any], look: LookLi
 
 
 def outcome_in_words(look: LookLike) -> str:
-    """What a look says, such as "proven: gain +0.05 [+0.01, +0.09] on 40 locked documents"; of a
-    map also what is claimed, and the best constant."""
+    """Return a look's outcome, such as "proven: gain +0.05 [+0.01, +0.09] on 40 locked documents";
+    for a map also the claim and the best constant."""
     if look.gain is None:
         return f"{look.outcome}: {look.reason}"
     is_map = look.measure == Measure.DISTANCE
@@ -86,8 +85,8 @@ def outcome_in_words(look: LookLike) -> str:
 
 
 def likely_gain(look: LookLike) -> float | None:
-    """Of a proven gain, how large it is likely to be: those that prove are exaggerated by chance.
-    None for other looks."""
+    """Return the likely size of a proven gain, as proven gains are exaggerated by chance. None for
+    other looks."""
     if look.outcome != Outcome.PROVEN or look.gain is None or look.low is None:
         return None
     documents = look.ranked["documents"] if look.ranked else look.documents
@@ -97,7 +96,8 @@ def likely_gain(look: LookLike) -> float | None:
 
 
 def likely_in_words(look: LookLike) -> str:
-    """The same, such as "likely about +0.03, as gains that prove are exaggerated"."""
+    """Return the likely gain in words, such as "likely about +0.03, as gains that prove are
+    exaggerated"."""
     gain = likely_gain(look)
     if gain is None:
         return ""
@@ -105,16 +105,16 @@ def likely_in_words(look: LookLike) -> str:
 
 
 def _ends(low: float | None, high: float | None, reason: str = "") -> str:
-    """An interval, to follow a gain."""
+    """Return an interval to append to a gain."""
     if low is None or high is None:
         return f" (no interval: {reason})" if reason else ""
     return f" [{signed(low, _DIGITS)}, {signed(high, _DIGITS)}]"
 
 
 def constant_of(look: LookLike) -> str:
-    """How the best constant does on the locked documents, and the candidate against it, such as
-    "always 4: 0.62 from people, against which it gains +0.06 [+0.02, +0.10]"; empty where ranks are
-    compared."""
+    """Return how the best constant does on the locked documents, and the candidate compared with
+    it, such as "always 4: 0.62 from people, against which it gains +0.06 [+0.02, +0.10]"; empty
+    where ranks are compared."""
     if look.measure != Measure.DISTANCE or look.gain is None:
         return ""
     constant = look.constant
@@ -129,7 +129,8 @@ def constant_of(look: LookLike) -> str:
 
 
 def ranks_of(look: LookLike) -> str:
-    """In how many documents each of the two judges ranks anything; empty where it is not known."""
+    """Return in how many documents each of the two judges ranks outputs; empty where it is not
+    known."""
     if not look.ranked:
         return ""
     ranked = Ranked(look.ranked["documents"], look.ranked["candidate"], look.ranked["today"])
