@@ -1,4 +1,4 @@
-"""One program's calls to an endpoint: as many at once as it may, at the pace that it allows."""
+"""A program's calls to an endpoint, within its limits of concurrency and rate."""
 
 import time
 
@@ -13,13 +13,13 @@ from geval.llm.requests import Request
 
 
 class Caller:
-    """`spent` counts what calls took.
+    """`spent` counts what calls used.
 
-    A site's workers share a pace in their database; here there is one caller, which has its own.
+    A site's workers share a pace in their database; here there is a single caller with its own.
 
     Args:
-        most: how many calls may be open at once.
-        characters_each: about how long a prompt is, for limits on tokens.
+        most: the limit of concurrent calls.
+        characters_each: estimated length of a prompt, for limits on tokens.
     """
 
     def __init__(self, client: Client, *, most: int, characters_each: int) -> None:
@@ -32,10 +32,10 @@ class Caller:
         )
 
     async def call(self, request: Request) -> Reply:
-        """One call, when it may leave.
+        """Make a call as soon as it may be sent.
 
         Raises:
-            EndpointError: as the endpoint answered, or did not.
+            EndpointError: the endpoint answered with an error, or not at all.
         """
         async with self._in_flight.call() as flight:
             number = await self._pacer.turn()

@@ -17,8 +17,8 @@ from geval.texts.program import command
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit code: with ratings as `check`; without them 0, or 1 if an output has no score. 3 is
-    an error."""
+    """Run the command; return its exit code: with ratings as for `check`; without them 0, or 1 if
+    an output has no score. 3 is an error."""
     parser = _parser()
     options = parser.parse_args(list(arguments))
     chosen = {name: getattr(options, name) for name in (*SETTINGS, *FORMS)}

@@ -34,21 +34,21 @@ from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
 from geval.statistics.scales import Scale
 
-# Who is asked where nobody says.
+# The default provider.
 USUAL_BASE_URL = BY_NAME["openai"].base_url
 USUAL_SCALE = Scale(1, 5)
-# The kinds of judges that rate an output alone, without a site.
+# The kinds of judges that rate single outputs, without a site.
 KINDS = ("geval", "decision")
-# A judge's settings that mean something here.
+# A judge's settings that apply here.
 SETTINGS = (
     "mode", "samples", "temperature", "max_tokens", "concurrency", "timeout_seconds",
     "min_coverage", "request_options",
 )  # fmt: skip
-# A setting of one kind of judge each, with which it is asked for another form of answers.
+# Settings of one kind of judge each, for the form of its answers.
 FORMS = {"reply_form": "geval", "protocol": "decision"}
-# The mass of all labels is a decision model's coverage.
+# The total probability of all labels is a decision model's coverage.
 _CHATTING = CHATTING - {"min_coverage"}
-# What is shown where outputs were written about nothing.
+# The introduction for outputs without a source.
 INTRODUCTION_ALONE = (
     "You will be given a text. Rate it on one metric only. Read these instructions with care and"
     " keep them in view while you rate."
@@ -85,23 +85,23 @@ def evaluate(
 
     The model writes evaluation steps first, once; then it rates each output. The score is the mean
     of the scale's points, weighted by the probabilities of their tokens; where the endpoint gives
-    none, by how often each comes in 20 replies. A decision model writes nothing and gives the
-    probabilities of the points itself. Answers are kept in a file: what was asked before is not
-    asked again, and a program that was stopped goes on where it was.
+    none, by how often each occurs in 20 replies. A decision model writes nothing and gives the
+    probabilities of the points itself. Answers are stored in a file: questions are not asked twice,
+    and a stopped program continues where it was.
 
     Args:
         source: as for `geval.measure`; rows have an output, and what it was written about.
         criterion: its name with a `definition`, or a ready one such as
             "summarisation/any/coherence".
-        model: as the endpoint calls it.
+        model: the endpoint's name of the model.
         kind: "geval", or "decision" for a decision model.
         base_url: of an OpenAI-compatible endpoint.
         api_key: by default what the provider's usual variable holds, such as OPENAI_API_KEY.
-        introduction: what a model is shown, in words; by default a text and one written from it.
-        scale: lowest and highest rating; by default those of the ready criterion, else those of the
-            people's ratings in the file, else 1 to 5.
+        introduction: describes what the model is shown; by default a text and one written from it.
+        scale: lowest and highest rating; by default those of the ready criterion, else of people's
+            ratings in the file, else 1 to 5.
         steps: False for none; a text for steps of your own.
-        judge: what the judge is called in results; by default as the model.
+        judge: the judge's name in results; by default the model's.
         output, text: the columns with outputs and with what they were written about.
         document, system, human: as for `geval.measure`.
         kept_in: a file for answers; by default one in this account's cache, None for none.
@@ -114,8 +114,8 @@ def evaluate(
             "systemone", "gemini") of a decision model.
 
     Raises:
-        InputError: something cannot be read, or a setting cannot be taken.
-        EvaluationError: the model cannot be asked, or most outputs fail alike.
+        InputError: something cannot be read, or a setting is invalid.
+        EvaluationError: the model cannot be asked, or most outputs fail for the same reason.
     """
     evaluator = _evaluator(kind, settings)
     preset = _preset(criterion, definition)
@@ -170,8 +170,8 @@ def evaluate(
 
 
 def _unrated(question: UploadQuestion) -> UploadAnswer | None:
-    """The answer that leaves columns out of which nobody said that they are ratings: a judge needs
-    none. None where the question is about something else."""
+    """Answer a question about unnamed columns of ratings by ignoring them, as a judge needs none.
+    None where the question is about something else."""
     rated = ("score", "scores", "ratings", "annotator", "judge")
     return next(
         (
@@ -185,7 +185,7 @@ def _unrated(question: UploadQuestion) -> UploadAnswer | None:
 
 
 def _preset(criterion: str, definition: str) -> Preset | None:
-    """The ready criterion that is meant; None for one with a definition of its own.
+    """Return the named ready criterion; None for a criterion with its own definition.
 
     Raises:
         InputError: there is no such ready criterion, or it is not clear which.
@@ -220,7 +220,7 @@ def _scale(
 
 
 def _evaluator(kind: str, given: Mapping[str, Any]) -> LlmEvaluator:
-    """The kind of judge that is meant, with those of the settings that are its own."""
+    """Create the evaluator of a kind, with its own settings."""
     if kind not in KINDS:
         raise InputError(f"There is no kind {kind!r} here. There are: {', '.join(KINDS)}.")
     made = evaluator_class(kind)
@@ -260,8 +260,8 @@ def _client(asked: Asked, api_key: str | None) -> Client:
 
 
 def run_apart(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-    """The result of a coroutine, in an event loop and a thread of its own: notebooks have a loop
-    that runs already. When somebody interrupts, calls are ended first."""
+    """Run a coroutine in a separate thread with its own event loop, as notebooks already run one.
+    On interruption, calls are cancelled first."""
     result: Future[Result] = Future()
     loop = asyncio.new_event_loop()
     task: list[asyncio.Task[Result]] = []

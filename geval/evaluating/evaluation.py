@@ -1,4 +1,5 @@
-"""What `geval.evaluate` gives: a score for each output, and what those are worth beside people."""
+"""The result of `geval.evaluate`: a score for each output, and the scores' agreement with
+people."""
 
 import csv
 import json
@@ -21,7 +22,7 @@ from geval.measuring.measuring import measure_rows
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.scales import Scale
 
-# Columns by which an upload knows what they are.
+# Columns that an upload recognises.
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "judge", "score")
 
 
@@ -30,8 +31,8 @@ class OutputScore:
     """A judge's score of an output.
 
     `score` is on the criterion's scale; None where `reason` and `detail` say why there is none.
-    `distribution` has the probability of each point, `coverage` what the points had before they
-    were made to add up to 1, and `entropy` is in bits.
+    `distribution` has the probability of each point, `coverage` is the points' total probability
+    before normalising, and `entropy` is in bits.
     """
 
     document: str
@@ -49,8 +50,8 @@ class OutputScore:
 
 @dataclass(frozen=True)
 class Usage:
-    """What judging took: calls and tokens (some of those in were cached, some of those out a
-    thought), and answers that were kept from earlier."""
+    """What judging used: calls, tokens (with cached input and reasoning output tokens), and stored
+    answers from earlier."""
 
     calls: int
     prompt_tokens: int
@@ -63,7 +64,7 @@ class Usage:
 @dataclass(frozen=True)
 class Evaluation:
     """The scores of outputs on a criterion. `steps` are the evaluation steps that were used, and
-    `template` the prompt without texts. `mode` is "" where the judge's `kind` knows no other."""
+    `template` the prompt without texts. `mode` is "" where the judge's `kind` has only one."""
 
     judge: str
     criterion: str
@@ -84,7 +85,7 @@ class Evaluation:
 
     @property
     def has_ratings(self) -> bool:
-        """Whether people rated this criterion in what was judged."""
+        """Whether people rated this criterion in the judged data."""
         wanted = self.criterion.lower()
         return any(
             isinstance(row, RatingRow) and row.criterion.lower() == wanted for row in self.rows
@@ -92,10 +93,10 @@ class Evaluation:
 
     @cached_property
     def measurement(self) -> Measurement:
-        """What the scores are worth beside the ratings that came with the outputs.
+        """Measure the scores against the ratings in the source.
 
         Raises:
-            InputError: no ratings came with them.
+            InputError: the source contains no ratings.
         """
         return self.measure()
 
@@ -124,11 +125,11 @@ class Evaluation:
         ]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """A row for each output, without pandas."""
+        """Return a row for each output, without pandas."""
         return [asdict(score) for score in self.scores]
 
     def to_frame(self) -> Any:
-        """The same rows as a pandas data frame.
+        """Return the same rows as a pandas data frame.
 
         Raises:
             ImportError: pandas is not installed; `to_records` needs none.
@@ -138,7 +139,7 @@ class Evaluation:
         return pd.DataFrame(self.to_records())
 
     def to_json(self) -> str:
-        """Scores, settings and what it took."""
+        """Return scores, settings and usage."""
         content = {
             "judge": self.judge,
             "criterion": self.criterion,
@@ -163,10 +164,10 @@ class Evaluation:
             )
 
     def to_tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Outputs, people's ratings and the judge's scores as rows of uploads.
+        """Return outputs, people's ratings and the judge's scores as rows for uploads.
 
         Raises:
-            ValueError: outputs are turns of conversations, whose file can be uploaded as it is.
+            ValueError: outputs are turns of conversations, whose file can be uploaded unchanged.
         """
         outputs = [row for row in self.rows if isinstance(row, OutputRow)]
         if any(row.conversation or row.turns for row in outputs):
@@ -192,7 +193,7 @@ class Evaluation:
 
     @property
     def summary(self) -> str:
-        """How many outputs have a score, in what way, and what it took."""
+        """Return how many outputs have a score, how they were scored, and the usage."""
         values = [score.score for score in self.scores if score.score is not None]
         mean = f", mean {sum(values) / len(values):.2f}" if values else ""
         usage = self.usage
@@ -222,7 +223,7 @@ def evaluation_of(
     usage: Usage,
     rows: Sequence[Row],
 ) -> Evaluation:
-    """The scores of outputs, from their outcomes in the same order."""
+    """Build the evaluation from the outcomes of outputs in the same order."""
     parts = asked.parts
     scores = tuple(
         _score_of(judge, parts.criterion, output, outcome)
@@ -266,7 +267,7 @@ def _score_record(row: ScoreRow, whose: str) -> dict[str, Any]:
 
 
 def _advice(judged: Judged) -> list[str]:
-    """For each reason for which outputs have no score, how many those are and what to do."""
+    """Return for each reason why outputs have no score their number and what to do."""
     reasons = Counter(
         Reason(outcome.reason) for outcome in judged.outcomes if isinstance(outcome, Failure)
     )

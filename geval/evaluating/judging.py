@@ -1,5 +1,5 @@
-"""A judge asks about outputs: what it can do is found out, its steps are written, then each prompt
-is asked once. As a site's workers do, with the same prompts, readers, scores and pacing."""
+"""Judge outputs: probe the model, generate evaluation steps, then ask each prompt once. It uses the
+same prompts, parsers, scoring and pacing as a site's workers."""
 
 import asyncio
 import json
@@ -28,18 +28,18 @@ from geval.llm.stopping import FailuresInARow, FirstItems
 from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import StepsError, read_steps
 
-# A rate limit is waited for; whoever sits in front of it can stop and go on later.
+# Rate limits are waited for; the user can stop the program and continue later.
 PATIENT = RetryPolicy(rate_limit_patience=1800)
 Outcome = Scored | Failure
 
 
 class EvaluationError(Exception):
-    """A judge could not go on; the message says why and what to do. What was answered is kept."""
+    """A judge could not continue; the message says why and what to do. Answers are kept."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a judge rates and how.
+    """The judge's task.
 
     `steps` are evaluation steps, "" for none, None for those that the model writes.
     """
@@ -54,8 +54,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of it: an outcome for each output, in their order; the settings, steps and template
-    that were used."""
+    """The results: an outcome for each output, in order; the settings, steps and template that were
+    used."""
 
     outcomes: tuple[Outcome, ...]
     settings: RequestSettings
@@ -64,10 +64,10 @@ class Judged:
 
 
 class Judging:
-    """Asks one endpoint about outputs.
+    """Asks an endpoint about outputs.
 
     Args:
-        kept: answers that are not asked for again.
+        kept: stored answers, which are not requested again.
         note: called with each outcome.
     """
 
@@ -109,7 +109,7 @@ class Judging:
         return Judged(outcomes, settings, steps, template)
 
     async def _fitted(self) -> RequestSettings:
-        """The settings as the model takes them, which is looked up once."""
+        """Return the settings that the model accepts, which is probed once."""
         asked, chosen = self._asked, self._asked.settings
         if not asked.evaluator.is_probed:
             self._check_scale("")
@@ -139,9 +139,9 @@ class Judging:
             raise EvaluationError(why)
 
     def _sample(self) -> JudgeQuestion:
-        """The question about the first output that has one, for the probe; as a text, so that what
-        was found holds for every form of replies, and without steps, which the model cannot be
-        asked for before it was probed."""
+        """Return a question about the first possible output, for the probe; in text form, so that
+        the findings apply to every form of replies, and without steps, which cannot be requested
+        before the probe."""
         template = self._asked.evaluator.template(self._asked.parts, self._asked.steps or None)
         settings = RequestSettings(self._asked.model, "direct")
         failure = None
@@ -173,7 +173,7 @@ class Judging:
         return self._asked.evaluator.question(item, parts.scale, settings)
 
     async def _outcomes(self, template: str, settings: RequestSettings) -> tuple[Outcome, ...]:
-        """Outputs with the same prompt are asked about once."""
+        """Return outcomes; outputs with the same prompt are asked about once."""
         questions = [self._question(template, output, settings) for output in self._outputs]
         outcomes: dict[int, Outcome] = {}
         alike: dict[str, list[int]] = {}
@@ -227,7 +227,7 @@ class Judging:
 
 
 class _Stopping:
-    """Ends a judge's work before all items are paid for, where something is wrong with them all."""
+    """Stops judging early, before all items are paid for, if all would fail."""
 
     def __init__(self, settings: RequestSettings) -> None:
         self._rules = (FirstItems(settings), FailuresInARow())
@@ -236,7 +236,7 @@ class _Stopping:
         """Count an item.
 
         Raises:
-            EvaluationError: the others would fail alike.
+            EvaluationError: the others would fail for the same reason.
         """
         for rule in self._rules:
             if why := rule.note(outcome):
@@ -244,7 +244,7 @@ class _Stopping:
 
 
 async def _all(work: Iterator[Any]) -> None:
-    """Do several things at once; the first error ends them all."""
+    """Run tasks concurrently; the first error cancels all."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         await asyncio.gather(*tasks)

@@ -1,4 +1,4 @@
-"""Answers of models in a file, so that no question is paid for twice."""
+"""Models' answers in a file, so that no question is paid for twice."""
 
 import json
 import sqlite3
@@ -13,7 +13,7 @@ from geval.llm.calls import Answer
 from geval.llm.probe import Findings
 from geval.llm.reply_json import choices_from_json, choices_to_json
 
-# A second program that judges with the same file writes meanwhile.
+# Another program that uses the same file may be writing.
 BUSY_SECONDS = 30.0
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS answers"
@@ -25,31 +25,31 @@ _TABLES = (
 
 
 def usual_path() -> Path:
-    """Where answers are kept unless somebody names a file: the cache folder of this account."""
+    """Return the default file of answers, in this account's cache folder."""
     return Path(platformdirs.user_cache_dir("geval")) / "answers.sqlite3"
 
 
 class KeptAnswers:
-    """Answers by the digest of their requests, and what models were found to do.
+    """Answers by the digest of their requests, and findings of probes.
 
-    Each is written at once: a program that is stopped loses none. Keys of endpoints are never
+    Each is written immediately, so that a stopped program loses none. Endpoints' keys are never
     written.
 
     Args:
-        path: of the file; None keeps answers in memory, for as long as this is open.
+        path: the file's path; None keeps answers in memory while this is open.
     """
 
     def __init__(self, path: Path | None) -> None:
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)  # answers may quote what nobody else is to read
+            path.touch(mode=0o600)  # answers may quote private texts
         self.reused = 0
-        # Calls are made in a thread of their own; it is the only one that uses the file.
+        # Calls are made in a separate thread, the only one that uses the file.
         self._file = sqlite3.connect(
             path or ":memory:", timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         self._file.execute("PRAGMA journal_mode = WAL")
-        # The last moments before a power cut may be asked again.
+        # The answers of the last moments before a power cut may be lost.
         self._file.execute("PRAGMA synchronous = NORMAL")
         for table in _TABLES:
             self._file.execute(table)
@@ -66,7 +66,7 @@ class KeptAnswers:
         self._file.close()
 
     def answer(self, key: str) -> Answer | None:
-        """The answer to a request, which cost nothing; None if it was not asked before."""
+        """Return the stored answer to a request, at no cost; None if there is none."""
         row = self._file.execute("SELECT choices, model FROM answers WHERE key = ?", (key,))
         kept = row.fetchone()
         if kept is None:
@@ -76,12 +76,12 @@ class KeptAnswers:
         return Answer(choices, kept[1], "", 0, 0, calls=0, seconds=0.0)
 
     def keep(self, key: str, choices: Any, model: str) -> None:
-        """Keep the choices behind an answer."""
+        """Store the choices of an answer."""
         content = json.dumps(choices_to_json(choices), ensure_ascii=False)
         self._file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, content, model))
 
     def findings(self, base_url: str, model: str) -> Findings | None:
-        """What a model was found to do; None if nobody looked."""
+        """Return the findings of a model's probe; None if it was not probed."""
         row = self._file.execute(
             "SELECT content FROM findings WHERE base_url = ? AND model = ?", (base_url, model)
         )
@@ -89,7 +89,7 @@ class KeptAnswers:
         return None if kept is None else Findings.from_json(json.loads(kept[0]))
 
     def keep_findings(self, base_url: str, model: str, content: Mapping[str, Any]) -> None:
-        """Keep what a model was found to do."""
+        """Store the findings of a model's probe."""
         self._file.execute(
             "INSERT OR REPLACE INTO findings VALUES (?, ?, ?)",
             (base_url, model, json.dumps(content)),

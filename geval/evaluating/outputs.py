@@ -1,4 +1,4 @@
-"""Rows of files become the outputs that a judge reads."""
+"""Convert rows of files to the outputs that a judge reads."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,8 @@ from geval.texts.turns import Turn, turns_from
 
 @dataclass(frozen=True)
 class JudgedOutput:
-    """A system's output on a document. `document` is the name that a row gives it, or its text."""
+    """A system's output on a document. `document` is the document's name in the row, or its
+    text."""
 
     document: str
     system: str
@@ -21,10 +22,10 @@ class JudgedOutput:
 
 
 def outputs_of(rows: Iterable[Row]) -> list[JudgedOutput]:
-    """The outputs in rows, in their order; each once.
+    """Return the outputs in rows, in order, without repetitions.
 
     Raises:
-        InputError: there are none, or two texts of one system on one document.
+        InputError: there are none, or a system has two texts on a document.
     """
     outputs: dict[tuple[str, str], JudgedOutput] = {}
     conversations: dict[str, tuple[Turn, ...]] = {}
