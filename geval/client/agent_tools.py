@@ -14,14 +14,14 @@ from geval.reports.verdicts.verdict_table import verdict_lines
 Answer = dict[str, Any]
 Kind = Literal["outputs", "ratings", "preferences", "scores"]
 Method = TypeVar("Method", bound=Callable[..., Any])
-# A server answers others meanwhile, so nobody waits long in one call.
+# The longest wait in one call, as a server must answer others meanwhile.
 MOST_SECONDS, LOOK_SECONDS = 10.0, 0.5
 MOST_LETTERS = 1000
 SLUG = re.compile(r"[-\w]+")
 
 
 class Level(IntEnum):
-    """What an agent may do; each includes those before."""
+    """What an agent may do; each level includes the lower ones."""
 
     READ = 0
     WRITE = 1
@@ -30,41 +30,41 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class AgentSite(Client):
-    """A site as an agent may use it.
+    """A site as an agent uses it.
 
     Args:
-        level: what the agent may do, whatever else its user may.
+        level: what the agent may do, regardless of its user's rights.
     """
 
     level: Level = Level.READ
 
     def project(self, slug: str) -> Project:
-        """A project by its short name.
+        """Return a project by its short name.
 
         Raises:
-            ApiError: it is no short name, so that none can be an address.
+            ApiError: it is not a valid short name, and must not be used in an address.
         """
         if not SLUG.fullmatch(slug):
             raise not_found(f"There is no project {slug!r}.")
         return super().project(slug)
 
     def link(self, page: str, *args: Any) -> str:
-        """The address of a page, by its name on the site."""
+        """Return the address of a page, by its name on the site."""
         raise NotImplementedError
 
 
 def not_found(detail: str) -> ApiError:
-    """What an agent named is not there."""
+    """Return the error for something that does not exist."""
     return ApiError(404, {"title": "Not found", "detail": detail})
 
 
 def forbidden(detail: str) -> ApiError:
-    """An agent may not do this, whatever its user may."""
+    """Return the error for something that an agent may not do, regardless of its user's rights."""
     return ApiError(403, {"title": "Forbidden", "detail": detail})
 
 
 def tool(level: Level, *, here: bool = False) -> Callable[[Method], Method]:
-    """Mark a method as a tool for agents that may do so much.
+    """Mark a method as a tool for agents of this level.
 
     Args:
         here: it needs this machine's files, so it is not offered over HTTP.
@@ -86,7 +86,7 @@ class Tools:
 
     @classmethod
     def of(cls, site: AgentSite) -> Iterator[Any]:
-        """Its methods that are tools, for a site."""
+        """Return the methods that are tools, for a site."""
         tools = cls(site)
         for name in vars(cls):
             method = getattr(tools, name)
@@ -103,10 +103,10 @@ class Tools:
             )
 
     def named(self, project: str, kind: Literal["criteria", "judges"], name: str) -> Answer:
-        """A criterion, or the newest version of a judge that is not retired, by its name.
+        """Return a criterion, or the newest version of a judge that is not retired, by name.
 
         Raises:
-            ApiError: there is none; the message lists those there are.
+            ApiError: there is none; the message lists the existing ones.
         """
         target = self.site.project(project)
         listed: Any = target.list_judges() if kind == "judges" else target.list_criteria()
@@ -119,7 +119,8 @@ class Tools:
         return newest
 
     def until(self, read: Callable[[], Answer], going: set[str], seconds: float) -> Answer:
-        """What `read` says once its `state` is none of `going`, or after some seconds."""
+        """Call `read` until its `state` is none of `going`, or some seconds have passed; return its
+        result."""
         end = time.monotonic() + min(seconds, MOST_SECONDS)
         while (answer := read())["state"] in going and time.monotonic() < end:
             time.sleep(LOOK_SECONDS)
@@ -127,7 +128,7 @@ class Tools:
 
 
 class CoreTools(Tools):
-    """Those of every site."""
+    """The tools of every site."""
 
     @tool(Level.READ)
     def list_projects(self) -> Answer:
@@ -452,5 +453,5 @@ class CoreTools(Tools):
 
 
 def shortened(text: str) -> str:
-    """A text as an answer holds it: its first letters."""
+    """Shorten a text for an answer."""
     return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"

@@ -86,7 +86,7 @@ class AsyncClient(SiteOperations, Logging, Awaiting):
 
     @cached_property
     def _outbox(self) -> Outbox:
-        """What is logged is sent by a thread, which waits for replies itself."""
+        """Return the queue of logged rows; a thread sends them and waits for replies."""
         return Client(self.base_url, self.token, self.timeout)._outbox
 
     async def _read_answer(self, request: Request[Any]) -> Any:
@@ -121,7 +121,7 @@ class AsyncClient(SiteOperations, Logging, Awaiting):
                     yield json.loads(line)
 
     async def _save(self, request: Request[Path]) -> Path:
-        """Write a reply into a file; its path."""
+        """Write a reply to a file; return its path."""
         target = Path(request.to)
         with request.written(self.token) as written:
             async with self._open(written) as response:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class Logging:
-    """What both clients have to log what a program's models write."""
+    """The methods of both clients for logging what a program's models write."""
 
     @property
     def _outbox(self) -> Outbox:
@@ -67,7 +67,7 @@ class Logging:
         doc_id: str | None = None,
         **more: Any,
     ) -> None:
-        """Have an output sent to a project soon, by a thread of its own; never waits or raises.
+        """Send an output to a project soon, in a separate thread; never waits or raises.
 
         Args:
             project: it, or its short name.
@@ -153,7 +153,7 @@ class Client(SiteOperations, Logging, Blocking):
                 yield json.loads(line)
 
     def _save(self, request: Request[Path]) -> Path:
-        """Write a reply into a file; its path."""
+        """Write a reply to a file; return its path."""
         target = Path(request.to)
         with (
             request.written(self.token) as written,
@@ -192,7 +192,7 @@ class Client(SiteOperations, Logging, Blocking):
 
     @contextlib.contextmanager
     def _open(self, written: Written) -> Iterator[IO[bytes]]:
-        """The body of a reply.
+        """Open a connection and return the reply's body.
 
         Raises:
             ApiError: the site refused.

@@ -1,6 +1,6 @@
-"""Rows that wait to be sent to a site, in a thread of their own; for `client.log`.
+"""Rows that wait to be sent to a site by a separate thread; for `client.log`.
 
-Putting a row in never waits and never raises. It needs only the standard library, as the client.
+Adding a row never waits and never raises. It needs only the standard library, like the client.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ MOST_WAITING = 10_000
 MOST_BYTES = 64 * 2**20
 BATCH_ROWS = 500
 BATCH_BYTES = 4 * 2**20
-# How long a row waits for others, and how long a site that does not answer is left alone.
+# How long a row waits for others, and the pause after a site does not answer.
 GATHER_SECONDS = 1.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-# How long the end of the program waits.
+# How long the program waits at its end.
 EXIT_SECONDS = 5.0
 log = logging.getLogger("geval.client")
 
@@ -38,7 +38,7 @@ class Row:
 
 
 class RefusedError(Exception):
-    """The site refused rows: those of `lines` (from 1), or all of them."""
+    """The site refused rows: those in `lines` (from 1), or all of them."""
 
     def __init__(self, reason: str, lines: frozenset[int] = frozenset()) -> None:
         super().__init__(reason)
@@ -76,10 +76,10 @@ class Outbox:
         self.thread: threading.Thread | None = None
 
     def put(self, project: str, row: Mapping[str, Any]) -> None:
-        """Have a row sent; dropped if too many wait, or if it cannot be written as JSON."""
+        """Queue a row; it is dropped if too many wait, or if it cannot be written as JSON."""
         try:
             if self.owner != os.getpid():
-                self._begin_anew()  # a fork has neither the thread nor what waits for it
+                self._begin_anew()  # after a fork there is neither the thread nor its queue
             line = json.dumps(row, default=str).encode()
             with self.changed:
                 size = self.waiting_bytes + len(line)
@@ -93,11 +93,11 @@ class Outbox:
                     self.thread = threading.Thread(target=self._run, name="geval-log", daemon=True)
                     self.thread.start()
                 self.changed.notify_all()
-        except Exception as error:  # the caller's work goes on, whatever happens here
+        except Exception as error:  # errors here must not stop the caller
             self._drop(1, f"{type(error).__name__}: {error}")
 
     def flush(self, seconds: float) -> bool:
-        """Send what waits now; returns whether nothing was left after that time."""
+        """Send the waiting rows; return whether none was left after that time."""
         if self.owner != os.getpid():
             return True
         with self.changed:
@@ -115,7 +115,7 @@ class Outbox:
             self._drop(self.unsent, "the program ended before the site took them")
 
     def _drop(self, count: int, reason: str) -> None:
-        """Count rows that are lost; the first ones with a warning."""
+        """Count lost rows; warn about the first ones."""
         is_first, self.dropped = not self.dropped, self.dropped + count
         if is_first:
             with contextlib.suppress(Exception):
@@ -132,14 +132,14 @@ class Outbox:
             batch = self._next_batch()
             try:
                 self._deliver(batch[0].project, [row.line for row in batch])
-            except Exception as error:  # the thread must live on for the next rows
+            except Exception as error:  # the thread must continue for the next rows
                 self._drop(len(batch), f"{type(error).__name__}: {error}")
             with self.changed:
                 self.unsent -= len(batch)
                 self.changed.notify_all()
 
     def _next_batch(self) -> list[Row]:
-        """The next rows of one project; waits for the first, and a little for others."""
+        """Return the next rows of a project; waits for the first, and a little for others."""
         with self.changed:
             self.changed.wait_for(lambda: bool(self.waiting))
             self.changed.wait_for(

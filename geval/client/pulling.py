@@ -1,4 +1,4 @@
-"""What a project has, as the rows that `geval.measure` takes."""
+"""A project's data as the rows that `geval.measure` takes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Pulled(list[dict[str, Any]]):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a site answers about a project; everything in the order in which it was stored."""
+    """A site's data of a project, in the order in which it was stored."""
 
     criteria: Iterable[CriterionOut]
     judges: Iterable[JudgeOut]
@@ -59,7 +59,7 @@ class Contents:
         return Pulled(self._rows(), scales, self._choices())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        # A conversation has turns for a source; what names the document does as well here.
+        # A conversation has turns instead of a source; here the document's name is enough.
         sources, sessions = {}, {}
         for document in self.documents:
             name = document["doc_id"]
@@ -81,7 +81,7 @@ class Contents:
         yield from self._newest_scores()
 
     def _newest_scores(self) -> Iterable[dict[str, Any]]:
-        """Of several runs of a judge the last one's score of an output, as reports count it."""
+        """Return only the last run's score of each output by a judge, as in reports."""
         newest = {}
         for score in self.scores:
             judge = self._label(score)

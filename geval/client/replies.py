@@ -1,4 +1,4 @@
-"""What both clients make of replies: a judge by its name, a run's progress, a report's rows."""
+"""Interpret replies for both clients: a judge by its name, a run's progress, a report's rows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from geval.client.shapes import JudgeOut, RunOut
 
 Frames = Literal["pandas", "polars"]
-# Between two looks whether a worker has computed a large report.
+# Seconds between two checks whether a worker has computed a large report.
 REPORT_SECONDS = 2.0
 
 
 class Pushed(Protocol):
-    """What `push` takes: rows of uploads, by their kind."""
+    """Results that `push` accepts, with rows of uploads by kind."""
 
     def to_tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
 
 
 def uploads_of(evaluation: Pushed) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """The rows to load, by their kind, in the order in which they need each other.
+    """Return the rows to load by kind, in the order of their dependencies.
 
     Raises:
         ValueError: the outputs are turns of conversations.
@@ -46,7 +46,8 @@ def newest_judge(judges: Iterable[JudgeOut], name: str, project: str) -> int:
 
 @contextlib.contextmanager
 def progress_of_run(progress: bool | IO[str]) -> Iterator[Callable[[RunOut], bool]]:
-    """Takes each status of a run, and says whether the run is over or paused; shows a bar.
+    """Return a function that takes each status of a run and returns whether the run is over or
+    paused; it shows a progress bar.
 
     Args:
         progress: whether, or where, to show it.
@@ -65,7 +66,7 @@ def progress_of_run(progress: bool | IO[str]) -> Iterator[Callable[[RunOut], boo
 
 
 def is_report(reply: Mapping[str, Any]) -> bool:
-    """Whether a reply is a report, not the news that a worker computes it."""
+    """Return whether a reply is a report, rather than the progress of a worker that computes it."""
     return "criteria" in reply
 
 

@@ -1,5 +1,4 @@
-"""What is sent to a site, and how its replies are read: the same for both clients, without a
-network."""
+"""Requests to a site and reading of its replies, common to both clients, without a network."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ ATTEMPTS = 3
 ITEMS_A_PAGE = 1000
 PASSING = frozenset({429, 502, 503, 504})
 PREFIX = "/api/v1"
-# The environment variable with a token, where none is given.
+# The environment variable with a token, if none is given.
 TOKEN_VARIABLE = "GEVAL_TOKEN"  # noqa: S105 (a variable's name)
 
 
@@ -62,17 +61,17 @@ class ApiError(Exception):
 
 
 def no_token(site: str, variable: str = TOKEN_VARIABLE) -> str:
-    """What to do where the variable with a token is empty."""
+    """Return what to do if the variable with a token is empty."""
     return f"{variable} is not set; put a token of {site} there (its page Tokens makes one)"
 
 
 @dataclass(frozen=True)
 class Request(Generic[T]):
-    """What an operation asks; `T` is what it gives.
+    """The request of an operation; `T` is its result.
 
     Args:
         path: after `/api/v1`.
-        query: what is None is left out, so that the site's defaults count.
+        query: values of None are left out, so that the site's defaults apply.
         rows: the body of an upload, instead of JSON.
         to: the file that the reply is written to.
     """
@@ -85,13 +84,13 @@ class Request(Generic[T]):
     to: str | Path = ""
 
     def at(self, cursor: int) -> Request[T]:
-        """The page of a list that begins there."""
+        """Return the request for the page that begins at a cursor."""
         return replace(self, query={**self.query, "cursor": cursor, "limit": ITEMS_A_PAGE})
 
     @contextlib.contextmanager
     def written(self, token: str) -> Iterator[Written]:
-        """The request as it is sent; a repetition has the same idempotency key, so that changes
-        happen only once."""
+        """Return the request as it is sent; a repetition has the same idempotency key, so that
+        changes are made only once."""
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         if self.method != "GET":
             headers["Idempotency-Key"] = uuid.uuid4().hex
@@ -136,10 +135,10 @@ class Written:
 
 
 def pause_before_next(error: OSError | ApiError, attempt: int, content: IO[bytes] | None) -> float:
-    """How many seconds to wait until the same request is sent again, from its beginning.
+    """Return how many seconds to wait before sending the same request again.
 
     Raises:
-        OSError, ApiError: the error, if that will not help.
+        OSError, ApiError: the error, if retrying will not help.
     """
     if attempt == ATTEMPTS or not may_pass(error):
         raise error
@@ -149,14 +148,14 @@ def pause_before_next(error: OSError | ApiError, attempt: int, content: IO[bytes
 
 
 def may_pass(error: OSError | ApiError) -> bool:
-    """Whether the same request can succeed a little later."""
+    """Return whether the same request may succeed a little later."""
     if isinstance(error, ApiError):
         return error.status in PASSING or error.title == "Request in progress"
     return True
 
 
 def refusal(status: int, reason: str, content: bytes, retry_after: str) -> ApiError:
-    """The error that a reply with a status from 400 on is."""
+    """Return the error for a reply with a status of 400 or more."""
     try:
         problem = json.loads(content)
     except ValueError:
@@ -168,25 +167,25 @@ def refusal(status: int, reason: str, content: bytes, retry_after: str) -> ApiEr
 
 
 def failed_probe(message: str) -> ApiError:
-    """The endpoint that was probed does not answer."""
+    """Return the error for a probed endpoint that does not answer."""
     return ApiError(502, {"title": "The endpoint did not answer", "detail": message})
 
 
 def probe_request(address: str) -> Request[dict[str, Any]]:
-    """How far a probe is, by the address that an error named."""
+    """Return the request for a probe's progress, at the address in an error."""
     return Request("GET", address.removeprefix(PREFIX))
 
 
 class Blocking:
-    """What has operations that wait for their reply."""
+    """A client whose operations wait for the reply."""
 
 
 class Awaiting:
-    """What has operations that are awaited."""
+    """A client whose operations are awaited."""
 
 
 class Operation(Generic[P, Here, There]):
-    """A method of both clients, declared by a function that says what is asked."""
+    """A method of both clients, declared by a function that returns its request."""
 
     def __init__(self, build: Callable[Concatenate[Any, P], Request[Any]], read: str) -> None:
         self.build = build
@@ -213,7 +212,7 @@ class Operation(Generic[P, Here, There]):
 
 @contextlib.contextmanager
 def whole_file(target: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which takes the place of `target` once it is whole."""
+    """Open a file that replaces `target` once it is complete."""
     part = target.with_name(f"{target.name}.part")
     try:
         with part.open("wb") as file:
@@ -226,26 +225,26 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
 def answered(
     build: Callable[Concatenate[Any, P], Request[T]],
 ) -> Operation[P, T, Awaitable[T]]:
-    """An operation whose reply is JSON."""
+    """Declare an operation whose reply is JSON."""
     return Operation(build, "_read_answer")
 
 
 def listed(
     build: Callable[Concatenate[Any, P], Request[T]],
 ) -> Operation[P, Iterator[T], AsyncIterator[T]]:
-    """An operation whose reply is a list in pages, all of which are read."""
+    """Declare an operation whose reply is a paginated list, of which all pages are read."""
     return Operation(build, "_read_pages")
 
 
 def lined(
     build: Callable[Concatenate[Any, P], Request[T]],
 ) -> Operation[P, Iterator[T], AsyncIterator[T]]:
-    """An operation whose reply is a JSON object per line, read as they arrive."""
+    """Declare an operation whose reply is one JSON object per line, read as they arrive."""
     return Operation(build, "_read_lines")
 
 
 def saved(
     build: Callable[Concatenate[Any, P], Request[Path]],
 ) -> Operation[P, Path, Awaitable[Path]]:
-    """An operation whose reply is written to a file."""
+    """Declare an operation whose reply is written to a file."""
     return Operation(build, "_save")
