@@ -1,9 +1,9 @@
-"""Texts that hold themselves in several languages: `[de]` begins the part for readers of German,
-alone on a line of a text, and within a name, which has one line."""
+"""Texts in several languages: `[de]` begins the part for readers of German, alone on a line of a
+text, and within a name, which has one line."""
 
 import re
 
-# Of annotators' pages and mails, by code, each with its own name.
+# The languages of annotators' pages and mails, by code, each with its own name.
 LANGUAGES = {
     "en": "English",
     "de": "Deutsch",
@@ -15,17 +15,17 @@ LANGUAGES = {
     "ar": "العربية",
 }
 _CODE = rf"\[({'|'.join(map(re.escape, LANGUAGES))})\]"
-# A code within a line that nothing follows is part of the text: "Rate texts [de]".
+# A code at the end of a line is part of the text: "Rate texts [de]".
 _IN_LINE = re.compile(rf"(?:^|[ \t]+){_CODE}[ \t]+(?=\S)", re.IGNORECASE)
 _ON_A_LINE = re.compile(rf"^[ \t]*{_CODE}[ \t]*\r?$\n?", re.MULTILINE | re.IGNORECASE)
 
 
 def part_in(text: str, language: str) -> str:
-    """The part of a text for a language.
+    """Return the part of a text for a language.
 
     Args:
-        text: what stands before the first code is for all languages without a part of their own; if
-            nothing does, the first part is.
+        text: the part before the first code is for all languages without their own part; if it is
+            empty, the first part is.
         language: a code of `LANGUAGES`.
 
     >>> part_in("Rate it.\\n[de]\\nBewerten Sie.", "de")
@@ -35,11 +35,11 @@ def part_in(text: str, language: str) -> str:
 
 
 def name_in(name: str, language: str = "") -> str:
-    """The part of a name, a title or a question for a language.
+    """Return the part of a name, a title or a question for a language.
 
     Args:
         name: one line; see `part_in`.
-        language: a code of `LANGUAGES`; "" for the part that no language is named for.
+        language: a code of `LANGUAGES`; "" for the part without a language.
 
     >>> name_in("Summaries [de] Zusammenfassungen", "de")
     'Zusammenfassungen'

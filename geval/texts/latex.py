@@ -1,4 +1,4 @@
-"""Texts as LaTeX prints them. Pure."""
+"""Escape texts for LaTeX. Pure."""
 
 import re
 import unicodedata
@@ -11,22 +11,22 @@ _SPECIAL = {
 
 
 def escaped(text: str) -> str:
-    """A text as LaTeX prints it."""
+    """Escape a text for LaTeX."""
     return "".join(_SPECIAL.get(letter, letter) for letter in _one_line(text))
 
 
 def _one_line(text: str) -> str:
-    """An empty line would end the paragraph, and with it the table."""
+    """Join lines: an empty line would end the paragraph, and with it the table."""
     return re.sub(r"[\r\n\v\f\x85\u2028\u2029]+", " ", text)
 
 
 def first_cell(text: str) -> str:
-    """A text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for arguments of
-    it."""
+    """Return a text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for
+    arguments of it."""
     return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)
 
 
 def label_part(name: str) -> str:
-    """A name as a part of a `\\label`: small letters of ASCII, digits and hyphens."""
+    """Return a name as a part of a `\\label`: small letters of ASCII, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

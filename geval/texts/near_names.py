@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 def unknown_field(name: str, allowed: Sequence[str]) -> str:
-    """The name, the nearest of those that are allowed, and all of them."""
+    """Return a message with the name, the most similar allowed names, and all of them."""
     if not allowed:
         return f"{name[:80]!r} is not a field here; there are none."
     meant = did_you_mean(name, allowed, least=0.5)

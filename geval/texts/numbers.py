@@ -1,4 +1,4 @@
-"""Numbers as pages, downloads and the terminal show them."""
+"""Format numbers for pages, downloads and the terminal."""
 
 from decimal import Decimal
 
@@ -6,17 +6,17 @@ from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
 from geval.statistics.scales import short
 
-# As narrow as a thin space, and no line break parts what it joins.
+# A narrow space without a line break.
 NARROW = "\u202f"
 
 
 def shown(estimate: Estimate) -> str:
-    """Two decimals with a true minus, or a dash for an undefined value."""
+    """Format with two decimals and a true minus, or a dash for an undefined value."""
     return "–" if estimate.value is None else two_decimals(estimate.value)
 
 
 def in_brackets(interval: Interval) -> str:
-    """An interval with true minuses, as reports print it; empty where there is none."""
+    """Format an interval in brackets with true minuses; empty where there is none."""
     if interval.ends is None:
         return ""
     low, high = interval.ends
@@ -24,54 +24,53 @@ def in_brackets(interval: Interval) -> str:
 
 
 def signed(value: float, places: int = 2) -> str:
-    """A difference with its sign, and a true minus."""
+    """Format a difference with its sign and a true minus."""
     text = f"{value:+.{places}f}"
     return f"{0:.{places}f}" if float(text) == 0 else text.replace("-", "−")
 
 
 def p_value(p: float) -> str:
-    """A p-value with three decimals, which is never shown as 0."""
+    """Format a p-value with three decimals, never as 0."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def thin(number: float) -> str:
-    """A number, to the nearest whole, with narrow spaces between its thousands, as the whole site
-    writes them."""
+    """Round to an integer, with narrow spaces between thousands, as on the whole site."""
     return f"{number:,.0f}".replace(",", NARROW)
 
 
 def with_decimals(number: float, places: int = 2) -> str:
-    """So many decimals, with a true minus; 0 has no sign."""
+    """Format with a number of decimals and a true minus; 0 has no sign."""
     return f"{number:z.{places}f}".replace("-", "−")
 
 
 def with_separator(number: float, separator: str) -> str:
-    """A number with no more decimals than it has, after a language's separator."""
+    """Format a number with only the decimals that it has, after a language's separator."""
     return short(number).replace(".", separator)
 
 
 def two_decimals(number: float) -> str:
-    """Two decimals, with a true minus."""
+    """Format with two decimals and a true minus."""
     return with_decimals(number, 2)
 
 
 def money(amount: float | Decimal) -> str:
-    """An amount in the user's currency: two decimals, and none from a thousand on."""
+    """Format an amount in the user's currency: two decimals, none from a thousand."""
     return thin(float(amount)) if amount >= 1000 else f"{amount:.2f}"
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """A number of things, such as "1 run" or "2 searches"."""
+    """Format a count with its noun, such as "1 run" or "2 searches"."""
     return f"{thin(number)} {one if number == 1 else several or one + 's'}"
 
 
 def whole_percent(share: float) -> str:
-    """A share as whole percents, which no line break parts from their sign."""
+    """Format a share in whole percents, without a line break before the sign."""
     return f"{100 * share:.0f}{NARROW}%"
 
 
 def in_time(seconds: float) -> str:
-    """A time as people say it: "40 s", "3 min", "2 h 10 min", "3 days"."""
+    """Format a duration: "40 s", "3 min", "2 h 10 min", "3 days"."""
     if seconds < 59.5:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)

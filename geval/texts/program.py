@@ -1,7 +1,7 @@
-"""How commands of this site are called by whoever reads a message: one place that knows.
+"""How users call this site's commands, for messages; the only place with this rule.
 
 `geval-site` where it is installed, `manage.py` in a checkout. A process that neither of them
-started, such as a web server's or a worker's, says what its installation has.
+started, such as a web server or worker, uses the name in its installation.
 """
 
 import sys
@@ -13,7 +13,7 @@ CHECKED_OUT, INSTALLED = "manage.py", "geval-site"
 
 
 def program(started_as: str, *, checkout: Path = CHECKOUT) -> str:
-    """The program's name, from what this process was started as (`sys.argv[0]`)."""
+    """Return the program's name, from how this process was started (`sys.argv[0]`)."""
     name = Path(started_as).name
     if name in {CHECKED_OUT, INSTALLED}:
         return name
@@ -24,5 +24,5 @@ PROGRAM = program(sys.argv[0] if sys.argv else "")
 
 
 def command(words: str) -> str:
-    """A command as it is typed here: `command("judge PROJECT")`."""
+    """Return a command as it is typed here: `command("judge PROJECT")`."""
     return f"{PROGRAM} {words}"

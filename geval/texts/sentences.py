@@ -1,4 +1,4 @@
-"""Sentences, and parts of them, that stand in several places."""
+"""Sentences and parts of them that are used in several places."""
 
 from collections.abc import Sequence
 
@@ -9,5 +9,5 @@ WEIGHTED = (
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    """Join names in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -4,10 +4,9 @@
     How many years have you worked as a translator? | number
     Is there anything else that we should know? | text
 
-A number after a choice says how many people with that answer are wanted. Choices and numbers have
-to be answered, texts may be left empty. Questions and choices can be in several languages:
-`Are you a teacher? [de] Lehren Sie? | yes [de] ja = 50, no [de] nein`; answers are stored by their
-first words.
+A number after a choice says how many people with that answer are wanted. Choices and numbers are
+required, texts are optional. Questions and choices can be in several languages: `Are you a teacher?
+[de] Lehren Sie? | yes [de] ja = 50, no [de] nein`; answers are stored by their first words.
 """
 
 import math
@@ -22,13 +21,13 @@ MOST_PEOPLE = 1_000_000
 
 
 class ShortQuestionError(ValueError):
-    """A line is no question; the message says which, and how it has to look."""
+    """A line is not a question; the message says which, and the expected form."""
 
 
 @dataclass(frozen=True)
 class ShortQuestion:
-    """A question; `quotas` has the number of people wanted for options that state one, by their
-    names. The text and the options are as written, in all their languages."""
+    """A question; `quotas` has the number of people wanted by option, where stated. The text and
+    the options are as written, in all languages."""
 
     text: str
     kind: str
@@ -37,12 +36,12 @@ class ShortQuestion:
 
     @property
     def name(self) -> str:
-        """What its answers are stored by."""
+        """The key under which its answers are stored."""
         return name_in(self.text)
 
     @property
     def line(self) -> str:
-        """The line that it is read from."""
+        """The line from which it is read."""
         wanted = {option: self.quotas.get(name_in(option)) for option in self.options}
         options = ", ".join(
             option if people is None else f"{option} = {people}"
@@ -60,7 +59,7 @@ class ShortQuestion:
 
 
 def question_of(stored: dict[str, Any]) -> ShortQuestion:
-    """A question from its JSON."""
+    """Load a question from its JSON."""
     return ShortQuestion(
         stored["text"], stored["kind"], tuple(stored["options"]), dict(stored["quotas"])
     )
@@ -117,5 +116,5 @@ def _question(line: str, number: int) -> ShortQuestion:
 
 
 def shown_number(value: float) -> float | int:
-    """A number as it was typed: whole ones without a decimal point."""
+    """Return a number as it was typed: integers without a decimal point."""
     return int(value) if math.isfinite(value) and value == int(value) else value

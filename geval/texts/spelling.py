@@ -1,4 +1,4 @@
-"""How a text looks to a reader: without what nobody sees, in one spelling. Pure.
+"""Normalise texts by their looks: without invisible characters, in a single spelling. Pure.
 
 Two texts that look the same are the same here, so that none can pass for another by letters that
 only look like others.
@@ -7,8 +7,8 @@ only look like others.
 from collections.abc import Iterator
 from unicodedata import category, normalize
 
-# What nobody sees though it is neither a format nor a control character: joiners, fillers, the
-# empty pattern of Braille, and the rest of Unicode's Default_Ignorable_Code_Point.
+# Invisible characters that are neither format nor control characters: joiners, fillers, the empty
+# pattern of Braille, and the rest of Unicode's Default_Ignorable_Code_Point.
 _UNSEEN = frozenset(
     map(
         chr,
@@ -22,7 +22,7 @@ _UNSEEN = frozenset(
     )
 )
 # Small letters that look like Latin ones: Cyrillic, Greek, Armenian, and Latin itself. Unicode's
-# confusables.txt has more; no list has all.
+# confusables.txt has more; no list is complete.
 _LOOKALIKES = str.maketrans(
     "авсԁеһіјӏкмнорԛѕтѵѡхуүԝ" + "αεικνορτυχγϲσ" + "հոօզսցյ" + "ɑɡıɩᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
     "abcdehijlkmhopqstvwxyyw" + "aeikvoptuxyco" + "hnoqugj" + "agiiabcdeghijklmnoprstuvwyz",
@@ -30,12 +30,12 @@ _LOOKALIKES = str.maketrans(
 
 
 def plain(text: str) -> str:
-    """A text as it looks: small letters, NFKC, nothing unseen."""
+    """Return a text as it looks: lower case, NFKC, no invisible characters."""
     return "".join(plain_characters(text))
 
 
 def plain_characters(text: str, start: int = 0) -> Iterator[str]:
-    """What is seen from a place on, character by character."""
+    """Yield the visible characters from a position on."""
     for place in range(start, len(text)):
         character = text[place]
         if character.isascii() and character.isprintable():
@@ -45,7 +45,7 @@ def plain_characters(text: str, start: int = 0) -> Iterator[str]:
 
 
 def is_seen(character: str) -> bool:
-    """Whether a reader sees a character, or a blank in its place."""
+    """Return whether a character is visible, or shown as a space."""
     if character.isspace():
         return True
     return character not in _UNSEEN and category(character) not in ("Cf", "Cc")

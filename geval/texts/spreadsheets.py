@@ -10,13 +10,14 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def csv_line(cells: Iterable[Any], *, number: Callable[[float], str] = repr) -> str:
-    """A line of CSV. Spreadsheets read texts as texts, not as formulas; None is an empty cell.
+    """Return a line of CSV. Spreadsheets read texts as texts, not as formulas; None is an empty
+    cell.
 
     Args:
         number: how a float is written.
     """
     out = io.StringIO()
-    # The writer quotes only its own line endings, not others.
+    # The writer quotes only its own line ending, not others.
     csv.writer(out, lineterminator="\r\n").writerow(
         number(cell)
         if isinstance(cell, float)

@@ -1,4 +1,4 @@
-"""What the offline stand-in is called, which is no LLM; `geval.standin` serves it."""
+"""The name of the offline stand-in, which is not an LLM; `geval.standin` serves it."""
 
 MODEL = "offline-stand-in"
 HONEST_NAME = "offline stand-in, not an LLM"

@@ -1,4 +1,5 @@
-"""What reports ask of criteria and judges: rows of a site have it, and so has a plain value."""
+"""The attributes of criteria and judges that reports need: a site's rows have them, and plain
+values can."""
 
 from typing import Protocol
 
@@ -19,7 +20,7 @@ class CriterionLike(Protocol):
 
 
 class JudgeLike(Protocol):
-    """A judge: its id, its label on pages, and what its texts' family follows from."""
+    """A judge: its id, its label on pages, and what determines the family of its texts."""
 
     @property
     def pk(self) -> int: ...

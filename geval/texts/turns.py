@@ -1,16 +1,14 @@
-"""Turns of a conversation: who said what, with which tools. Pure.
+"""Turns of a conversation: speakers, texts and tool calls. Pure.
 
-A turn is stored as JSON: `role`, and what it has of `text`, `name`, `time`, `tool_calls` (each
-with `name`, `arguments`, `result`, `id`) and `attachments` (links). A result stands with its call,
-so that a turn is complete by itself.
-
-Turns are numbered as in their file, where a result may be a message of its own: `number` is stored
-where it is not the turn's place. It says nothing of what was said, so that turns are equal without
-it.
+A turn is stored as JSON: `role`, and optionally `text`, `name`, `time`, `tool_calls` (each with
+`name`, `arguments`, `result`, `id`) and `attachments` (links). A result is stored with its call, so
+that a turn is complete. Turns are numbered as in their file, where a result may be a separate
+message: `number` is stored where it differs from the turn's position. It does not count when turns
+are compared.
 
 Where a judge reads turns as a text, a line of a turn that could pass for the beginning of another
-turn, for a call, for the result of one, or for a note of what is left out, is quoted:
-`> user: …`. Stored texts are as they were said.
+turn, for a call, for the result of one, or for a note of what is left out, is quoted: `> user: …`.
+Stored texts are not changed.
 """
 
 import re
@@ -22,15 +20,15 @@ from typing import Any
 
 from geval.texts.spelling import plain, plain_characters
 
-# What stands before a call and before its result, wherever turns are written as a text.
+# The marks of a call and its result, wherever turns are written as text.
 CALL, RESULT = "→ ", "= "
 USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
-# Before a line that is not what it looks like.
+# The mark of a quoted line, which is not what it looks like.
 QUOTED = "> "
-# What ends a line for people or models, whatever a file ends its lines with.
+# What ends a line for people or models, whatever a file's line ends are.
 _LINE_ENDS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 _LINE = re.compile(f"[^{_LINE_ENDS}]+")
-# What a reader takes for a colon, and for the arrow before a call.
+# Characters that a reader may take for a colon, and for the arrow before a call.
 _COLONS = ":：﹕∶꞉˸։︰︓׃ːꓽ፡"
 _ARROWS = "→￫⟶➔➙➛➜➝➞⇒⟹⇨➡⮕🡒🡺🠖🠢"
 _COLON = re.compile(f"[{_COLONS}]")
@@ -38,18 +36,20 @@ _ARROW = re.compile(rf"[{_ARROWS}]|[-=]>\s")
 _BRACKET = re.compile(r"[\[［﹇]")
 _LEFT_OUT = re.compile(r"\W*\[(?:turns?|calls)\s[^\]]{1,60}(?<=left\sout)\]")
 _NUMBER = re.compile(r"\d{1,9}\s{0,9}[.)]")
-# How much of a line a note of what is left out, or the sign of a result, takes.
+# The most characters at a line's start that a note of left-out turns, or the mark of a result,
+# takes.
 _HEAD = 120
 _WORD = re.compile(r"[^\W_]+")
-# In the name of a document that is a turn of a question, as in MT-bench: `question__turn`.
+# The separator in the name of a document that is a turn of a question, as in MT-bench:
+# `question__turn`.
 NAME_SEPARATOR = "__"
-# A window of a conversation, where a prompt does not say another: turns, and characters of a text.
+# The default window of a conversation: turns, and characters of a text.
 LAST, LONGEST = 100, 4_000
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool that a turn called; `result` is None if it is not known what came back."""
+    """A tool that a turn called; `result` is None if it is unknown."""
 
     name: str
     arguments: str = ""
@@ -58,14 +58,14 @@ class ToolCall:
 
     @property
     def written(self) -> str:
-        """The call and its result as a text."""
+        """The call and its result as text."""
         result = "" if self.result is None else f"\n{RESULT}{self.result}"
         return f"{CALL}{self.name}({self.arguments}){result}"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What one speaker said at once."""
+    """A turn: one speaker's message with its tool calls."""
 
     role: str
     text: str = ""
@@ -77,28 +77,28 @@ class Turn:
 
     @property
     def speaker(self) -> str:
-        """The role, with the name that a file gives."""
+        """The role, with the name given in the file."""
         return f"{self.role} ({self.name})" if self.name else self.role
 
     @property
     def body(self) -> str:
-        """What was said, then the calls, each on its line."""
+        """The text, then the calls, each on its own line."""
         return "\n".join(filter(None, [self.text, *(call.written for call in self.calls)]))
 
     @property
     def written(self) -> str:
-        """The turn as a text, after its speaker."""
+        """The turn as text, after its speaker."""
         return f"{self.speaker}: {self.body}"
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has nothing but a role and a text."""
+        """Whether it has only a role and a text."""
         return not (self.name or self.time or self.calls or self.attachments)
 
     def as_json(self) -> dict[str, Any]:
-        """The turn as it is stored, without what it does not have; `turns_as_json` adds numbers."""
+        """Return the turn as it is stored, without empty fields; `turns_as_json` adds numbers."""
         calls = [
-            # An empty result is one; None is none.
+            # An empty result counts as a result; None does not.
             {k: v for k, v in vars(call).items() if v is not None and (v or k == "result")}
             for call in self.calls
         ]
@@ -114,7 +114,8 @@ class Turn:
 
 
 def turns_as_json(turns: Iterable[Turn]) -> list[dict[str, Any]]:
-    """Turns as they are stored: with their numbers where these are not their places."""
+    """Return turns as they are stored: with their numbers where these differ from their
+    positions."""
     return [
         turn.as_json() | ({"number": turn.number} if turn.number not in (0, place) else {})
         for place, turn in enumerate(turns, start=1)
@@ -122,8 +123,8 @@ def turns_as_json(turns: Iterable[Turn]) -> list[dict[str, Any]]:
 
 
 def turns_from(stored: Any) -> tuple[Turn, ...]:
-    """Turns as they were stored, each with its number; what is not a turn is left out, so that no
-    page breaks on it."""
+    """Load stored turns, each with its number; what is not a turn is left out, so that pages do not
+    fail."""
     return tuple(_turn_from(turn, place) for place, turn in enumerate(_objects(stored), start=1))
 
 
@@ -161,24 +162,24 @@ def _text(value: Any) -> str:
 
 
 def question_of(doc_id: str) -> str:
-    """The question that a document is a turn of; the document itself where it is none."""
+    """Return the question that a document is a turn of; the document itself if it is not a turn."""
     question, separator, turn = doc_id.rpartition(NAME_SEPARATOR)
     return question if separator and question and turn.isdecimal() else doc_id
 
 
 def transcript(turns: Iterable[Turn]) -> str:
-    """Turns as one text, as they were said."""
+    """Return turns as one text, unchanged."""
     return "\n".join(turn.written for turn in turns)
 
 
 def speakers_in(turns: Iterable[Turn]) -> frozenset[str]:
-    """Roles that a line may not pass for: those of some turns and the usual ones."""
+    """Return roles that a line must not pass for: those of the turns and the usual ones."""
     return frozenset({USER, ASSISTANT, TOOL, SYSTEM, *(turn.role for turn in turns)})
 
 
 def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
-    """A turn with each line quoted that could pass for the beginning of another turn, a call, its
-    result, or a note of what is left out."""
+    """Quote each line of a turn that could pass for the beginning of another turn, a call, its
+    result, or a note of left-out turns."""
     roles = _plain_roles(speakers)
     calls = tuple(
         ToolCall(
@@ -199,17 +200,18 @@ def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
 
 
 def quoted_body(text: str, turn: Turn, speakers: frozenset[str]) -> str:
-    """What a turn says as judges read it; any other text, such as a probe's, as if it were said."""
+    """Return a turn's text as judges read it; any other text, such as a probe's, as if it were a
+    turn's."""
     return quoted(turn if text == turn.body else Turn(turn.role, text), speakers).body
 
 
 def _apart(
     text: str, roles: frozenset[str], *, begins: bool = False, is_arguments: bool = False
 ) -> str:
-    """A text with its posing lines quoted.
+    """Quote the posing lines of a text.
 
     Args:
-        begins: whether it stands directly after its speaker, where a call would.
+        begins: whether it directly follows its speaker, where a call could be.
         is_arguments: whether the result of a call follows.
     """
     parts, done = [], 0
@@ -225,8 +227,8 @@ def _apart(
 
 
 def _poses(line: str, roles: frozenset[str]) -> bool:
-    """Whether a line could pass for the beginning of another turn, a call, or a note of what is
-    left out."""
+    """Return whether a line could pass for the beginning of another turn, a call, or a note of
+    left-out turns."""
     if mark := _COLON.search(line):
         before = plain(line[: mark.start()])
         if not before.lstrip().startswith(QUOTED.strip()) and _named(before) in roles:
@@ -243,7 +245,7 @@ def _is_call(line: str) -> bool:
 
 
 def _is_left_out(line: str) -> bool:
-    # Most lines have no bracket, and a look at each of their characters takes long.
+    # Most lines have no bracket, and checking each character takes long.
     return bool(_BRACKET.search(line) and _LEFT_OUT.match(_head(line)))
 
 
@@ -252,34 +254,34 @@ def _is_result(line: str) -> bool:
 
 
 def _head(line: str) -> str:
-    """The first characters of a line that are seen."""
+    """Return the first visible characters of a line."""
     return "".join(islice(dropwhile(str.isspace, plain_characters(line)), _HEAD))
 
 
 @lru_cache(maxsize=64)
 def _plain_roles(speakers: frozenset[str]) -> frozenset[str]:
-    """Roles up to a colon, as a line is compared with them."""
+    """Return roles up to a colon, normalised for comparison with lines."""
     named = (_named(plain(re.split(f"[{_COLONS}]", role, maxsplit=1)[0])) for role in speakers)
     return frozenset(filter(None, named))
 
 
 def _named(before: str) -> str:
-    """The speaker that stands before a colon, as it looks: without the marks and the number around
-    it, and without a name in brackets."""
+    """Return the speaker before a colon, as it looks: without surrounding marks and numbers, and
+    without a name in brackets."""
     role = _bare(before)
     role = _bare(_NUMBER.sub("", role, count=1)) if _NUMBER.match(role) else role
     return _bare(role.partition("(")[0])
 
 
 def _bare(text: str) -> str:
-    """A text without what is no letter and no digit at its ends."""
+    """Strip everything but letters and digits from the ends of a text."""
     words = [*_WORD.finditer(text)]
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
 def quoted_transcript(text: str, turns: Sequence[Turn], speakers: frozenset[str]) -> str:
-    """A stored transcript of some turns, or of the last of them, as judges read it; any other text
-    as it is."""
+    """Return a stored transcript of turns, or of the last of them, as judges read it; any other
+    text unchanged."""
     missing = len(text) + 1
     for count, turn in enumerate(reversed(turns), start=1):
         missing -= len(turn.written) + 1
@@ -292,19 +294,19 @@ def quoted_transcript(text: str, turns: Sequence[Turn], speakers: frozenset[str]
 
 
 def _in_a_line(name: str) -> str:
-    """A name that ends no line."""
+    """Replace line ends in a name."""
     return re.sub(f"[{_LINE_ENDS}]", " ", name)
 
 
 @dataclass(frozen=True)
 class Window:
-    """How much of a conversation is shown: its last turns, and of each text its beginning."""
+    """How much of a conversation is shown: the last turns, and the beginning of each text."""
 
     last: int = LAST
     longest: int = LONGEST
 
     def cut(self, text: str) -> str:
-        """A text, and where it is cut, how much is missing."""
+        """Cut a text, and state how much is missing."""
         missing = len(text) - self.longest
         return f"{text[: self.longest]} [{missing:,} more characters cut]" if missing > 0 else text
 
@@ -317,21 +319,22 @@ class Window:
         return replace(turn, text=self.cut(turn.text), calls=calls)
 
     def shown(self, turns: Sequence[Turn], speakers: frozenset[str] = frozenset()) -> str:
-        """The turns in the window as judges read them; the first line says which are left out.
+        """Return the turns in the window as judges read them; the first line says which are left
+        out.
 
         Args:
-            speakers: others than these turns have, whom a line may not pass for either.
+            speakers: further speakers for whom a line must not pass.
         """
         speakers |= speakers_in(turns)
         lines = [quoted(turn, speakers).written for turn in self.seen(turns)]
         return "\n".join(filter(None, [self.note(turns), *lines]))
 
     def seen(self, turns: Sequence[Turn]) -> list[Turn]:
-        """The turns in the window, with their texts cut."""
+        """Return the turns in the window, with their texts cut."""
         return [self.of_turn(turn) for turn in turns[max(0, len(turns) - self.last) :]]
 
     def note(self, turns: Sequence[Turn]) -> str:
-        """The line that says which turns are left out; empty if none is."""
+        """Return the line that says which turns are left out; empty if none is."""
         left_out = max(0, len(turns) - self.last)
         if not left_out:
             return ""
@@ -342,7 +345,7 @@ class Window:
         return f"[{turns_left_out} left out]"
 
     def says(self, turns: Sequence[Turn]) -> str:
-        """What a reader of these turns did not see, in words; empty if it saw everything."""
+        """Describe what a reader of these turns did not see; empty if it saw everything."""
         seen = turns[max(0, len(turns) - self.last) :]
         texts = [
             text
@@ -359,5 +362,5 @@ class Window:
 
 
 def calls_of(turns: Iterable[Turn]) -> tuple[ToolCall, ...]:
-    """All calls of some turns, in order."""
+    """Return all calls of turns, in order."""
     return tuple(call for turn in turns for call in turn.calls)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
-# Above this length the comparison takes long and shows little.
+# Longer comparisons take long and show little.
 MOST_WORDS = 2000
 
 
@@ -17,7 +17,8 @@ class Piece:
 
 
 def word_differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Both texts as pieces, which join to the original texts. Very long texts are one piece."""
+    """Split both texts into pieces, which join to the original texts. Very long texts are one
+    piece."""
     sides = [re.findall(r"\S+\s*|\s+", text) for text in (first, second)]
     if sum(len(words) for words in sides) > 2 * MOST_WORDS:
         return [Piece(first, False)], [Piece(second, False)]
@@ -30,12 +31,12 @@ def word_differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]
     return pieces
 
 
-# A line with "added", "removed" or nothing.
+# A line, marked "added", "removed" or "".
 MarkedLine = tuple[str, str]
 
 
 def line_differences(before: str, after: str) -> tuple[MarkedLine, ...]:
-    """All lines of two texts, marked where one has it alone."""
+    """Return all lines of two texts, marked where only one has them."""
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1000)
     kinds = {"+": "added", "-": "removed"}
     marked = tuple((kinds.get(line[0], ""), line[1:]) for line in list(lines)[3:])
@@ -43,7 +44,7 @@ def line_differences(before: str, after: str) -> tuple[MarkedLine, ...]:
 
 
 def taken_from(source: str, text: str, *, least: int = 3) -> list[Piece]:
-    """The source in pieces: `differs` is False where it has at least so many words in a row that
+    """Split the source into pieces: `differs` is False for at least `least` consecutive words that
     the text has too, in the same order. Very long texts are one piece that differs."""
     pieces, _text = word_differences(source, text)
     if len(pieces) == 1 and source != text:

@@ -1,2 +1,2 @@
-"""Texts as people read them: which format a text has (`kinds`), and what it looks like as safe HTML
-(`showing`). Pure. Judges always get a text as it was written."""
+"""Texts as people read them: a text's format (`kinds`), and its rendering as safe HTML (`showing`).
+Pure. Judges always get a text as it was written."""

@@ -1,4 +1,4 @@
-"""What HTML may be left of a text, whoever wrote it: formatting, and nothing that loads or acts."""
+"""Sanitise HTML of untrusted texts: keep formatting, and nothing that loads or runs anything."""
 
 import re
 
@@ -10,7 +10,7 @@ _MATH = {
     "msqrt", "mroot", "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded",
     "mphantom", "menclose",
 }  # fmt: skip
-# What libraries write is held against this list, so that an error in one does no harm.
+# The output of libraries is filtered by this list, so that an error in one does no harm.
 _TAGS = {
     "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span",
@@ -22,21 +22,21 @@ _ATTRIBUTES = {
     "mi": {"mathvariant"},
     "mover": {"accent"},
 }
-# The colours of code; no other class is left.
+# The classes of code's colours; all others are removed.
 _CLASSES = {"span": {f"code-{name}" for name in STANDARD_TYPES.values() if name}}
 _SCHEMES = {"http", "https", "mailto"}
-# "//host": browsers read a backslash as a slash, and skip blanks before and line breaks within.
+# "//host": browsers read a backslash as a slash, and skip leading spaces and line breaks.
 _NAMES_A_HOST = re.compile(r"[\x00-\x20]*[/\\][\t\r\n]*[/\\]")
 
 
 def cleaned(html: str) -> str:
-    """The safe part of HTML, without links: a click would leave the page, and say to whom that
-    somebody reads."""
+    """Return the safe part of HTML, without links: a click would leave the page and tell a third
+    party about the reader."""
     return str(nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, allowed_classes=_CLASSES))
 
 
 def cleaned_with_links(html: str) -> str:
-    """The safe part of HTML that members of a project wrote."""
+    """Return the safe part of HTML by a project's members, with links."""
     safe = nh3.clean(
         html,
         tags=_TAGS | {"a"},
@@ -55,5 +55,5 @@ def _without_other_hosts(_tag: str, name: str, value: str) -> str | None:
 
 
 def as_text(text: str) -> str:
-    """A text whose characters mean nothing in HTML."""
+    """Escape a text for HTML."""
     return str(nh3.clean_text(text))

@@ -1,11 +1,11 @@
-"""Code in the colours of its language, by Pygments."""
+"""Syntax highlighting, by Pygments."""
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
-# How many characters can be coloured in a fifth of a second, whatever they are. Lexers of the first
-# few take the square of a text's length; that of JSON is written by hand.
+# How many characters can be highlighted in a fifth of a second, in the worst case. Lexers of the
+# first few take quadratic time; that of JSON is written by hand.
 LONGEST = 20_000
 _OTHERWISE = {"html": 4_000, "typescript": 4_000, "ts": 4_000, "xml": 4_000, "json": 60_000}
 _LANGUAGES = set(_OTHERWISE) | {
@@ -16,17 +16,16 @@ _FORMATTER = HtmlFormatter(nowrap=True, classprefix="code-")
 
 
 def longest(language: str) -> int:
-    """How many characters of code in a language can be coloured."""
+    """Return how many characters of code in a language can be highlighted."""
     return _OTHERWISE.get(language, LONGEST)
 
 
 def coloured(code: str, language: str) -> str:
-    """HTML of code in colours; "" if the language is not known or the code too long."""
+    """Return HTML of highlighted code; "" if the language is unknown or the code too long."""
     name = language.lower()
     if name not in _LANGUAGES or len(code) > longest(name):
         return ""
-    # Lexers take off line breaks at the ends, unless they are asked not to; the formatter ends the
-    # last line.
+    # By default lexers strip line breaks at the ends; the formatter ends the last line.
     lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
     html = str(highlight(code, lexer, _FORMATTER))
     return html if code.endswith("\n") else html.removesuffix("\n")

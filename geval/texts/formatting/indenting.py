@@ -1,4 +1,4 @@
-"""JSON over several lines, each value as it was written."""
+"""Indent JSON, with each value as it was written."""
 
 import json
 import re
@@ -13,8 +13,8 @@ class NotJsonError(ValueError):
 
 
 def indented(text: str) -> str:
-    """A JSON text over several lines. Only white space changes: numbers, repeated names and escaped
-    characters stay as they are.
+    """Indent a JSON text. Only white space changes: numbers, repeated names and escaped characters
+    stay unchanged.
 
     Raises:
         NotJsonError: it is not JSON, or nested too deeply to be read on a page.

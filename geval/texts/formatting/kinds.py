@@ -1,4 +1,4 @@
-"""The formats that a project's texts may have, and which of them a text looks like."""
+"""The formats that a project's texts may have, and detecting a text's format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-# What looks like Markdown: a heading, a fence, a table's second line, or two lines of a list.
+# Signs of Markdown: a heading, a fence, a table's second line, or two lines of a list.
 _MARKDOWN = re.compile(
     r"^ {0,3}(#{1,6} \S|```|\|?[ \t]*:?-{3,}:?[ \t]*\|)"
     r"|^(?:[-*+]|\d{1,3}\.) \S[^\n]*\n(?:[-*+]|\d{1,3}\.) \S"
@@ -20,7 +20,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 
 
 class TextFormat(StrEnum):
-    """How a text is shown; the values are what forms, API and archives say."""
+    """How a text is shown; the values are used in forms, the API and archives."""
 
     PLAIN = "plain"
     MARKDOWN = "markdown"
@@ -40,7 +40,7 @@ LABELS = {
     TextFormat.TABLE: "Table (CSV or TSV)",
     TextFormat.AUTOMATIC: "As it looks, text by text",
 }
-# Languages that code can be coloured in, as a project's settings name them.
+# Languages that can be highlighted, with their names in a project's settings.
 CODE_LANGUAGES = {
     "bash": "Shell", "c": "C", "cpp": "C++", "css": "CSS", "diff": "Diff", "go": "Go",
     "javascript": "JavaScript", "python": "Python", "rust": "Rust", "sql": "SQL", "toml": "TOML",
@@ -50,8 +50,8 @@ CODE_LANGUAGES = {
 
 @dataclass(frozen=True)
 class FieldFormat:
-    """How the texts of one field are shown: `code` is the language of code, `lang` what people
-    speak in them; both are "" where that is not known."""
+    """How the texts of one field are shown: `code` is the programming language, `lang` the human
+    language; both are "" if unknown."""
 
     kind: TextFormat = TextFormat.PLAIN
     code: str = ""
@@ -72,25 +72,25 @@ class Formats:
         return self.source.kind == self.output.kind == TextFormat.PLAIN
 
     def with_markdown_outputs(self) -> Formats:
-        """The same with outputs as Markdown."""
+        """Return the same formats with outputs as Markdown."""
         return replace(self, output=replace(self.output, kind=TextFormat.MARKDOWN))
 
 
 def language_of(metadata: Mapping[str, object]) -> str:
-    """The language that a document's metadata give its texts; "" if they give none."""
+    """Return the language of a document's texts in its metadata; "" if there is none."""
     name = metadata.get("lang")
     return name if isinstance(name, str) and is_language(name) else ""
 
 
 def is_language(name: object) -> bool:
-    """Whether a value has the form of a language's name, such as "ar" or "zh-Hant"."""
+    """Return whether a value has the form of a language's name, such as "ar" or "zh-Hant"."""
     return isinstance(name, str) and _LANGUAGE.fullmatch(name) is not None
 
 
 def looks_like(text: str) -> TextFormat:
-    """The format that a text has by its looks; plain where nothing speaks for another.
+    """Guess a text's format; plain without signs of another.
 
-    Tables are recognised by tabs alone: prose has commas too.
+    Tables are recognised only by tabs, as prose has commas too.
     """
     begins = text.lstrip()[:200]
     if begins.startswith(("{", "[")):

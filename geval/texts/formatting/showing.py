@@ -1,4 +1,4 @@
-"""A text in its format, as safe HTML, or the reason why it is shown as it was written."""
+"""Render a text in its format as safe HTML, or give the reason why it is shown as written."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from geval.texts.formatting.kinds import FieldFormat, TextFormat, looks_like
 from geval.texts.formatting.markdown import output_as_html
 from geval.texts.formatting.tables import NotTableError, rows_of
 
-# Longer texts are shown as they were written: what is made to be slow, such as brackets that are
-# opened and never closed, takes the square of its length, and a page should not wait for a second.
+# Longer texts are shown as they were written: input that is made to be slow, such as unclosed
+# brackets, takes quadratic time, and a page should not wait for a second.
 MOST_LETTERS = 20_000
 
 
 @dataclass(frozen=True)
 class ShownText:
-    """A text as a page shows it: `html` is "" for the text as it was written, `why` says why that
-    is not as its format asks, `kind` is how it was read."""
+    """A text as a page shows it: `html` is "" for the text as it was written, `why` says why its
+    format was not applied, `kind` is the format used."""
 
     html: str = ""
     why: str = ""
@@ -30,7 +30,7 @@ class _AsWrittenError(ValueError):
 
 
 def shown(text: str, format_: FieldFormat) -> ShownText:
-    """A text in the format of its field."""
+    """Render a text in the format of its field."""
     is_guess = format_.kind == TextFormat.AUTOMATIC
     kind = looks_like(text[:MOST_LETTERS]) if is_guess else format_.kind
     write = _WRITERS.get(kind)
@@ -41,7 +41,7 @@ def shown(text: str, format_: FieldFormat) -> ShownText:
             raise _AsWrittenError(f"It has more than {MOST_LETTERS:,} characters.")
         return ShownText(write(text, format_), kind=kind)
     except _AsWrittenError as reason:
-        # A guess that fails was none, and needs no excuse.
+        # If a guessed format fails, no reason needs to be shown.
         why = "" if is_guess else f"Shown as it was written. {reason}"
         return ShownText(why=why)
 

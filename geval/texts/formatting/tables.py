@@ -12,8 +12,8 @@ class NotTableError(ValueError):
 
 
 def rows_of(text: str) -> list[list[str]]:
-    """The rows of a text whose cells stand between tabs, semicolons or commas, whichever its first
-    line has most of.
+    """Return the rows of a text whose cells are separated by tabs, semicolons or commas, whichever
+    is most frequent in the first line.
 
     Raises:
         NotTableError: it has one column, rows of different lengths or too many cells.
