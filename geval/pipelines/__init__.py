@@ -1,2 +1,1 @@
-"""What a repository says of judges: verdicts in the comment of a pull request, and projects as YAML
-files."""
+"""Judges in repositories: verdicts in comments of pull requests, and projects as YAML files."""

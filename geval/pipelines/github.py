@@ -1,8 +1,9 @@
-"""`python -m geval.pipelines.github`: what the GitHub Action runs. Measures files, or asks a site
-for a report; compares with the base branch; says so in a comment, annotations and a summary.
+"""`python -m geval.pipelines.github`: the program of the GitHub Action. It measures files, or
+requests a report from a site; compares with the base branch; and reports in a comment, annotations
+and a summary.
 
-Everything is read from the environment (`INPUT_…` are the action's inputs): nothing that a pull
-request names reaches a shell.
+Everything is read from the environment (`INPUT_…` are the action's inputs): no text of a pull
+request reaches a shell.
 """
 
 import json
@@ -29,14 +30,13 @@ from geval.reports.verdicts.verdict_table import MARK, VerdictLine, comment, ver
 ERROR = 3
 TITLE = "May the judge rate?"
 SECONDS = 30.0
-# Comments of a pull request that are looked through, a hundred a page.
+# The most comments of a pull request that are searched, a hundred per page.
 MOST_PAGES = 30
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check came to: verdicts, requirements in lines, an exit code, and where to read
-    more."""
+    """The result of a check: verdicts, requirements as lines, an exit code, and a link to more."""
 
     lines: list[VerdictLine]
     required: list[str]
@@ -45,7 +45,7 @@ class Checked:
 
 
 def main(variables: Mapping[str, str] = os.environ) -> int:
-    """Run a check; the exit code: 0, 1, 2 as `geval-site check`, 3 for an error."""
+    """Run a check; return the exit code: 0, 1, 2 as `geval-site check`, 3 for an error."""
     inputs = {
         name.removeprefix("INPUT_").replace("-", "_").lower(): value.strip()
         for name, value in variables.items()
@@ -72,7 +72,7 @@ def main(variables: Mapping[str, str] = os.environ) -> int:
     try:
         _comment(text, MARK.format(name=name), variables, inputs.get("token", ""))
     except OSError as error:
-        # The verdict stands whether or not it could be written under the pull request.
+        # The verdict counts even if the comment could not be written.
         _annotate("warning", f"The comment could not be written: {error}")
     sys.stdout.write(f"{text}\n")
     return checked.code
@@ -111,8 +111,8 @@ def _certified(measured: Measurement, requirements: Sequence[str]) -> list[Certi
 
 
 def _of_site(inputs: Mapping[str, str]) -> Checked:
-    """The report of a site; with requirements, a certificate for the judge and criterion that are
-    named."""
+    """Check a site's report; with requirements, issue a certificate for the named judge and
+    criterion."""
     address, slug = inputs["site"].rstrip("/"), inputs.get("project", "")
     if not slug or not inputs.get("site_token"):
         raise InputError("A site needs its project (project) and a token (site-token).")
@@ -135,7 +135,7 @@ def _of_site(inputs: Mapping[str, str]) -> Checked:
 
 
 def _id_of(name: str, listed: Sequence[Mapping[str, Any]], kind: str) -> int:
-    """The id of what has a name; of a judge's versions the newest."""
+    """Return the id of the record with a name; of a judge's versions the newest."""
     ids = [int(each["id"]) for each in listed if each["name"].lower() == name.lower()]
     if not ids:
         names = ", ".join(sorted({each["name"] for each in listed})) or "none"
@@ -144,7 +144,7 @@ def _id_of(name: str, listed: Sequence[Mapping[str, Any]], kind: str) -> int:
 
 
 def _of_base(inputs: Mapping[str, str], variables: Mapping[str, str]) -> list[VerdictLine] | None:
-    """The verdicts of the same files on the base branch; None where there is none."""
+    """Return the verdicts of the same files on the base branch; None if there is none."""
     base = variables.get("GITHUB_BASE_REF", "")
     if not base:
         return None
@@ -158,7 +158,7 @@ def _of_base(inputs: Mapping[str, str], variables: Mapping[str, str]) -> list[Ve
             )
             if shown.returncode:
                 return None
-            # Names of files say what they are; those of two folders may be the same.
+            # File names can determine the format; files in two folders may have the same name.
             path = Path(folder) / str(number) / Path(name).name
             path.parent.mkdir()
             path.write_bytes(shown.stdout)
@@ -181,7 +181,8 @@ def _annotate_all(checked: Checked) -> None:
 
 
 def _annotate(level: str, message: str) -> None:
-    """A line that the runner shows beside the check; signs that would end it are written out."""
+    """Print a line that the runner shows next to the check; characters that would end it are
+    escaped."""
     escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     sys.stdout.write(f"::{level} title=geval-site::{escaped}\n")
 
@@ -198,7 +199,7 @@ def _run_link(variables: Mapping[str, str]) -> str:
 
 
 def _comment(text: str, mark: str, variables: Mapping[str, str], token: str) -> None:
-    """Renew the comment of the pull request, or write the first one."""
+    """Update the comment of the pull request, or create it."""
     number = _pull_request(variables)
     if not token or number is None:
         return
@@ -207,7 +208,7 @@ def _comment(text: str, mark: str, variables: Mapping[str, str], token: str) -> 
         address = f"{issues}/{number}/comments?per_page=100&page={page}"
         comments = _call("GET", address, token)
         for each in comments:
-            # People may quote the mark, and what they wrote is theirs.
+            # People may quote the mark; their comments must not be changed.
             if each["body"].rstrip().endswith(mark) and each["user"]["type"] == "Bot":
                 _call("PATCH", f"{issues}/comments/{each['id']}", token, {"body": text})
                 return

@@ -1,5 +1,5 @@
-"""A project read from a site, and changed there as a plan says: over HTTP, or within a process that
-has the site (`geval.client` is the same)."""
+"""Read a project from a site, and change it there by a plan: over HTTP, or within the site's
+process (with the same interface as `geval.client`)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ NOT_THERE = 404
 
 
 class ApplyError(Exception):
-    """A change that the site refused, those that were made before it, and those that were not."""
+    """The site refused a change; has the changes made before it, and those not made."""
 
     def __init__(
         self, change: Change, error: ApiError | OSError, done: list[str], left: list[Change]
@@ -35,7 +35,7 @@ class ApplyError(Exception):
 
 
 def read_current(client: Client, slug: str) -> Current:
-    """What there is of a project; nothing where there is no such project.
+    """Read the current state of a project; empty if there is no such project.
 
     Raises:
         ApiError: the token may not read all of it.
@@ -68,7 +68,7 @@ def _by_name(records: Any) -> dict[str, Record]:
 
 
 def _certificates(project: Project) -> list[Record] | None:
-    """The oldest first; None on a site that issues none."""
+    """Return certificates, the oldest first; None on a site that issues none."""
     try:
         return sorted(project.list_certificates(), key=lambda record: record["id"])
     except ApiError as error:
@@ -78,10 +78,10 @@ def _certificates(project: Project) -> list[Record] | None:
 
 
 def apply_plan(client: Client, wanted: ProjectFile, plan: Plan) -> Iterator[str]:
-    """Make the changes one by one; yields a line for each when it is made.
+    """Make the changes one by one; yield a line for each that is made.
 
     Raises:
-        ApplyError: the site refused one; those before it are made.
+        ApplyError: the site refused a change; those before it are made.
     """
     work, done = _Work(client, client.project(wanted.project)), list[str]()
     for at, change in enumerate(plan.changes):
@@ -102,13 +102,14 @@ class _Work:
 
     @property
     def current(self) -> Current:
-        """What there is now."""
+        """The current state."""
         if not self._current:
             self._current.append(read_current(self.client, self.project.slug))
         return self._current[0]
 
     def make(self, change: Change, wanted: ProjectFile) -> str:
-        """Make a change; a line that says what was done, "" if nothing was needed any more."""
+        """Make a change; return a line that says what was done, "" if nothing was needed any
+        more."""
         message = getattr(self, f"_make_{change.section}")(change, wanted)
         self._current.clear()
         return str(message)
@@ -167,7 +168,7 @@ class _Work:
         return f"{message}: a new version, {label}" if is_new else message
 
     def _renew(self, what: str, change: Change, renew: Any) -> str:
-        """Restore what is retired, then change it."""
+        """Restore a retired record, then change it."""
         assert change.record is not None
         pk = change.record["id"]
         if change.restores:
@@ -201,7 +202,7 @@ class _Work:
         return f"changed campaign {change.name}"
 
     def _make_requirements(self, change: Change, wanted: ProjectFile) -> str:
-        """Certified only if the judge, as it is by now, was not."""
+        """Certify requirements, unless the judge in its current version already is."""
         needed = {each.place for each in plan_of(wanted, self.current).changes}
         if change.place not in needed:
             return ""

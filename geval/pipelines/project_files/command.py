@@ -1,5 +1,5 @@
-"""`apply`, `diff` and `export_project --as yaml`: what they say and how they end, for a site over
-HTTP; the management commands of the same names give their own site instead."""
+"""`apply`, `diff` and `export_project --as yaml`: their output and exit codes, for a site over
+HTTP; the management commands of the same names use their own site instead."""
 
 import os
 import sys
@@ -26,11 +26,11 @@ SUMMARIES = {
 
 
 class CannotError(Exception):
-    """What the command cannot do, in lines for the terminal."""
+    """The command cannot do something; the message has lines for the terminal."""
 
 
 def add_site(parser: ArgumentParser) -> None:
-    """The options that name a site."""
+    """Add the options that name a site."""
     parser.add_argument(
         "--site",
         metavar="URL",
@@ -45,13 +45,13 @@ def add_site(parser: ArgumentParser) -> None:
 
 
 def add_file(parser: ArgumentParser) -> None:
-    """The options of `apply` and `diff`."""
+    """Add the options of `apply` and `diff`."""
     parser.add_argument("file", help="the project's YAML file")
     add_site(parser)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """One of the commands for a site over HTTP, with its options; the exit code."""
+    """Run one of the commands for a site over HTTP; return the exit code."""
     name = arguments[0]
     parser = ArgumentParser(prog=command(name), description=f"{SUMMARIES[name]}.")
     if name == "export_project":
@@ -71,7 +71,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def client_of(options: Namespace) -> Client:
-    """The site that is named, with the token of the variable.
+    """Return a client of the named site, with the token in the environment variable.
 
     Raises:
         CannotError: the variable is not set.
@@ -86,10 +86,10 @@ def client_of(options: Namespace) -> Client:
 
 
 def apply(client: Client, options: Namespace, out: TextIO, *, is_whole: bool = False) -> int:
-    """Make the changes; a line for each, then what was left alone.
+    """Make the changes; print a line for each, then what was left unchanged.
 
     Args:
-        is_whole: whoever calls undoes all of it if it cannot be finished.
+        is_whole: the caller undoes everything if it cannot be completed.
 
     Raises:
         CannotError: the file cannot be applied, or the site refused a change.
@@ -128,7 +128,7 @@ def export(client: Client, options: Namespace, out: TextIO) -> int:
     """Write the file of a project.
 
     Raises:
-        CannotError: there is no such project, or the file is there or cannot be written.
+        CannotError: there is no such project, or the file exists or cannot be written.
     """
     current = _asked(lambda: read_current(client, options.project))
     if current.project is None:
@@ -152,10 +152,10 @@ RUN: Mapping[str, Callable[[Client, Namespace, TextIO], int]] = {
 
 
 def wanted_in(path: str) -> ProjectFile:
-    """What a file says, before anything is asked of a site.
+    """Read a file before any request to a site.
 
     Raises:
-        CannotError: with all that is wrong in it.
+        CannotError: lists everything that is wrong in it.
     """
     return _read(path)[0]
 
@@ -179,7 +179,7 @@ def _planned(client: Client, path: str) -> tuple[ProjectFile, Document, Plan]:
 
 
 def content_of(path: str) -> bytes:
-    """The bytes of a file, or a little more than may be used of them.
+    """Return the bytes of a file, or slightly more than the allowed size.
 
     Raises:
         CannotError: it cannot be read.

@@ -1,5 +1,5 @@
-"""What can be set of a project, its criteria, endpoints and campaigns: names, types, limits and
-help, declared once for the HTTP API and for project files. Of judges: `llm.judge_settings`."""
+"""The settings of a project, its criteria, endpoints and campaigns: names, types, limits and help,
+declared once for the HTTP API and for project files. For judges see `llm.judge_settings`."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -107,8 +107,8 @@ class CampaignFields(BaseModel):
     )
 
 
-# What an open campaign's plan depends on, besides its criteria, known answers and goal; it can be
-# changed in a draft only.
+# Fields on which an open campaign's plan depends, besides its criteria, known answers and goal;
+# they can be changed only in a draft.
 PLAN = (
     "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order", "seed",
     "check_percent", "attention_checks", "practice_items", "practice_pass", "check_tolerance",
@@ -117,5 +117,5 @@ PLAN = (
 
 
 def given(fields: BaseModel) -> dict[str, Any]:
-    """The fields that were set, as they are in JSON."""
+    """Return the fields that were set, as in JSON."""
     return fields.model_dump(mode="json", exclude_unset=True)

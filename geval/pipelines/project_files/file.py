@@ -30,7 +30,7 @@ from geval.statistics.consensus import HumanScore
 from geval.texts.near_names import unknown_field
 
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
-# What people call a key; none of it stands in a file.
+# Usual names of keys, which must not be in a file.
 _KEY_WORDS = re.compile(r"(api[_-]?)?(key|token|secret|password)", re.I)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 NO_KEYS = (
@@ -124,20 +124,20 @@ class ProjectFile(Part):
 
 
 def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, Document]:
-    """A file's project, and its values with their lines.
+    """Return a file's project, and its values with their lines.
 
     Raises:
-        ProjectFileError: with all that is wrong in it by itself.
+        ProjectFileError: lists everything that is wrong in the file itself.
     """
     document = read_document(content, path)
     problems = list(document.problems)
     try:
-        # As JSON, where a text is no number and a number no text, and `yes` is not true.
+        # Strict as in JSON: a text is not a number, nor the reverse, and `yes` is not true.
         read = ProjectFile.model_validate_json(orjson.dumps(document.values), strict=True)
     except ValidationError as error:
         by_place: dict[Place, Problem] = {}
         for each in error.errors(include_url=False):
-            # Of a value that may be of several kinds, the first says enough.
+            # For a value of several possible types the first error is enough.
             place = _place(each, document)
             by_place.setdefault(place, _problem(each, place, document))
         problems += by_place.values()
@@ -149,12 +149,12 @@ def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, Document]
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of project files."""
+    """Return the JSON schema of project files."""
     return {"$schema": SCHEMA, **ProjectFile.model_json_schema()}
 
 
 def _unsafe(read: ProjectFile) -> Iterator[tuple[Place, str]]:
-    """Keys in places that are for names and addresses."""
+    """Return keys in fields for names and addresses."""
     for name, endpoint in read.endpoints.items():
         if endpoint.key_env and not _VARIABLE.fullmatch(endpoint.key_env):
             yield ("endpoints", name, "key_env"), f"This is no variable's name. {NO_KEYS}"
@@ -163,7 +163,7 @@ def _unsafe(read: ProjectFile) -> Iterator[tuple[Place, str]]:
 
 
 def _place(error: Mapping[str, Any], document: Document) -> Place:
-    """Where in the file an error is; what is missing is named as well."""
+    """Return where in the file an error is, including the name of a missing field."""
     place: Place = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] == "missing":
         return place
@@ -201,7 +201,7 @@ def _problem(error: Mapping[str, Any], place: Place, document: Document) -> Prob
 
 
 def allowed_at(place: Place) -> list[str]:
-    """The names of fields that a part of a file may have."""
+    """Return the names of fields that a part of a file may have."""
     parts: dict[str | int, type[BaseModel]] = {
         "formats": FormatsPart,
         "criteria": CriterionPart,

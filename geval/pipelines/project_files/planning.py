@@ -1,4 +1,4 @@
-"""What a project file would change: pure, from what the file says and what there is."""
+"""Plan what a project file would change. Pure: from the file's content and the current state."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +42,8 @@ IMPORTED = "imported"
 
 @dataclass(frozen=True)
 class Current:
-    """What there is of a project, as the API lists it, by name. `project` is None where there is no
-    such project, `certificates` None on a site without them."""
+    """The current state of a project, as the API lists it, by name. `project` is None where there
+    is no such project, `certificates` None on a site without them."""
 
     project: Record | None = None
     criteria: Mapping[str, Record] = field(default_factory=dict)
@@ -54,20 +54,20 @@ class Current:
     certificates: Sequence[Record] | None = None
 
     def criterion(self, name: str) -> Record | None:
-        """The criterion of a name, whatever its case."""
+        """Return the criterion with a name, ignoring case."""
         wanted = name.lower()
         return next((each for key, each in self.criteria.items() if key.lower() == wanted), None)
 
     def name_of(self, section: str, pk: int | None) -> str:
-        """The name of what has an id; "" for none."""
+        """Return the name of the record with an id; "" for none."""
         records: Mapping[str, Record] = getattr(self, section)
         return next((name for name, each in records.items() if each["id"] == pk), "")
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing to make or to renew: what the file says of it, by names, and the record that is
-    there. `differences` are values as they are and as they will be, by field."""
+    """A record to create or change: the file's values, by names, and the existing record.
+    `differences` has the old and new values, by field."""
 
     section: str
     name: str
@@ -90,15 +90,15 @@ class Change:
 
 @dataclass(frozen=True)
 class Plan:
-    """All changes in the order in which they can be made, and what there is that the file does not
-    name, which stays as it is."""
+    """All changes in the order in which they can be made, and existing records that the file does
+    not name, which stay unchanged."""
 
     changes: tuple[Change, ...]
     left_alone: tuple[str, ...]
 
 
 def plan_of(wanted: ProjectFile, current: Current) -> Plan:
-    """What applying a file would do."""
+    """Plan what applying a file would do."""
     return Plan(tuple(_changes(wanted, current)), tuple(_left_alone(wanted, current)))
 
 
@@ -129,7 +129,7 @@ def _changes(wanted: ProjectFile, current: Current) -> Iterator[Change]:
         record = current.judges.get(name)
         differences = _of_judge(judge, record, current)
         if record and differences and record["is_frozen"]:
-            renewed.add(name)  # which may be a new version, of which nothing was certified
+            renewed.add(name)  # which may be a new version without certificates
         yield from _change("judges", name, judge, record, differences)
     for name, campaign in wanted.campaigns.items():
         record = current.campaigns.get(name)
@@ -160,12 +160,12 @@ def _change(
 def _differences(
     given: BaseModel, record: Record, part: type[BaseModel]
 ) -> dict[str, tuple[Any, Any]]:
-    """What is given and differs from what there is, both as the same kinds of values."""
+    """Return the given values that differ from the current ones, both in the same types."""
     names = [name for name in part.model_fields if name in given.model_fields_set]
     fields = {name: record[name] for name in names if name in record}
     try:
         now = part.model_validate(fields)
-    except ValidationError:  # what there is need not be what a file may have
+    except ValidationError:  # current values may be invalid in a file
         now = part.model_construct(**fields)
     pairs = {name: (getattr(now, name, None), getattr(given, name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
@@ -185,7 +185,8 @@ def _of_endpoint(given: EndpointPart, record: Record | None) -> dict[str, tuple[
 def _of_judge(
     given: JudgePart, record: Record | None, current: Current
 ) -> dict[str, tuple[Any, Any]]:
-    """What the site chooses (a mode, a temperature, room for a thought) differs from nothing."""
+    """Return the differences of a judge; values chosen by the site (a mode, a temperature, room for
+    a thought) do not count."""
     if record is None:
         return {}
     now = dict(record) | {"endpoint": current.name_of("endpoints", record["endpoint_id"])}
@@ -219,7 +220,7 @@ def _of_campaign(
 
 
 def campaign_by_names(record: Record, current: Current) -> dict[str, Any]:
-    """A campaign with names of criteria, judges and systems instead of their ids."""
+    """Return a campaign with names of criteria, judges and systems instead of ids."""
     systems = {pk: name for name, pk in current.systems.items()}
     goal = record["goal"]
     if goal is not None:
@@ -243,7 +244,7 @@ def campaign_by_names(record: Record, current: Current) -> dict[str, Any]:
 
 
 def as_certified(required: RequirementPart) -> tuple[list[str], float, str]:
-    """Requirements as certificates write them, epsilon, and the human score."""
+    """Return requirements in the form of certificates, epsilon, and the human score."""
     texts = dict.fromkeys(str(parse_requirement(text)) for text in required.require)
     return list(texts), float(required.epsilon), required.human_score
 
@@ -251,8 +252,8 @@ def as_certified(required: RequirementPart) -> tuple[list[str], float, str]:
 def certified(
     required: RequirementPart, current: Current
 ) -> tuple[list[str], float, HumanScore] | None:
-    """What the newest certificate of the judge, as it is now, on the criterion asked; None without
-    one."""
+    """Return the requirements of the newest certificate of the judge's current version on the
+    criterion; None without one."""
     judge = current.judges.get(required.judge)
     for record in reversed(current.certificates or ()):
         content = record["certificate"]
@@ -278,8 +279,8 @@ def _left_alone(wanted: ProjectFile, current: Current) -> Iterator[str]:
 
 
 def problems_of(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
-    """What a site would refuse, as far as that can be known before: places in the file, each with
-    what is wrong and what to do."""
+    """Yield what a site would refuse, as far as can be known in advance: places in the file, each
+    with what is wrong and what to do."""
     yield from _problems_of_criteria(wanted, current)
     yield from _problems_of_endpoints(wanted, current)
     yield from _problems_of_judges(wanted, current)
@@ -349,7 +350,7 @@ def _problems_of_judges(wanted: ProjectFile, current: Current) -> Iterator[tuple
             for setting, message in error.messages.items():
                 yield (*place, "settings", setting), f"{setting}: {message}"
         except EvaluatorError:
-            continue  # what is missing here may be there
+            continue  # evaluators missing here may exist there
 
 
 def _problems_of_campaigns(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
@@ -436,8 +437,8 @@ def _short(value: Any) -> str:
 
 
 def body_of_judge(change: Change, endpoint: int | None) -> dict[str, Any]:
-    """A judge as the API takes it: what there is, with what the file says. The site changes a whole
-    judge at once."""
+    """Return a judge's request body: the current values with the file's. The site changes a judge
+    as a whole."""
     given = change.given.model_dump(mode="json", exclude_unset=True)
     record = change.record
     if record is None:
@@ -445,7 +446,7 @@ def body_of_judge(change: Change, endpoint: int | None) -> dict[str, Any]:
     kept = ("kind", "model", *JudgeSettings.model_fields)
     body = {name: record[name] for name in kept if name in record}
     if "mode" in change.differences:
-        body["temperature"] = None  # another mode has its own
+        body["temperature"] = None  # another mode has its own default
     body |= {name: value for name, value in given.items() if name in change.differences}
     settings = {**record["settings"], **given.get("settings", {})}
     at = endpoint if endpoint is not None else record["endpoint_id"]
@@ -453,7 +454,7 @@ def body_of_judge(change: Change, endpoint: int | None) -> dict[str, Any]:
 
 
 def body_of_endpoint(change: Change) -> dict[str, Any]:
-    """An endpoint as the API takes it: whole, but for a key, which stays."""
+    """Return an endpoint's request body: complete, except for the key, which stays."""
     record = change.record or {}
     kept = {name: record[name] for name in EndpointFields.model_fields if name in record}
     return {"name": change.name} | kept | change.given.model_dump(mode="json", exclude_unset=True)

@@ -1,5 +1,6 @@
-"""YAML as plain values with the line of each: of YAML only what JSON has as well, since more
-surprises than it helps. No tag makes an object, and a word such as `yes` or `on` is a text."""
+"""Read YAML as plain values with their lines: only the part of YAML that JSON has as well, since
+more surprises than it helps. Tags do not create objects, and a word such as `yes` or `on` is a
+text."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ import yaml
 
 MOST_BYTES = 2**20
 MOST_DEPTH = 20
-# Values in a file, those that an alias stands for counted each time.
+# The most values in a file, counting an alias's values each time.
 MOST_VALUES = 50_000
 Place = tuple[str | int, ...]
 _WORDS: Mapping[str, bool | None] = {
@@ -25,14 +26,14 @@ _LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """What is wrong in a line of a file, and what to do."""
+    """An error in a line of a file, and what to do."""
 
     line: int
     message: str
 
 
 class ProjectFileError(ValueError):
-    """A file that cannot be used: all its problems, by line."""
+    """A file cannot be used; has all its problems, by line."""
 
     def __init__(self, path: str, problems: list[Problem]) -> None:
         self.problems = sorted(set(problems))
@@ -49,7 +50,7 @@ class Document:
     problems: list[Problem] = field(default_factory=list)
 
     def line_of(self, place: Place) -> int:
-        """The line of a value; of one that is not there, of the nearest around it."""
+        """Return the line of a value; for a missing value that of the nearest enclosing one."""
         return next(
             self.lines[place[:length]]
             for length in range(len(place), -1, -1)
@@ -65,10 +66,10 @@ class _Node:
 
 
 def read_document(content: bytes, path: str) -> Document:
-    """The values of a YAML file; keys that are there twice are among its problems.
+    """Read the values of a YAML file; duplicate keys are among its problems.
 
     Raises:
-        ProjectFileError: it is no YAML, or too large or deep to be a project.
+        ProjectFileError: it is not YAML, or too large or deep to be a project.
     """
     if len(content) > MOST_BYTES:
         raise ProjectFileError(
@@ -99,8 +100,7 @@ def read_document(content: bytes, path: str) -> Document:
 
 
 def meaning(plain: str) -> str | int | float | bool | None:
-    """What a word without quotation marks is: a text, unless JSON would have it as something
-    else."""
+    """Return the value of an unquoted word: a text, unless JSON has it as something else."""
     if plain in _WORDS:
         return _WORDS[plain]
     if _WHOLE.fullmatch(plain):
@@ -121,7 +121,7 @@ class _RefusedError(Exception):
 
 
 class _Reader:
-    """Values out of the events of YAML's parser, with limits."""
+    """Builds values from the events of YAML's parser, with limits."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -191,7 +191,7 @@ class _Reader:
 
 
 def _unwrapped(node: _Node, place: Place, lines: dict[Place, int]) -> Any:
-    """The plain value of a node; notes the lines of all that is in it."""
+    """Return the plain value of a node; record the lines of everything in it."""
     if place:
         lines[place] = node.line
     if isinstance(node.value, list):

@@ -7,7 +7,7 @@ from geval.pipelines.project_files.file import schema
 
 
 def written_schema() -> str:
-    """As it is in docs/project.schema.json."""
+    """Return the text of docs/project.schema.json."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -30,7 +30,7 @@ EPSILONS = {0.2: "0.2", 0.15: "0.15", 0.1: "0.1"}
 
 
 def written_project(current: Current) -> str:
-    """The file of a project that there is, without its data, people's answers and keys."""
+    """Return the file of an existing project, without its data, people's answers and keys."""
     assert current.project is not None
     info = current.project
     file = {
@@ -70,7 +70,7 @@ def written_project(current: Current) -> str:
 def _other_than_usual(
     record: Record, part: type[BaseModel], usual: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The fields of a part of the file that differ from their defaults."""
+    """Return the fields of a part of the file that differ from their defaults."""
     names = [name for name in part.model_fields if name in record]
     defaults = usual or {name: part.model_fields[name].default for name in names}
     return {name: record[name] for name in names if record[name] != defaults[name]}
@@ -80,7 +80,7 @@ def _judge(record: Record, current: Current) -> dict[str, Any]:
     settings = {name: value for name, value in record["settings"].items() if value is not None}
     fields: dict[str, Any] = {"kind": record["kind"], "settings": settings}
     if endpoint := current.name_of("endpoints", record["endpoint_id"]):
-        # What the site chose is written down, so that another site judges alike.
+        # The site's choices are written, so that another site judges in the same way.
         chosen = {name: record[name] for name in ("mode", "temperature") if record[name] != ""}
         others = _other_than_usual(record, JudgeSettings)
         names = [name for name in others if name.startswith("price_")]
@@ -90,7 +90,7 @@ def _judge(record: Record, current: Current) -> dict[str, Any]:
 
 
 def _requirements(current: Current) -> list[dict[str, Any]]:
-    """Of each judge as it is now, what it was last certified for."""
+    """Return the last certified requirements of each judge's current version."""
     labels = {each["label"]: name for name, each in current.judges.items()}
     pairs = dict.fromkeys(
         (labels[content["judge"]], content["criterion"])
@@ -110,7 +110,7 @@ def _requirements(current: Current) -> list[dict[str, Any]]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as blocks, and quotation marks where a word would be read as something
+    """Writes texts of several lines as blocks, and quotes words that would be read as something
     else."""
 
     def ignore_aliases(self, _data: Any) -> bool:
