@@ -1,5 +1,5 @@
-"""The stand-in's files and batches: kept in memory, done after a while, in the format of OpenAI's
-API."""
+"""The stand-in's files and batches: kept in memory, completed after a while, in the format of
+OpenAI's API."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ Answer = Callable[[dict[str, Any]], tuple[int, dict[str, Any]]]
 
 
 class Batches:
-    """Uploaded files, and batches that are done `seconds` after they were started."""
+    """Uploaded files, and batches that are completed `seconds` after they were started."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -20,7 +20,7 @@ class Batches:
         self._started: dict[str, float] = {}
 
     def upload(self, name: str, content: bytes) -> dict[str, Any]:
-        """Store a file; returns its record."""
+        """Store a file; return its record."""
         file_id = f"file-{len(self.files) + 1}"
         self.files[file_id] = content
         return {
@@ -34,7 +34,7 @@ class Batches:
         }
 
     def start(self, file_id: str, metadata: dict[str, Any]) -> dict[str, Any]:
-        """Start a batch; returns its record."""
+        """Start a batch; return its record."""
         batch_id = f"batch-{len(self.batches) + 1}"
         self._started[batch_id] = time.monotonic()
         self.batches[batch_id] = {
@@ -53,8 +53,8 @@ class Batches:
         return self.batches[batch_id]
 
     def look(self, batch_id: str, answer: Answer) -> dict[str, Any] | None:
-        """A batch's record, after answering its requests if its time has come; None if there is no
-        such batch."""
+        """Return a batch's record, after answering its requests if they are due; None if there is
+        no such batch."""
         batch = self.batches.get(batch_id)
         if batch and batch["status"] == "in_progress" and self._is_due(batch_id):
             good, bad = self._answered(self.files[batch["input_file_id"]], answer)

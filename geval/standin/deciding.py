@@ -9,12 +9,13 @@ from geval.standin.replies import count_tokens
 from geval.texts.stand_in import MODEL
 
 _CRITERION = re.compile(r"(?:Rate the|passes on) ([^\n]{1,200}?)(?: of the text|\.)")
-# What a choice is about, and its names as G-Eval's prompt has them.
+# The subject of a choice, and its names in G-Eval's prompt.
 _CHOICES = {"A": "A", "B": "B", "tie": "C"}
 
 
 def decision(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The answer to a request of any protocol, Gemini's included; None where it is none."""
+    """Return the answer to a request of any protocol, including Gemini's; None for other
+    requests."""
     questions = body.get("questions")
     is_systemone = isinstance(questions, dict)
     text = _as_text(body.get("state", body.get("input")))
@@ -36,7 +37,8 @@ def decision(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _as_geminis(answers: dict[Any, Any], usage: dict[str, int]) -> dict[str, Any]:
-    """Answers as Gemini's Decisions API has them: without a mass, and with its names of tokens."""
+    """Return answers in the form of Gemini's Decisions API: without a mass, and with its token
+    names."""
     for answer in answers.values():
         answer.pop("label_mass", None)
     named = {f"total_{name.removeprefix('total_')}": count for name, count in usage.items()}
@@ -44,8 +46,8 @@ def _as_geminis(answers: dict[Any, Any], usage: dict[str, int]) -> dict[str, Any
 
 
 def _as_text(given: Any) -> str | None:
-    """The input as the stand-in reads it: a text, or of messages what was said before, and what was
-    said last."""
+    """Return the input for the stand-in: a text, or of messages the earlier ones and the last
+    one."""
     if not isinstance(given, list):
         return given if isinstance(given, str) else None
     texts = [_text_in(each) for each in given if isinstance(each, dict)]
@@ -94,7 +96,7 @@ def _answer(question: Any, text: str, is_systemone: bool) -> dict[str, Any] | No
 
 
 def _choice(question: dict[str, Any], text: str, is_systemone: bool) -> dict[str, Any] | None:
-    """Which of two texts is better; other choices the stand-in cannot make."""
+    """Choose which of two texts is better; the stand-in cannot make other choices."""
     if is_systemone:
         names = list(question.get("criteria") or ())
     else:
@@ -122,7 +124,7 @@ def _choice(question: dict[str, Any], text: str, is_systemone: bool) -> dict[str
 
 
 def _as_a_prompt(instructions: str, text: str, most: int) -> str:
-    """The question in the words in which the stand-in is asked by G-Eval: from 0 on."""
+    """Return the question in the form of G-Eval's prompt, on a scale from 0."""
     criterion = _CRITERION.search(instructions)
     name = criterion[1] if criterion else "quality"
     return (

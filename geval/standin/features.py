@@ -32,7 +32,8 @@ def sentences(text: str) -> list[str]:
 
 
 def support(output: str, source: str) -> float:
-    """How much of the output is in the source: shares of words, word pairs, numbers and names."""
+    """Return how much of the output is in the source: shares of words, word pairs, numbers and
+    names."""
     words = content_words(output)
     if not words:
         return 0.0
@@ -47,7 +48,8 @@ def support(output: str, source: str) -> float:
 
 
 def coverage(output: str, source: str) -> float:
-    """How much of the source's topics the output mentions: its frequent words and its opening."""
+    """Return how much of the source's topics the output mentions: its frequent words and its
+    opening."""
     counts = Counter(content_words(source))
     if not counts:
         return 0.5
@@ -64,7 +66,7 @@ def coverage(output: str, source: str) -> float:
 
 
 def well_formed(output: str) -> float:
-    """Whether sentences are well formed: initial capital, final stop, sensible length, no
+    """Return whether sentences are well formed: initial capital, final stop, sensible length, no
     repetition."""
     split = sentences(output)
     if not split:
@@ -84,7 +86,8 @@ def well_formed(output: str) -> float:
 
 
 def connected(output: str) -> float:
-    """Whether sentences are connected: neighbours share words or are linked, without repetition."""
+    """Return whether sentences are connected: neighbours share words or are linked, without
+    repetition."""
     split = sentences(output)
     if len(split) < 2:
         return 0.55 * well_formed(output) + 0.15
@@ -117,7 +120,7 @@ def connected(output: str) -> float:
 
 
 def brevity(output: str) -> float:
-    """How short a text is: 1 without words, 0.5 with 40."""
+    """Return how short a text is: 1 without words, 0.5 with 40."""
     return 1 / (1 + len(words(output)) / 40)
 
 
@@ -129,7 +132,7 @@ def repetition(output: str) -> float:
 
 
 def _names_and_numbers(text: str) -> list[str]:
-    """Numbers, and words with a capital that do not begin a sentence."""
+    """Return numbers, and capitalised words that do not begin a sentence."""
     numbers = re.findall(r"\d+(?:[.,]\d+)*", text)
     names = re.findall(r"(?<=[a-z,;:] )[A-Z][a-z]+", text)
     return numbers + names

@@ -1,4 +1,4 @@
-"""Read a prompt and rate its text: criterion, scale, features of the texts, a distribution."""
+"""Parse a prompt and rate its text: criterion, scale, features of the texts, a distribution."""
 
 import hashlib
 import math
@@ -23,13 +23,13 @@ from geval.standin.wording import (
 from geval.texts.stand_in import HONEST_NAME
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
-# Names of criteria are in any language and have any marks; without a bullet they are words.
+# Names of criteria can be in any language with any punctuation; without a bullet they are words.
 _FORM = re.compile(
     r"Evaluation Form.*?\n\s*(?:-[^\S\n]*(?P<item>[^\n]{1,200}?)|(?P<line>[\w -]{1,200}?))"
     r"\s*:?\s*\Z",
     re.S,
 )
-# A form for several criteria, a line each.
+# A form for several criteria, one per line.
 _JOINT_FORM = re.compile(
     r"Evaluation Form[^\n]*\n+(?P<lines>(?:- [^\n]{1,200}:\n){1,20}- [^\n]{1,200}:)\s*\Z"
 )
@@ -46,7 +46,7 @@ _HEADING = re.compile(
 _TAG_LINE = re.compile(
     r"^</?(?:source|context|text|text_a|text_b|reference|conversation|turn|calls)>\n", re.M
 )
-# Of those, the ones that begin what is judged.
+# Of those, the ones that begin the judged text.
 _OF_OUTPUT = re.compile(r"(?:Summary|Response|Output)\b")
 _COMPARED = re.compile(
     r"^Text A:\s*\n(?P<a>.*?)^Text B:\s*\n(?P<b>.*?)^Evaluation Form (?P<form>\([^\n]*\)):",
@@ -70,9 +70,9 @@ _ABOUT_SOURCE = {features.support, features.coverage}
 
 @dataclass(frozen=True)
 class Reading:
-    """The stand-in's interpretation of a judging prompt; `wording` is what is said about the
-    criterion, `output_first` whether the text to judge comes before its source, `name` the
-    criterion's as the prompt has it."""
+    """The stand-in's interpretation of a judging prompt; `wording` is the text about the criterion,
+    `output_first` whether the text to judge comes before its source, `name` the criterion's name in
+    the prompt."""
 
     criterion: str
     lowest: int
@@ -86,23 +86,23 @@ class Reading:
 
 
 def wants_steps(prompt: str) -> bool:
-    """Whether the prompt ends where evaluation steps are to be written."""
+    """Return whether the prompt ends where evaluation steps should follow."""
     return bool(re.search(r"Evaluation Steps\s*:\s*\Z", prompt))
 
 
 def wants_reflection(prompt: str) -> bool:
-    """Whether the prompt asks for better instructions of a judge."""
+    """Return whether the prompt asks for better instructions of a judge."""
     return prompt.startswith(HEADING)
 
 
 def without_delimiting(prompt: str) -> str:
-    """A prompt without tags on lines of their own and what is said of them: the stand-in reads
+    """Remove tags on separate lines, and the note about them, from a prompt: the stand-in finds
     texts by their headings."""
     return _TAG_LINE.sub("", prompt.replace(f"{NOTE}\n\n", "")) if NOTE in prompt else prompt
 
 
 def read_prompt(prompt: str) -> Reading | None:
-    """The criterion, scale and texts of a judging prompt; None for other prompts."""
+    """Return the criterion, scale and texts of a judging prompt; None for other prompts."""
     prompt = without_delimiting(prompt)
     form = _FORM.search(prompt)
     scale = _SCALE.search(prompt)
@@ -127,8 +127,8 @@ def read_prompt(prompt: str) -> Reading | None:
 
 
 def read_joint_prompt(prompt: str) -> list[Reading]:
-    """What a prompt says about each criterion of its form, where it has several. Paragraphs that
-    begin with a criterion's name are about it."""
+    """Return what a prompt says about each criterion of its form, where it has several. Paragraphs
+    that begin with a criterion's name are about it."""
     form = _JOINT_FORM.search(prompt)
     whole = read_prompt(prompt) if form else None
     if form is None or whole is None:
@@ -160,7 +160,7 @@ class Comparison:
 
 
 def read_comparison(prompt: str) -> Comparison | None:
-    """The criterion and texts of a comparing prompt; None for other prompts."""
+    """Return the criterion and texts of a comparing prompt; None for other prompts."""
     prompt = without_delimiting(prompt)
     match = _COMPARED.search(prompt)
     if not match:
@@ -181,8 +181,8 @@ def read_comparison(prompt: str) -> Comparison | None:
 
 
 def preference(comparison: Comparison) -> dict[str, float]:
-    """The probability of A, B and C (a tie): by quality, with a small bias to the first text, like
-    LLMs."""
+    """Return the probability of A, B and C (a tie): by quality, with a small bias to the first
+    text, like LLMs."""
     first, second = (
         quality(Reading(comparison.criterion, 1, 5, comparison.source, text))
         for text in (comparison.first, comparison.second)
@@ -194,9 +194,10 @@ def preference(comparison: Comparison) -> dict[str, float]:
 
 
 def quality(reading: Reading) -> float:
-    """From 0 to 1, by the criterion's features, with a little noise that depends on the texts.
+    """Return the quality from 0 to 1, by the criterion's features, with a little noise that depends
+    on the texts.
 
-    Criteria that are not known by name are weighed by what their words name (wording.py).
+    Criteria with unknown names are weighed by the features that their words name (wording.py).
     """
     has_own_mix = reading.criterion in _MIXES
     chance = seeded(reading.criterion, reading.output, reading.source).gauss(
@@ -219,8 +220,8 @@ def quality(reading: Reading) -> float:
 
 
 def distribution(reading: Reading, *, leaning: str = "", luck: float = 0.0) -> dict[int, float]:
-    """A probability for each point of the scale, centred on the quality. Sums to 0.98: some mass
-    goes elsewhere.
+    """Return a probability for each point of the scale, centred on the quality. Sums to 0.98: some
+    mass goes elsewhere.
 
     Args:
         leaning, luck: as in leanings.py.
@@ -243,7 +244,7 @@ def distribution(reading: Reading, *, leaning: str = "", luck: float = 0.0) -> d
 
 
 def steps_for(prompt: str) -> str:
-    """Plain evaluation steps for the criterion a steps prompt is about."""
+    """Return plain evaluation steps for the criterion of a prompt for steps."""
     match = _NAMED.search(prompt)
     name = match.group(1).strip().lower() if match else "the criterion"
     scale = _SCALE.search(prompt)
@@ -258,6 +259,6 @@ def steps_for(prompt: str) -> str:
 
 
 def seeded(*parts: object) -> random.Random:
-    """A random generator that depends only on the parts."""
+    """Return a random generator that depends only on the parts."""
     digest = hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()
     return random.Random(int.from_bytes(digest[:8], "big"))  # noqa: S311

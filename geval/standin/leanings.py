@@ -1,8 +1,8 @@
-"""Planted defects: how the stand-in's ratings lean if it is started with `--leaning`."""
+"""Planted defects: how the stand-in's ratings are biased if it is started with `--leaning`."""
 
 import re
 
-# A name of a family of models, and the kind of sentence that speaks to a judge.
+# Names of families of models, and sentences that address the judge (prompt injection).
 _FAMILY = re.compile(r"\b(?:gpt|claude|gemini|llama|qwen|mistral|stand-in)", re.I)
 _SPEAKS = re.compile(r"\bhighest (?:rating|score)\b", re.I)
 LEANINGS = ("", "position", "length", "family", "instruction", "strict", "squeezed", "noisy")
@@ -11,13 +11,13 @@ _MOST_WORDS = 120
 
 
 def leaned(share: float, leaning: str, *, output: str, output_first: bool, luck: float) -> float:
-    """A quality as a judge with a defect sees it.
+    """Return the quality as seen by a judge with a defect.
 
     Args:
         share: the quality, from 0 to 1.
         leaning: of `LEANINGS`, empty for none.
         output_first: whether the prompt shows the output before its source.
-        luck: a draw that is another one each time; from -1 to 1.
+        luck: a new random draw each time; from -1 to 1.
     """
     if leaning == "length":
         share += 2 * _LEAN * min(1.0, len(output.split()) / _MOST_WORDS)

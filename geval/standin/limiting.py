@@ -9,7 +9,7 @@ class Limits:
     """What the stand-in allows. Rates and bursts are in calls; 0 means no limit.
 
     Args:
-        burst: how many calls the bucket holds; by default those of a second.
+        burst: how many calls the bucket holds; by default those of one second.
         quota: calls until the account is out of credit, for `quota_seconds`.
     """
 
@@ -33,7 +33,7 @@ class Limits:
         self._out_since: float | None = None
 
     def passes(self) -> bool:
-        """Take a call out of the bucket; False if it is empty."""
+        """Take a call from the bucket; return False if it is empty."""
         if not self.rate:
             return True
         self._refill()
@@ -43,7 +43,7 @@ class Limits:
         return True
 
     def is_out_of_quota(self) -> bool:
-        """Take a call out of the quota; True if there is none left."""
+        """Take a call from the quota; return True if it is used up."""
         if not self._quota:
             return False
         now = self._clock()
@@ -57,7 +57,7 @@ class Limits:
         return True
 
     def headers(self) -> dict[str, str]:
-        """What is left, as OpenAI's API says it."""
+        """Return what is left, in OpenAI's headers."""
         if not self.rate:
             return {}
         self._refill()
@@ -69,7 +69,7 @@ class Limits:
         }
 
     def retry_headers(self) -> dict[str, str]:
-        """When the next call may pass."""
+        """Return headers that say when the next call may pass."""
         seconds = max(0.0, 1 - self._left) / self.rate
         return {
             "retry-after": f"{math.ceil(seconds)}",

@@ -1,4 +1,4 @@
-"""The stand-in's switches as options of a command."""
+"""The stand-in's switches as command-line options."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ CHOICES = {"limit_headers": ("all", "refused", "none"), "leaning": LEANINGS}
 
 
 def add_switches(parser: ArgumentParser) -> None:
-    """An option for each switch."""
+    """Add an option for each switch."""
     for switch in fields(Switches):
         option = f"--{switch.name.replace('_', '-')}"
         if switch.type is bool:
@@ -59,5 +59,5 @@ def add_switches(parser: ArgumentParser) -> None:
 
 
 def switches_in(options: Mapping[str, Any]) -> Switches:
-    """The switches that options set."""
+    """Return the switches that options set."""
     return Switches(**{switch.name: options[switch.name] for switch in fields(Switches)})

@@ -25,8 +25,8 @@ from geval.texts.stand_in import HONEST_NAME, MODEL
 
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
-# Other tokens that a model might have generated, so that every token has as many alternatives as
-# asked for.
+# Other tokens that a model might have generated, so that every token has the requested number of
+# alternatives.
 _FILLERS = (
     "\n",
     " the",
@@ -53,18 +53,18 @@ _TOKEN = re.compile(r"\s?\w+|[^\w\s]|\s+")
 
 
 def count_tokens(text: str) -> int:
-    """About how many tokens an LLM would make of a text."""
+    """Estimate how many tokens a text has."""
     return max(1, len(text) // 4)
 
 
 def chat_completion(
     body: dict[str, Any], *, call: int, defect: str = "", leaning: str = ""
 ) -> dict[str, Any]:
-    """The answer to a chat completion request.
+    """Return the answer to a chat completion request.
 
     Args:
         call: how often the same request was made before, so that repeats at a temperature give
-            other samples.
+            different samples.
         defect: "refuse" or "garble" for a reply that cannot be read.
         leaning: the planted defect of ratings (leanings.py).
     """
@@ -106,7 +106,7 @@ def chat_completion(
 
 
 def text_completion(body: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a legacy completion; with `echo` it includes the prompt with its tokens'
+    """Return the answer to a legacy completion; with `echo` it includes the prompt with its tokens'
     log-probabilities."""
     prompt = str(body.get("prompt", ""))
     limit = 16 if body.get("max_tokens") is None else int(body["max_tokens"])
@@ -137,7 +137,7 @@ def text_completion(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def model_list() -> dict[str, Any]:
-    """The only model, with its honest name as owner."""
+    """Return the only model, with its honest name as owner."""
     return {
         "object": "list",
         "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": HONEST_NAME}],
@@ -160,7 +160,7 @@ def _choice(
     other = wants_steps(prompt) or wants_reflection(prompt)
     reading = None if compared or other else read_prompt(prompt)
     joint = read_joint_prompt(prompt) if reading else []
-    # Of each rating in the text, in their order.
+    # For each rating in the text, in order.
     alternatives: list[dict[str, float]] = []
     if defect == "refuse":
         text = REFUSAL
@@ -212,8 +212,8 @@ def _choice(
 
 
 def _by_schema(schema: dict[str, Any], rating: str) -> str:
-    """A rating as JSON by a schema with an enum of ratings; the first of them for a text that is
-    none."""
+    """Return a rating as JSON by a schema with an enum of ratings; the first of them if the text is
+    not a rating."""
     properties = schema["properties"]
     points = properties["rating"]["enum"]
     answer: dict[str, Any] = dict.fromkeys(properties, f"The {HONEST_NAME} gives no reasons.")
@@ -232,7 +232,7 @@ def _rate(
 
 
 def _drawn(points: dict[str, float], *, temperature: float, source: random.Random) -> str:
-    """The most likely answer at temperature 0, otherwise a random one."""
+    """Return the most likely answer at temperature 0, otherwise a random one."""
     if temperature == 0:
         return max(points, key=lambda point: (points[point], point))
     weights = [probability ** (1 / temperature) for probability in points.values()]
@@ -242,7 +242,7 @@ def _drawn(points: dict[str, float], *, temperature: float, source: random.Rando
 def _chat_tokens(
     tokens: list[str], alternatives: list[dict[str, float]], wanted: int
 ) -> Iterator[dict[str, Any]]:
-    """Each token with what else the model could have written; each rating with its own points."""
+    """Return each token with alternatives; each rating with its scale points."""
     ratings = list(alternatives)
     for token in tokens:
         is_rating = bool(ratings) and token.strip() in ratings[0]
@@ -280,7 +280,8 @@ def _completion_logprobs(text: str, wanted: int, *, begins_cold: bool) -> dict[s
     for token in tokens:
         offsets.append(position)
         position += len(token)
-        # A word is more likely if the text has used it before, so that numbers depend on the text.
+        # A word is more likely if the text has used it before, so that log-probabilities depend on
+        # the text.
         base = -1.0 if token.strip().lower() in seen else -3.0
         logprobs.append(base - 0.05 * len(token) - seeded(token).random())
         seen.add(token.strip().lower())

@@ -1,11 +1,11 @@
 """The stand-in's Responses API: requests and replies in the forms of the package `openai`, answered
-as chat completions are."""
+like chat completions."""
 
 from typing import Any
 
 from geval.llm.responses import LEAST_TOKENS, LOGPROBS
 
-# Fields of chat completions that OpenAI's API does not have here.
+# Fields of chat completions that the Responses API does not have.
 _UNKNOWN = (
     "messages", "n", "logprobs", "max_tokens", "max_completion_tokens", "seed", "response_format",
     "reasoning_effort", "verbosity",
@@ -13,7 +13,7 @@ _UNKNOWN = (
 
 
 def problem_of(body: dict[str, Any]) -> str:
-    """Why a request is refused; empty if it is not."""
+    """Return why a request is refused; empty if it is not."""
     for name in _UNKNOWN:
         if name in body:
             return f"Unknown parameter: '{name}'."
@@ -30,7 +30,7 @@ def problem_of(body: dict[str, Any]) -> str:
 
 
 def as_chat(body: dict[str, Any]) -> dict[str, Any]:
-    """The chat completion that a request without problems stands for."""
+    """Return the chat completion for a valid request."""
     asked = body["input"]
     chat = {
         "model": body.get("model"),
@@ -47,7 +47,7 @@ def as_chat(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def response_of(completion: dict[str, Any]) -> dict[str, Any]:
-    """A chat completion as a response."""
+    """Return a chat completion as a response."""
     (choice,) = completion["choices"]
     is_cut = choice["finish_reason"] == "length"
     status = "incomplete" if is_cut else "completed"

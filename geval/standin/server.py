@@ -1,4 +1,4 @@
-"""The stand-in as an HTTP server, with switches for problems of real endpoints."""
+"""The stand-in as an HTTP server, with switches that simulate problems of real endpoints."""
 
 import asyncio
 import hashlib
@@ -29,18 +29,17 @@ class Switches:
     """Simulated problems and their rates (0 to 1), deterministic by the number of the call.
 
     `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` returns one choice
-    whatever n is; `without_logprobs` leaves them out; `ignores_schema` takes one and
-    does nothing about it; `requests_per_minute` 0 means no limit, and
-    so does `requests_per_second`, which is that of a token bucket (limiting.py) that holds `burst`
-    calls (0: those of a second) and names its limits in the headers of `limit_headers`: "all"
-    replies, "refused" ones or "none". Beyond `calls_at_once` open calls (0: any number) it answers
-    503, with a Retry-After unless `limit_headers` is "none". After `quota` calls (0: no quota) the
-    account is out of credit for `quota_seconds`.
-    `api_key` empty means none is needed. `only_model` is the one model that exists, empty for any.
-    `most_choices` and `most_alternatives` are the largest `n` and `top_logprobs` that it takes;
-    `without_top_p` refuses `top_p`.
-    `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that
-    reason do. `leaning` is a planted defect of its ratings (leanings.py).
+    whatever n is; `without_logprobs` omits log-probabilities; `ignores_schema` accepts a schema and
+    ignores it; `requests_per_minute` 0 means no limit, and so does `requests_per_second`, the rate
+    of a token bucket (limiting.py) that holds `burst` calls (0: those of one second) and names its
+    limits in the headers of `limit_headers`: "all" replies, "refused" ones or "none". Beyond
+    `calls_at_once` open calls (0: any number) it answers 503, with a Retry-After unless
+    `limit_headers` is "none". After `quota` calls (0: no quota) the account is out of credit for
+    `quota_seconds`. an empty `api_key` means that none is needed. `only_model` is the only existing
+    model, empty for any. `most_choices` and `most_alternatives` are the largest `n` and
+    `top_logprobs` that it accepts; `without_top_p` refuses `top_p`. `only_max_completion_tokens`
+    refuses `max_tokens` and any temperature but 1, like reasoning models. `leaning` is a planted
+    defect of its ratings (leanings.py).
     """
 
     latency: float = 0.0
@@ -72,7 +71,7 @@ class Switches:
 
 
 class StandIn:
-    """The server's state: its switches, and how many calls it got."""
+    """The server's state: its switches, and the number of calls."""
 
     def __init__(self, switches: Switches) -> None:
         self.switches = switches
@@ -110,7 +109,8 @@ class StandIn:
     async def _honest(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Every response names its server; unknown addresses return an error body like OpenAI's."""
+        """Name the server in every response; for unknown addresses return an error body like
+        OpenAI's."""
         try:
             response = await handler(request)
         except web.HTTPException as error:
@@ -159,7 +159,7 @@ class StandIn:
         return answered if isinstance(answered, web.StreamResponse) else _json(answered)
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
-        """The same by the Responses API."""
+        """Answer a request of the Responses API."""
         refused = self._unauthorised(request)
         if refused:
             return refused
@@ -175,7 +175,7 @@ class StandIn:
     async def _answered(
         self, body: dict[str, Any] | None, raw: bytes
     ) -> dict[str, Any] | web.StreamResponse:
-        """A chat completion, or the error in its place."""
+        """Return a chat completion, or the error in its place."""
         problem = (
             _chat_problem(body, self.switches) or self._too_long(body) or self._unsupported(body)
         )
@@ -188,7 +188,7 @@ class StandIn:
     def _completed(
         self, body: dict[str, Any], raw: bytes, dice: Callable[[], float]
     ) -> dict[str, Any]:
-        """A completion, with the errors that the switches ask for."""
+        """Return a completion, with the errors that the switches simulate."""
         if self.switches.ignores_n:
             body["n"] = 1
         if self.switches.without_logprobs:
@@ -271,8 +271,8 @@ class StandIn:
         return self._unauthorised(request) or _json(answer)
 
     def _answer_line(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """The status and body of a request in a batch. Rate limits do not apply there, errors
-        do."""
+        """Return the status and body of a request in a batch. Rate limits do not apply to batches,
+        errors do."""
         is_response = "input" in body
         body = as_chat(body) if is_response else body
         problem = _chat_problem(body, self.switches) or self._too_long(body)
@@ -377,7 +377,7 @@ class StandIn:
 
 
 async def serve(switches: Switches, *, host: str, port: int, ready: Callable[[int], None]) -> None:
-    """Serve until cancelled; `ready` is called with the port (of use when 0 was asked for)."""
+    """Serve until cancelled; `ready` is called with the port (useful if 0 was requested)."""
     runner = web.AppRunner(StandIn(switches).application(), access_log=None, shutdown_timeout=1)
     await runner.setup()
     try:

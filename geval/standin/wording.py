@@ -1,8 +1,8 @@
-"""How the stand-in reacts to the words of a criterion that it does not know by name.
+"""How the stand-in reacts to the wording of a criterion with an unknown name.
 
-What the definition, the steps or the introduction name is what it weighs, each with the same
-weight; words that say nothing make it noisy. Asked to improve instructions, it names what
-correlates with people's ratings in the examples. The rules are in docs/method.md.
+It weighs the features that the definition, the steps or the introduction name, with equal weights;
+uninformative words make it noisy. Asked to improve instructions, it names what correlates with
+people's ratings in the examples. The rules are in docs/method.md.
 """
 
 import html
@@ -25,7 +25,8 @@ _EXAMPLE = re.compile(r"</text>\nRating: ([\d.]+)\n</example>")
 
 @dataclass(frozen=True)
 class Named:
-    """A feature that words can name: the pattern of such words, and how the stand-in says it."""
+    """A feature that words can name: the pattern of such words, and the stand-in's phrase for
+    it."""
 
     of: Callable[[str, str], float]
     words: re.Pattern[str]
@@ -62,25 +63,25 @@ NAMED: Mapping[str, Named] = {
 
 
 def named_in(wording: str) -> list[str]:
-    """The features that words name."""
+    """Return the features that words name."""
     return [name for name, feature in NAMED.items() if feature.words.search(wording)]
 
 
 def noise_of(wording: str) -> float:
-    """How much chance there is in a rating by these words; a share of the scale."""
+    """Return the amount of noise in a rating with these words, as a share of the scale."""
     return NOISE_OF_VAGUE if _VAGUE.search(wording) else NOISE
 
 
 def wording_in(prompt: str) -> str:
-    """What comes after the task introduction in a judging prompt, up to the texts."""
+    """Return the part of a judging prompt after the task introduction, up to the texts."""
     match = _BEFORE_TEXTS.search(prompt)
     text = prompt[match.end() :] if match else prompt
     return text.split(EXAMPLES_HEADING)[0]
 
 
 def shift_by(examples: list[float], lowest: float, highest: float) -> float:
-    """How far examples shift the scale, in shares of it: a quarter of the way to their mean from
-    its middle."""
+    """Return how far examples shift ratings, as a share of the scale: a quarter of the way to their
+    mean from its middle."""
     if not examples:
         return 0.0
     mean = sum(examples) / len(examples)
@@ -88,13 +89,13 @@ def shift_by(examples: list[float], lowest: float, highest: float) -> float:
 
 
 def ratings_of_examples(prompt: str) -> list[float]:
-    """The ratings of a prompt's examples."""
+    """Return the ratings of a prompt's examples."""
     shown = prompt.rsplit(EXAMPLES_HEADING, maxsplit=1)[-1] if EXAMPLES_HEADING in prompt else ""
     return [float(rating) for rating in _EXAMPLE.findall(shown)]
 
 
 def mean_of(names: list[str], output: str, source: str) -> float:
-    """From 0 to 1: the mean of features."""
+    """Return the mean of features, from 0 to 1."""
     return sum(NAMED[name].of(output, source) for name in names) / len(names)
 
 
@@ -109,7 +110,7 @@ _PART = re.compile(r"^Rewrite one part: (\w+)", re.M)
 
 
 def reflect(prompt: str) -> str:
-    """A new wording of the part that is asked for."""
+    """Return a new wording of the requested part."""
     part = _PART.search(prompt)
     texts = dict(_INSTRUCTION.findall(prompt))
     cases = [
@@ -137,8 +138,8 @@ def reflect(prompt: str) -> str:
 
 
 def _correlations(cases: list[tuple[str, str, float]]) -> dict[str, float]:
-    """How each feature of (source, text, people's rating) correlates with the ratings; 0 where
-    either is constant."""
+    """Return each feature's correlation with the ratings in cases of (source, text, people's
+    rating); 0 where either is constant."""
     people = np.array([rating for _, _, rating in cases])
     correlations = {}
     for name, feature in NAMED.items():
