@@ -1,8 +1,8 @@
 """Reproduce published meta-evaluation figures from public data, with our parser and statistics.
 
 Figures: Liu et al. (2023), "G-Eval", Tables 1-3; Chiang and Lee (2023), "A Closer Look into
-Automatic Evaluation Using LLMs"; Zhong et al. (2022), UniEval's release. docs/reproduction.md
-says how each is reproduced, `sources` where the data come from.
+Automatic Evaluation Using LLMs"; Zhong et al. (2022), UniEval's release. docs/reproduction.md says
+how each is reproduced, `sources` has the origins of the data.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""A published figure next to ours, and the tables from which figures are computed."""
+"""Published figures next to ours, and computing figures from tables."""
 
 import csv
 import gzip
@@ -19,7 +19,8 @@ class Cell:
     """A published figure and ours; `ours` is None if it cannot be computed.
 
     `note` explains differences. `other` marks a figure that is computed differently from the
-    published one, so that agreement is not expected. `digits` are those of the published figure.
+    published one, so that agreement is not expected. `digits` is the published figure's number of
+    decimals.
     """
 
     row: str
@@ -32,7 +33,7 @@ class Cell:
 
     @property
     def agrees(self) -> bool:
-        """To all published digits."""
+        """Whether both agree to all published digits."""
         return self.ours is not None and abs(round(self.ours, self.digits) - self.published) < 1e-9
 
 

@@ -1,6 +1,6 @@
 """ROUGE-L and BLEU-4 as defined by COCO's caption evaluation, used in Table 2 of the G-Eval paper.
 
-Tokens are separated by blanks. Chen et al. (2015), "Microsoft COCO Captions: Data Collection and
+Tokens are separated by spaces. Chen et al. (2015), "Microsoft COCO Captions: Data Collection and
 Evaluation Server"; counts come from rouge-score and sacrebleu.
 """
 
@@ -27,8 +27,8 @@ def rouge_l(output: str, reference: str) -> float:
 
 
 def bleu_4(output: str, reference: str) -> float:
-    """The geometric mean of (matches + tiny) / (n-grams + small) for n = 1 to 4, times the penalty
-    for brevity."""
+    """Return the geometric mean of (matches + tiny) / (n-grams + small) for n = 1 to 4, times the
+    brevity penalty."""
     score = _bleu().sentence_score(output, [reference])
     product = math.prod(
         (right + TINY) / (all_ + SMALL)
@@ -54,5 +54,5 @@ def _rouge() -> Any:
 def _bleu() -> Any:
     from sacrebleu.metrics.bleu import BLEU
 
-    # Only its counts are used; effective order merely keeps it from warning about single sentences.
+    # Only its counts are used; effective order merely avoids a warning about single sentences.
     return BLEU(tokenize="none", effective_order=True)

@@ -20,7 +20,7 @@ STEMMER = "published with ROUGE-1.5.5; rouge-score stems differently"
 
 
 def cells(folder: Path) -> Iterator[Cell]:
-    """All outputs at once."""
+    """Compute the figures over all outputs at once."""
     release = json.loads((folder / "qags_xsum" / "qags_xsum_unieval.json").read_text())
     human = np.array([item["scores"]["consistency"] for item in release])
     predicted = np.array([item["predict_scores"]["consistency"] for item in release])

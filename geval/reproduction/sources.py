@@ -1,4 +1,4 @@
-"""Where the public files come from, and their conversion from the forms in which they are released.
+"""The origins of public files, and their conversion from the released formats.
 
 Nothing is downloaded: a source is converted from a checkout of its repository.
 """
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 ROUGE = ("rouge1_f", "rouge2_f", "rougel_f")
-# Short names of criteria in the names of Chiang and Lee's files.
+# Abbreviations of criteria in the names of Chiang and Lee's files.
 SHORT = {"nat": "naturalness", "coh": "coherence", "eng": "engagingness", "gro": "groundedness"}
-# By our names, UniEval's predictions.
+# UniEval's files of predictions, by our file names.
 UNIEVAL = {
     "topical_chat/topical_chat_unieval.json": "dialogue/topical_chat_result.json",
     "qags_xsum/qags_xsum_unieval.json": "fact/qags_xsum_result.json",
@@ -33,8 +33,8 @@ class ConversionError(Exception):
 
 @dataclass(frozen=True)
 class PublicSource:
-    """A public repository that data come from: `holds` says what, `writes` which of our files are
-    made of it."""
+    """A public repository with data: `holds` describes them, `writes` has our files that are made
+    from it."""
 
     name: str
     repository: str
@@ -55,7 +55,7 @@ def convert_source(name: str, checkout: Path, data: Path) -> list[Path]:
         raise ConversionError(f"There is no source {name!r} (sources: {', '.join(SOURCES)}).")
     if not checkout.is_dir():
         raise ConversionError(f"{checkout} is not a folder; clone {source.repository} there.")
-    # All is read before anything is written.
+    # Everything is read before anything is written.
     converted = list(source.convert(checkout))
     written = []
     for path, content in converted:
@@ -67,7 +67,7 @@ def convert_source(name: str, checkout: Path, data: Path) -> list[Path]:
 
 
 def source_of(path: str) -> PublicSource | None:
-    """The source that one of our files is made of."""
+    """Return the source of one of our files."""
     return next((source for source in SOURCES.values() if path in source.writes), None)
 
 
@@ -126,7 +126,7 @@ def _annotated(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _unieval(checkout: Path) -> Iterator[tuple[str, bytes]]:
-    """Its predictions as they are, which is a form that we read."""
+    """Return UniEval's predictions unchanged, as we can read their format."""
     folder = checkout / "reproduce" / "unieval_predict"
     for path, name in UNIEVAL.items():
         items = _read_json(folder / name, list)
@@ -139,7 +139,7 @@ def _unieval(checkout: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _sampled_replies(checkout: Path) -> Iterator[tuple[str, bytes]]:
-    """Four files of replies, one for each criterion, as one; turns are numbered in the order of the
+    """Merge four files of replies, one per criterion; turns are numbered in the order of the
     corpus."""
     corpus = _read_json(checkout / "data" / "topical_chat.json", list)
     turns = {source: f"tc-{at:02}" for at, source in enumerate(_in_order(corpus, "source"))}
@@ -197,8 +197,8 @@ def _read(path: Path) -> bytes:
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Reads texts, numbers, lists and dictionaries. A pickle can name any function to be called;
-    this refuses all but what numpy's numbers are made of."""
+    """Reads texts, numbers, lists and dictionaries. A pickle can call any function; this refuses
+    all but those that NumPy's numbers need."""
 
     _NUMBERS = {
         ("numpy", "dtype"),
@@ -221,7 +221,7 @@ def _unpickled(path: Path) -> Any:
         return _PlainUnpickler(io.BytesIO(content)).load()
     except ConversionError as error:
         raise ConversionError(f"{path}: {error}") from None
-    except Exception as error:  # a broken pickle fails in as many ways as there are types
+    except Exception as error:  # a broken pickle can raise almost any exception
         raise ConversionError(f"{path} is not a pickle: {error}.") from error
 
 

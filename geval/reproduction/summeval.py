@@ -22,7 +22,8 @@ from geval.reproduction.cells import (
 from geval.statistics.types import FloatArray
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
-# By ROUGE: rho and tau for each criterion, then their averages; and our evaluator's variant.
+# By ROUGE variant: rho and tau for each criterion, then their averages; and our evaluator's
+# variant.
 PUBLISHED = {
     "rouge1_f": (0.167, 0.126, 0.160, 0.130, 0.115, 0.094, 0.326, 0.252, 0.192, 0.150),
     "rouge2_f": (0.184, 0.139, 0.187, 0.155, 0.159, 0.128, 0.290, 0.219, 0.205, 0.161),
@@ -34,7 +35,8 @@ STEMMER = "rouge-score stems differently from ROUGE-1.5.5"
 
 
 def cells(folder: Path) -> Iterator[Cell]:
-    """At summary level; documents with constant ratings or scores are left out."""
+    """Compute the figures at summary level; documents with constant ratings or scores are left
+    out."""
     ratings = csv_rows(folder / "summeval" / "human_ratings.csv.gz")
     metrics = csv_rows(folder / "summeval" / "metric_scores.csv.gz")
     documents, systems, raters = (
@@ -67,7 +69,7 @@ def _row(
 
 
 def _own_rouge(variant: str, outputs: list[dict[str, Any]]) -> Iterator[dict[str, str]]:
-    """Mean F over the references, as in the imported scores."""
+    """Return the mean F over the references, as in the imported scores."""
     evaluator = Rouge({"variant": variant, "references": "mean"})
     evaluator.load()
     items = [

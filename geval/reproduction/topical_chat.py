@@ -48,7 +48,7 @@ def cells(folder: Path) -> Iterator[Cell]:
 
 
 def _table_2(release: Sequence[Any]) -> Iterator[Cell]:
-    """All generated responses at once, the ground truth left out."""
+    """Compute the figures over all generated responses at once, without the ground truth."""
     truth = {
         item["source"]: item["system_output"].strip()
         for item in release
@@ -91,10 +91,10 @@ def _pooled_row(
 def sampled(
     row: str, items: Sequence[Any], published: Sequence[float], *, read: Read | None = None
 ) -> Iterator[Cell]:
-    """The mean rating of the readable replies of each item: r over all, tau turn by turn.
+    """Use the mean rating of each item's readable replies: r over all, tau by turn.
 
     Args:
-        read: a rule that replaces our parser.
+        read: a rule to use instead of our parser.
     """
     documents, systems = (places(items, column) for column in ("doc_id", "system_id"))
     figures = iter(published)

@@ -1,5 +1,5 @@
-"""UniEval's own figures (Zhong et al., 2022), as the README of its folder `reproduce` prints them:
-six digits, all outputs at once."""
+"""UniEval's own figures (Zhong et al., 2022), from the README of its folder `reproduce`: six
+digits, over all outputs at once."""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ DIGITS = 6
 
 
 def cells(folder: Path) -> Iterator[Cell]:
-    """A cell without a value of ours where a file is not there."""
+    """Compute the cells; without our value where a file is missing."""
     for name, criteria in PUBLISHED.items():
         path = folder / name / f"{name}_unieval.json"
         release = json.loads(path.read_text()) if path.exists() else None
