@@ -257,7 +257,7 @@ def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
 
 
 def _beside_nulls(evidence: Evidence) -> str:
-    """Return the check of whether null judges pass the test as well, and are as close."""
+    """Return in words whether null judges pass the test as well, and are as close."""
     if not evidence.passes:
         return ""
     nearer = "" if evidence.beats_a_constant else "not shown to be "

@@ -203,7 +203,7 @@ def _judge_json(
 
 
 def _instructed_json(instructed: Instructed | None) -> dict[str, Any]:
-    """Return the effect of an instruction; None for a judge that no text can instruct."""
+    """Return the effect of an instruction; empty for a judge that no text can instruct."""
     if instructed is None:
         return {}
     finding = instructed.finding
@@ -223,7 +223,7 @@ def _instructed_json(instructed: Instructed | None) -> dict[str, Any]:
 
 
 def _seen_json(result: JudgeResult) -> dict[str, Any]:
-    """Return what the judge's search has seen of its documents; None for other judges."""
+    """Return what the judge's search has seen of its documents; empty for other judges."""
     seen = result.seen
     return (
         {} if seen is None else {"seen_by_search": {"documents": seen.documents, "said": str(seen)}}
