@@ -57,7 +57,7 @@ from geval.statistics.correlation import (
 from geval.statistics.gwet import ChanceCorrected, gwet
 from geval.statistics.jackknife import LeftOut, correlation_interval, no_interval
 from geval.statistics.layout import Outputs, Ratings, complete
-from geval.statistics.passing import PassFail, Share, pass_fail
+from geval.statistics.passing import PassFail, ShareEstimate, pass_fail
 from geval.statistics.ppi import ppi_table
 from geval.statistics.preferences import davidson_intervals
 from geval.statistics.probability_calibration import (
@@ -386,13 +386,15 @@ def pass_fail_lines() -> Iterator[Line]:
         assert passing is not None
         return passing
 
-    shares: dict[str, Callable[[PassFail], Share]] = {
+    shares: dict[str, Callable[[PassFail], ShareEstimate]] = {
         "sensitivity": lambda passing: passing.sensitivity,
         "specificity": lambda passing: passing.specificity,
         "kappa": lambda passing: passing.kappa,
         "AC1": lambda passing: passing.ac1,
         "corrected rate": lambda passing: (
-            passing.systems[0].corrected if passing.systems else Share(NOT_KNOWN, NO_INTERVAL)
+            passing.systems[0].corrected
+            if passing.systems
+            else ShareEstimate(NOT_KNOWN, NO_INTERVAL)
         ),
     }
     for documents, systems in ((20, 8), (50, 8), (100, 4)):

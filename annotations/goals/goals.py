@@ -24,13 +24,13 @@ from evaluations.models.row_by_row import for_each
 from evaluations.reports.data import load_data
 from geval.reports.data import ReportData
 from geval.reports.memo import digest_of
-from geval.reports.plans import Telling
+from geval.reports.plans import DocumentValues
 from geval.reports.standing import (
     GoalSequence,
     Standing,
+    judge_correlations,
     standing_of,
-    told_of_judges,
-    told_of_systems,
+    system_differences,
 )
 from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, IntArray
@@ -108,7 +108,9 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> GoalSequence:
     )
 
 
-def values_of(goal: CampaignGoal, data: ReportData, units: Outputs, human: FloatArray) -> Telling:
+def values_of(
+    goal: CampaignGoal, data: ReportData, units: Outputs, human: FloatArray
+) -> DocumentValues:
     """Return each document's contribution to a goal. Two judges are compared on the same documents,
     counting ties.
 
@@ -118,10 +120,10 @@ def values_of(goal: CampaignGoal, data: ReportData, units: Outputs, human: Float
     if goal.kind == GoalKind.SYSTEMS:
         scale = goal.criterion.scale
         most = scale.highest - scale.lowest
-        return told_of_systems(data, units, human, (goal.system_id, goal.other_id), most)
+        return system_differences(data, units, human, (goal.system_id, goal.other_id), most)
     ids = (goal.judge_id, goal.rival_id if goal.kind == GoalKind.JUDGES else None)
     judges = [pk for pk in ids if pk is not None]
-    return told_of_judges(data, units, human, goal.criterion_id, judges)
+    return judge_correlations(data, units, human, goal.criterion_id, judges)
 
 
 def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarray]:

@@ -13,7 +13,7 @@ from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS
 from evaluations.reports.judge_costs import PER, cost_of
 from geval.reports.data import ReportData
-from geval.reports.plans import Aim, Costs, Plan, plan_of
+from geval.reports.plans import Plan, PlanGoal, UnitCosts, plan_of
 
 MOST_PILOTS = 50
 
@@ -37,11 +37,11 @@ def plan(
     is_width = aim.kind == GoalKind.WIDTH
     units = data.units.unweighted
     return plan_of(
-        Aim(aim.width or 0.0) if is_width else Aim(difference=difference),
+        PlanGoal(aim.width or 0.0) if is_width else PlanGoal(difference=difference),
         data.humans.get(aim.criterion_id),
         units,
         lambda mean: values_of(aim, data, units, mean),
-        Costs(_seconds_per_rating(aim.criterion.project_id), price, _money_per_output(aim)),
+        UnitCosts(_seconds_per_rating(aim.criterion.project_id), price, _money_per_output(aim)),
     )
 
 

@@ -33,7 +33,7 @@ from evaluations.models import Criterion, Project, Webhook, WebhookEvent
 from evaluations.models.row_by_row import for_each
 from evaluations.people.webhooks.announcing import announce_campaign
 from geval.statistics import designs, item_plan
-from geval.statistics.designs import Drawn, Units
+from geval.statistics.designs import DrawnSample, SamplingUnits
 from geval.statistics.item_plan import Outputs, PlannedItem
 
 MOST_ITEMS = 5_000_000
@@ -233,7 +233,7 @@ def annotator_of(project: Project, user: Any) -> Annotator:
 # Planning
 
 
-def _drawn(campaign: Campaign, rng: np.random.Generator) -> Drawn:
+def _drawn(campaign: Campaign, rng: np.random.Generator) -> DrawnSample:
     """Draw the outputs of a campaign, except those with known answers, which are checks."""
     outputs = project_outputs(campaign.project)
     gold = np.array([pk for row in campaign.gold for pk in row["outputs"]], dtype=np.int64)
@@ -241,8 +241,8 @@ def _drawn(campaign: Campaign, rng: np.random.Generator) -> Drawn:
         outputs = outputs.at(np.flatnonzero(~np.isin(outputs.ids, gold)))
     size = campaign.sample_size
     if not campaign.is_rating or size is None or campaign.selection == Selection.ALL:
-        return Drawn(outputs, outputs)
-    units = Units.of(outputs, whole_documents=campaign.whole_documents)
+        return DrawnSample(outputs, outputs)
+    units = SamplingUnits.of(outputs, whole_documents=campaign.whole_documents)
     match campaign.selection:
         case Selection.STRATIFIED:
             return designs.stratified(outputs, size, rng)
@@ -253,7 +253,7 @@ def _drawn(campaign: Campaign, rng: np.random.Generator) -> Drawn:
             return designs.active(outputs, error, size, units, rng, is_known=is_rated)
         case Selection.TOP:
             top = item_plan.highest(outputs, disagreement(campaign, outputs), size)
-            return Drawn(top, outputs)
+            return DrawnSample(top, outputs)
     return designs.uniform(outputs, size, units, rng)
 
 
@@ -290,7 +290,7 @@ def _in_order(campaign: Campaign, outputs: Outputs, rng: np.random.Generator) ->
     return item_plan.systems_in_turn(outputs, rng)
 
 
-def _write_probabilities(campaign: Campaign, drawn: Drawn) -> None:
+def _write_probabilities(campaign: Campaign, drawn: DrawnSample) -> None:
     if drawn.probability is None:
         return
     with (

@@ -27,8 +27,8 @@ from geval.reports.gap_case import (
     OtherCriterion,
     OtherJudge,
     case_in_words,
+    describe_scoring,
     difference_in_words,
-    how_scored,
     other_criteria,
     other_judges,
     shares_of_points,
@@ -118,7 +118,7 @@ def gap_case(
         output=output,
         people=f"{people:.2f}",
         score=given,
-        how=how_scored(score.mode if score else "", replies),
+        how=describe_scoring(score.mode if score else "", replies),
         difference=difference_in_words(gap),
         ratings=tuple((name, short(value)) for name, value in ratings),
         strip=strip_of(

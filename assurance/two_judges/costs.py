@@ -5,16 +5,16 @@ from django.db.models import Avg, Count, Q
 from evaluations.models import ItemState, Judge, ModelReply, RunItem
 from geval.llm.parsing import Reason
 from geval.reports.costs import JudgeAnswers, JudgeCost
-from geval.reports.dearer import Priced
+from geval.reports.dearer import PricedJudge
 
 # Number of replies over which the mean response time is taken.
 TIMED_REPLIES = 10_000
 
 
-def priced_judge(judge: Judge, cost: JudgeCost) -> Priced:
+def priced_judge(judge: Judge, cost: JudgeCost) -> PricedJudge:
     """Return a judge as its price is compared with its agreement."""
     money = None if cost.money is None else float(cost.money)
-    return Priced(judge.label, money, judge.request_options)
+    return PricedJudge(judge.label, money, judge.request_options)
 
 
 def answers_of(judge: Judge) -> JudgeAnswers:

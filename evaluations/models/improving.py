@@ -23,7 +23,7 @@ from geval.statistics.locked_rule import (
     MOST_SHARE,
     SHARE,
     is_locked,
-    which_are_locked,
+    locked_flags,
 )
 
 
@@ -98,7 +98,7 @@ class LockedDocuments(models.Model):
 
     def among(self, units: Sequence[str]) -> list[bool]:
         """Return for each document or session whether it is locked."""
-        by_rule = which_are_locked(units, seed=self.seed, share=self.share)
+        by_rule = locked_flags(units, seed=self.seed, share=self.share)
         if not self.exceptions:
             return by_rule
         return [

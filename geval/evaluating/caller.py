@@ -5,9 +5,9 @@ import time
 from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
 from geval.llm.in_flight import InFlight
-from geval.llm.metering import Spent, ask_counted
+from geval.llm.metering import CallUsage, ask_counted
 from geval.llm.pacer import Pacer
-from geval.llm.pacing import Pace, Seen, Turn
+from geval.llm.pacing import Pace, Turn, WorkerReport
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 
@@ -23,7 +23,7 @@ class Caller:
     """
 
     def __init__(self, client: Client, *, most: int, characters_each: int) -> None:
-        self.spent = Spent()
+        self.spent = CallUsage()
         self._client = client
         self._pace = Pace()
         self._in_flight = InFlight(most)
@@ -48,7 +48,7 @@ class Caller:
         self._pacer.ended(number, limits=reply.limits)
         return reply
 
-    async def _exchange(self, seen: Seen, wanted: int) -> Turn:
+    async def _exchange(self, seen: WorkerReport, wanted: int) -> Turn:
         now = time.monotonic()
         self._pace, slots = self._pace.learned(seen, now).reserved(wanted, now)
         return Turn(self._pace, slots, now)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from tqdm.std import tqdm
 
 from geval.evaluating.evaluation import Evaluation, Usage, evaluation_of
-from geval.evaluating.judging import Asked, EvaluationError, Judged, Judging, Outcome
+from geval.evaluating.judging import EvaluationError, Judging, JudgingResult, JudgingTask, Outcome
 from geval.evaluating.kept_answers import KeptAnswers, usual_path
 from geval.evaluating.outputs import outputs_of
 from geval.evaluators.base import SettingsError, new_settings
@@ -133,7 +133,7 @@ def evaluate(
         introduction=introduction or (preset.introduction if preset else usual[0]),
         inputs=preset.inputs if preset else usual[1],
     )
-    asked = Asked(
+    asked = JudgingTask(
         parts,
         model,
         base_url.rstrip("/"),
@@ -152,7 +152,7 @@ def evaluate(
         def note(_outcome: Outcome) -> None:
             bar.update()
 
-        async def work() -> Judged:
+        async def work() -> JudgingResult:
             async with client:
                 judging.append(Judging(asked, client, kept, outputs, note))
                 return await judging[0].judge()
@@ -246,7 +246,7 @@ def _judge_settings(given: Mapping[str, Any], evaluator: LlmEvaluator) -> JudgeS
         raise InputError(f"{problem['loc'][0]}: {problem['msg']}.") from None
 
 
-def _client(asked: Asked, api_key: str | None) -> Client:
+def _client(asked: JudgingTask, api_key: str | None) -> Client:
     variable = provider_at(asked.base_url).key_env
     key = os.environ.get(variable, "") if api_key is None else api_key
     if variable and not key:

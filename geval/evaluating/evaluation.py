@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from geval.evaluating.judging import Asked, Judged, Outcome
+from geval.evaluating.judging import JudgingResult, JudgingTask, Outcome
 from geval.evaluating.outputs import JudgedOutput
 from geval.files.rows import JudgeScoreRow, OutputRow, RatingRow, Row, ScoreRow
 from geval.llm.advice import advise
@@ -217,9 +217,9 @@ class Evaluation:
 
 def evaluation_of(
     judge: str,
-    asked: Asked,
+    asked: JudgingTask,
     outputs: Sequence[JudgedOutput],
-    judged: Judged,
+    judged: JudgingResult,
     usage: Usage,
     rows: Sequence[Row],
 ) -> Evaluation:
@@ -266,7 +266,7 @@ def _score_record(row: ScoreRow, whose: str) -> dict[str, Any]:
     }
 
 
-def _advice(judged: Judged) -> list[str]:
+def _advice(judged: JudgingResult) -> list[str]:
     """Return for each reason why outputs have no score their number and what to do."""
     reasons = Counter(
         Reason(outcome.reason) for outcome in judged.outcomes if isinstance(outcome, Failure)

@@ -38,7 +38,7 @@ class EvaluationError(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgingTask:
     """The judge's task.
 
     `steps` are evaluation steps, "" for none, None for those that the model writes.
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgingResult:
     """The results: an outcome for each output, in order; the settings, steps and template that were
     used."""
 
@@ -73,7 +73,7 @@ class Judging:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: JudgingTask,
         client: Client,
         kept: KeptAnswers,
         outputs: Sequence[JudgedOutput],
@@ -91,7 +91,7 @@ class Judging:
             characters_each=characters // max(1, len(outputs)),
         )
 
-    async def judge(self) -> Judged:
+    async def judge(self) -> JudgingResult:
         """Judge all outputs.
 
         Raises:
@@ -106,7 +106,7 @@ class Judging:
             raise EvaluationError(error.message) from error
         except StepsError as error:
             raise EvaluationError(str(error)) from error
-        return Judged(outcomes, settings, steps, template)
+        return JudgingResult(outcomes, settings, steps, template)
 
     async def _fitted(self) -> RequestSettings:
         """Return the settings that the model accepts, which is probed once."""

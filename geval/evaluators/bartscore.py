@@ -9,7 +9,7 @@ from pydantic import Field
 from geval.evaluators.base import Item, Outcome, Text, mean
 from geval.evaluators.neural.base import NeuralEvaluator, NeuralSettings
 from geval.evaluators.neural.combining import combined, regrouped
-from geval.evaluators.neural.likelihood import Given, conditional_log_likelihood
+from geval.evaluators.neural.likelihood import ConditionedText, conditional_log_likelihood
 from geval.evaluators.neural.loading import Loaded, load_model
 from geval.evaluators.references import Reduction, reduced
 
@@ -71,14 +71,18 @@ def score_directed(
     return [combined(part, mean) for part in regrouped(each, [sides] * len(items))]
 
 
-def directed(item: Item, direction: Direction) -> list[list[Given]]:
+def directed(item: Item, direction: Direction) -> list[list[ConditionedText]]:
     """Return what is scored given what: one list per direction, with a pair for each reference."""
     texts = item.texts
     references = [reference for reference in texts.references if reference.strip()]
-    precision = [Given(reference, texts.output, "reference", "output") for reference in references]
-    recall = [Given(texts.output, reference, "output", "reference") for reference in references]
+    precision = [
+        ConditionedText(reference, texts.output, "reference", "output") for reference in references
+    ]
+    recall = [
+        ConditionedText(texts.output, reference, "output", "reference") for reference in references
+    ]
     return {
-        "source_to_output": [[Given(texts.source, texts.output)]],
+        "source_to_output": [[ConditionedText(texts.source, texts.output)]],
         "reference_to_output": [precision],
         "output_to_reference": [recall],
         "both": [precision, recall],

@@ -117,7 +117,7 @@ class Decision(LlmEvaluator):
         questions = [TypedQuestion(instructions, levels_of(scale))]
         at = 0
         if self.settings.together:
-            at, questions = _beside(questions[0], inputs, item)
+            at, questions = _joint_questions(questions[0], inputs, item)
         sent = None
         if self.settings.messages and self.settings.protocol == "decisions":
             sent = messages_of(inputs, item.texts)
@@ -162,7 +162,9 @@ class Decision(LlmEvaluator):
         )
 
 
-def _beside(own: TypedQuestion, inputs: str, item: Item) -> tuple[int, list[TypedQuestion]]:
+def _joint_questions(
+    own: TypedQuestion, inputs: str, item: Item
+) -> tuple[int, list[TypedQuestion]]:
     """Return the questions of all criteria of a run that show the same texts, and the index of the
     item's question. In a study, the item's question may be worded differently from the run's."""
     questions, at = [own], 0

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from geval.llm.prompts import Beside, PromptParts
+from geval.llm.prompts import JointCriterion, PromptParts
 from geval.statistics.scales import Scale, parsed_scale
 
 LONGEST_PART, LONGEST_EXAMPLES = 20_000, 60_000
@@ -32,8 +32,8 @@ class BesideWording(BaseModel):
         parsed_scale(value)
         return value
 
-    def as_beside(self) -> Beside:
-        return Beside(self.criterion, parsed_scale(self.scale), self.definition, self.steps)
+    def as_beside(self) -> JointCriterion:
+        return JointCriterion(self.criterion, parsed_scale(self.scale), self.definition, self.steps)
 
 
 class Wording(BaseModel):

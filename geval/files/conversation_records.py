@@ -18,7 +18,7 @@ SESSION_NAMES = ("session_id", "conversation_id", "thread_id")
 
 
 @dataclass(frozen=True)
-class Said:
+class NamedConversation:
     """A record's conversation with its names (document, system)."""
 
     turns: tuple[Turn, ...]
@@ -56,7 +56,7 @@ def conversation_rows(
     yield from rows
 
 
-def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Said:
+def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> NamedConversation:
     column = turns_column(record)
     names = named(record, system=defaults.system)
     fields = Fields(names, place)
@@ -65,7 +65,7 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
     if not isinstance(rate, str):
         place.error("rate", "expected reply, session, #3 or a role such as assistant")
         rate = REPLY
-    return Said(
+    return NamedConversation(
         turns=read_turns(record[column], column, place),
         system=fields.identifier("system_id"),
         doc_id=fields.identifier("doc_id") if "doc_id" in names else None,
@@ -79,7 +79,7 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
     )
 
 
-def _reply(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _reply(conversation: NamedConversation, place: Place) -> Iterator[ConversationRow | OutputRow]:
     """Yield the assistant's last reply, after all earlier turns."""
     if conversation.output is not None:
         history, reply = conversation.turns, Turn(ASSISTANT, conversation.output)
@@ -107,11 +107,13 @@ def _reply(conversation: Said, place: Place) -> Iterator[ConversationRow | Outpu
         conversation=_digest(history) if history else "",
         turns_before=len(history),
         session=conversation.session,
-        turns=_apart_from(history, reply),
+        turns=_stored_turn(history, reply),
     )
 
 
-def _session(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _session(
+    conversation: NamedConversation, place: Place
+) -> Iterator[ConversationRow | OutputRow]:
     """Yield the whole session of a system; the task is its source."""
     asked = next((turn.text for turn in conversation.turns if turn.role == USER), "")
     yield OutputRow(
@@ -127,7 +129,7 @@ def _session(conversation: Said, place: Place) -> Iterator[ConversationRow | Out
     )
 
 
-def _turn(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _turn(conversation: NamedConversation, place: Place) -> Iterator[ConversationRow | OutputRow]:
     """Yield one turn, after the turns before it; later turns are left out."""
     index = _index(conversation, place)
     if index is None:
@@ -146,11 +148,11 @@ def _turn(conversation: Said, place: Place) -> Iterator[ConversationRow | Output
         conversation=_digest(conversation.turns),
         turns_before=index,
         session=conversation.session,
-        turns=_apart_from(before, turn),
+        turns=_stored_turn(before, turn),
     )
 
 
-def _index(conversation: Said, place: Place) -> int | None:
+def _index(conversation: NamedConversation, place: Place) -> int | None:
     """Return the index of the turn to be rated by its number in the file; None, with an error, if
     there is none."""
     written = conversation.rate.removeprefix("#")
@@ -171,7 +173,7 @@ def _index(conversation: Said, place: Place) -> int | None:
     return None
 
 
-def _apart_from(before: Sequence[Turn], turn: Turn) -> str:
+def _stored_turn(before: Sequence[Turn], turn: Turn) -> str:
     """Return a rated turn in its stored form; "" for a plain reply, for which the text is
     enough."""
     if before and turn.is_plain and turn.role == ASSISTANT:
@@ -179,7 +181,9 @@ def _apart_from(before: Sequence[Turn], turn: Turn) -> str:
     return _stored([replace(turn, number=0)])
 
 
-def _turns_of_role(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _turns_of_role(
+    conversation: NamedConversation, place: Place
+) -> Iterator[ConversationRow | OutputRow]:
     """Yield every turn of a role, each as a document of the session; its source is what it
     answers."""
     session = conversation.session or conversation.doc_id or ""
@@ -216,7 +220,7 @@ def _turns_of_role(conversation: Said, place: Place) -> Iterator[ConversationRow
             conversation=digest,
             turns_before=index,
             session=session,
-            turns=_apart_from(conversation.turns[:index], turn),
+            turns=_stored_turn(conversation.turns[:index], turn),
         )
 
 
@@ -229,7 +233,7 @@ def _answered(before: Sequence[Turn], role: str) -> Sequence[Turn]:
     return before[begin:]
 
 
-def _names(conversation: Said) -> str:
+def _names(conversation: NamedConversation) -> str:
     return ", ".join(sorted({turn.role for turn in conversation.turns}))
 
 

@@ -44,7 +44,7 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
         metadata,
         session=session,
     )
-    yield from _ratings_beside(given, place, defaults, (doc_id, system, source))
+    yield from _ratings_in_record(given, place, defaults, (doc_id, system, source))
 
 
 def _of_conversation(
@@ -57,10 +57,10 @@ def _of_conversation(
             outputs.append((row.doc_id, row.system_id, row.source))
         yield row
     if len(outputs) == 1:
-        yield from _ratings_beside(record, place, defaults, outputs[0])
+        yield from _ratings_in_record(record, place, defaults, outputs[0])
 
 
-def _ratings_beside(
+def _ratings_in_record(
     given: Mapping[str, Any],
     place: Place,
     defaults: FileDefaults,

@@ -232,11 +232,11 @@ def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> UploadQues
 
 
 def _choice(label: str, cells: dict[str, CellColumn]) -> UploadAnswer:
-    return UploadAnswer(label, what_cells_give(cells.values()),
+    return UploadAnswer(label, describe_cells(cells.values()),
                   {name: cell.target for name, cell in cells.items()})  # fmt: skip
 
 
-def what_cells_give(cells: Iterable[CellColumn]) -> str:
+def describe_cells(cells: Iterable[CellColumn]) -> str:
     """Return which criteria, raters and judges some columns contain, in words."""
     listed_cells = list(cells)
     criteria = dict.fromkeys(cell.criterion for cell in listed_cells if cell.criterion)

@@ -25,7 +25,7 @@ from geval.statistics.locked_rule import (
     MOST_LOOKS,
     MOST_SHARE,
     SHARE,
-    which_are_locked,
+    locked_flags,
 )
 
 NAME = "locked.jsonl"
@@ -55,7 +55,7 @@ class LockFile:
 
     def among(self, units: Sequence[str]) -> list[bool]:
         """Return for each document or session whether it is locked, by the rule of a site."""
-        return which_are_locked(units, seed=self.seed, share=self.share)
+        return locked_flags(units, seed=self.seed, share=self.share)
 
     def looks(self) -> list[dict[str, Any]]:
         """Return the looks that were taken, in order, without repetitions; `result` is missing if a

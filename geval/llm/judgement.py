@@ -135,7 +135,7 @@ async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFull
     request = question.request(settings)
     if settings.mode == "samples":
         judgement = await _judge_by_samples(question, request, ask)
-        return replace(judgement, outcome=_brought(judgement.outcome, question))
+        return replace(judgement, outcome=_on_stored_scale(judgement.outcome, question))
     answers: list[Answer] = []
     for _ in range(read_attempts(settings)):
         answers.append(await ask(request))
@@ -149,10 +149,10 @@ def score_choices(
     answers: list[Answer], question: JudgeQuestion, settings: RequestSettings
 ) -> Scored | Failure:
     """Score answers in the judge's mode; stored answers are rescored here as well."""
-    return _brought(_scored(answers, question, settings), question)
+    return _on_stored_scale(_scored(answers, question, settings), question)
 
 
-def _brought(outcome: Scored | Failure, question: JudgeQuestion) -> Scored | Failure:
+def _on_stored_scale(outcome: Scored | Failure, question: JudgeQuestion) -> Scored | Failure:
     """Convert a score to the scale on which it is stored."""
     if question.onto is None or isinstance(outcome, Failure):
         return outcome

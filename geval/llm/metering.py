@@ -10,7 +10,7 @@ from geval.llm.requests import Request
 
 
 @dataclass
-class Spent:
+class CallUsage:
     """What calls used since usage was last stored; `cached_tokens` are part of `prompt_tokens`,
     `reasoning_tokens` of `completion_tokens`."""
 
@@ -30,7 +30,7 @@ class Spent:
         self.cached_tokens += reply.cached_tokens
         self.reasoning_tokens += reply.reasoning_tokens
 
-    def taken(self) -> "Spent":
+    def taken(self) -> "CallUsage":
         """Return the totals and reset them."""
         spent = replace(self)
         for entry in fields(self):
@@ -39,10 +39,10 @@ class Spent:
 
     @property
     def any(self) -> bool:
-        return self != Spent()
+        return self != CallUsage()
 
 
-async def ask_counted(client: Client, request: Request, spent: Spent) -> Reply:
+async def ask_counted(client: Client, request: Request, spent: CallUsage) -> Reply:
     """Make one call and count it before its reply is used; an unreadable reply counts as the most
     that it can cost.
 

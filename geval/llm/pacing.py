@@ -69,7 +69,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Seen:
+class WorkerReport:
     """What a worker observed since its last report: calls sent in an epoch of the pace, how many of
     them met a rate limit, and within how many seconds; a sign of a limit; and whether a trial call
     to a closed endpoint passed (None: none was made)."""
@@ -126,7 +126,7 @@ class Pace:
         """Whether calls are not limited."""
         return self.rate is None and not self.closed_for
 
-    def learned(self, seen: Seen, now: float) -> Pace:
+    def learned(self, seen: WorkerReport, now: float) -> Pace:
         """Return the pace updated with a worker's observations."""
         pace = self._fresh(now)
         passed = replace(pace, seen_at=now)
@@ -195,7 +195,7 @@ class Pace:
             measured_since=None, vain_cuts=0, epoch=self.epoch + 1,
         )  # fmt: skip
 
-    def _counted(self, seen: Seen, now: float, *, since: float) -> Pace:
+    def _counted(self, seen: WorkerReport, now: float, *, since: float) -> Pace:
         is_of_now = seen.epoch == self.epoch
         if self.measured_since is None:
             if not (seen.limited and is_of_now):

@@ -108,7 +108,7 @@ class PromptError(ValueError):
 
 
 @dataclass(frozen=True)
-class Beside:
+class JointCriterion:
     """Another criterion that is rated in the same prompt."""
 
     criterion: str
@@ -133,7 +133,7 @@ class PromptParts:
     prompt_file: str = ""
     examples: str = ""
     nearest: int = 0
-    beside: tuple[Beside | None, ...] = ()
+    beside: tuple[JointCriterion | None, ...] = ()
 
 
 def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: bool = False) -> str:
@@ -440,16 +440,16 @@ def _turns_shown(place: Placed, texts: Texts) -> str:
     """Return turns as a prompt shows them; wherever something is left out, a line says so."""
     window = place.window
     if place.shows == "turn":
-        return transcript(_said(texts, window))
+        return transcript(_rated_turns(texts, window))
     if place.shows == "calls":
-        calls = [call.written for call in calls_of(_said(texts, window))]
+        calls = [call.written for call in calls_of(_rated_turns(texts, window))]
         left_out = max(0, len(calls) - window.last)
         note = [f"[Calls 1 to {left_out:,} of {len(calls):,} are left out]"] if left_out else []
         return "\n".join([*note, *calls[left_out:]]) or "(no tool was called)"
     return window.shown(texts.conversation, _speakers(texts)) or "(nothing was said before)"
 
 
-def _said(texts: Texts, window: Window) -> list[Turn]:
+def _rated_turns(texts: Texts, window: Window) -> list[Turn]:
     """Return the rated turns as judges read them."""
     speakers = _speakers(texts)
     return [quoted(window.of_turn(turn), speakers) for turn in texts.said]
@@ -466,27 +466,27 @@ def heading_of(criterion: str) -> str:
     return criterion[:1].upper() + criterion[1:]
 
 
-def _rated_together(parts: PromptParts, steps: str = "") -> list[Beside]:
+def _rated_together(parts: PromptParts, steps: str = "") -> list[JointCriterion]:
     """Return all criteria of a prompt, in the order of its form."""
-    own = Beside(parts.criterion, parts.scale, parts.definition, steps)
+    own = JointCriterion(parts.criterion, parts.scale, parts.definition, steps)
     return [one or own for one in parts.beside or (None,)]
 
 
-def _steps_of(together: list[Beside]) -> str:
+def _steps_of(together: list[JointCriterion]) -> str:
     written = [one for one in together if one.steps.strip()]
     if len(together) == 1:
         return "".join(one.steps.strip() for one in written)
     return "\n\n".join(f"{heading_of(one.criterion)}:\n{one.steps.strip()}" for one in written)
 
 
-def _introduction_and_criteria(parts: PromptParts, together: list[Beside]) -> str:
+def _introduction_and_criteria(parts: PromptParts, together: list[JointCriterion]) -> str:
     default = DEFAULT_INTRODUCTION if len(together) == 1 else JOINT_INTRODUCTION
     introduction = parts.introduction.strip() or default
     criteria = "\n\n".join(map(_criterion, together))
     return f"{introduction}\n\n\nEvaluation Criteria:\n\n{criteria}"
 
 
-def _criterion(one: Beside) -> str:
+def _criterion(one: JointCriterion) -> str:
     scale = one.scale
     if scale.labels:
         named = {point: label for label, point in scale.labels.items()}

@@ -10,7 +10,7 @@ SHOWN_TOKENS = 60
 
 
 @dataclass(frozen=True)
-class Share:
+class ProbabilityBar:
     """A bar: its label and a probability from 0 to 1."""
 
     label: str
@@ -26,7 +26,7 @@ class TokenView:
     """A token of the reply with its likeliest alternatives."""
 
     text: str
-    alternatives: tuple[Share, ...]
+    alternatives: tuple[ProbabilityBar, ...]
 
 
 def shown_tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:
@@ -34,7 +34,10 @@ def shown_tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:
     if choice.echoed is not None:
         tokens = [token for token in choice.echoed if token.logprob is not None]
         return tuple(
-            TokenView(_visible(token.text), (Share("p", math.exp(min(0.0, token.logprob or 0.0))),))
+            TokenView(
+                _visible(token.text),
+                (ProbabilityBar("p", math.exp(min(0.0, token.logprob or 0.0))),),
+            )
             for token in tokens[-SHOWN_TOKENS:]
         )
     return tuple(_token_view(token) for token in (choice.tokens or ())[:SHOWN_TOKENS])
@@ -43,7 +46,7 @@ def shown_tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:
 def _token_view(token: Token) -> TokenView:
     ranked = sorted(token.alternatives or ((token.text, token.logprob),), key=lambda pair: -pair[1])
     shares = (
-        Share(_visible(text), math.exp(min(0.0, value)))
+        ProbabilityBar(_visible(text), math.exp(min(0.0, value)))
         for text, value in ranked[:SHOWN_ALTERNATIVES]
     )
     return TokenView(_visible(token.text), tuple(shares))

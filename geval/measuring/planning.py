@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 
 from geval.measuring.measurement import Measurement
-from geval.reports.plans import Aim, Costs, Plan, Telling, plan_of
+from geval.reports.plans import DocumentValues, Plan, PlanGoal, UnitCosts, plan_of
 from geval.statistics.anytime import RHO
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.types import FloatArray
@@ -51,9 +51,9 @@ def plan(
     nothing: FloatArray = np.full(len(units), np.nan)
     scores = parts.data.judges.get((about.pk, named.pk), nothing)
 
-    def tell(mean: FloatArray) -> Telling:
+    def tell(mean: FloatArray) -> DocumentValues:
         shared = np.where(np.isnan(scores), np.nan, mean)
-        return Telling(coefficients_by_document(units, shared, scores, "spearman"), RHO)
+        return DocumentValues(coefficients_by_document(units, shared, scores, "spearman"), RHO)
 
-    costs = Costs(price=None if price is None else Decimal(str(price)))
-    return plan_of(Aim(width), parts.data.humans.get(about.pk), units, tell, costs)
+    costs = UnitCosts(price=None if price is None else Decimal(str(price)))
+    return plan_of(PlanGoal(width), parts.data.humans.get(about.pk), units, tell, costs)

@@ -47,7 +47,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Ground:
+class RowBackground:
     """The background of a criterion's rows: the band from the bar to the upper end of one rater's
     interval, the bar, and one rater."""
 
@@ -80,7 +80,7 @@ class VerdictRow:
     hints: tuple[str, ...]
     best: JudgeResult | None
     forest: tuple[ForestRow, ...]
-    ground: Ground | None
+    ground: RowBackground | None
     documents: int
     outputs: int
     ratings: int
@@ -229,12 +229,14 @@ def _forest_row(
     )
 
 
-def _ground(criterion: CriterionResult, axis: Axis) -> Ground | None:
+def _ground(criterion: CriterionResult, axis: Axis) -> RowBackground | None:
     ceiling, bar = criterion.ceiling.value, lowest_near_one_rater(criterion)
     if ceiling is None or bar is None:
         return None
     high = criterion.ceiling_interval.high
-    return Ground(axis.span(bar, ceiling if high is None else high), axis.at(bar), axis.at(ceiling))
+    return RowBackground(
+        axis.span(bar, ceiling if high is None else high), axis.at(bar), axis.at(ceiling)
+    )
 
 
 def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:

@@ -15,7 +15,7 @@ LEAST_TIMES = 1.1
 
 
 @dataclass(frozen=True)
-class Gap:
+class AgreementGap:
     """The first judge's mean correlation with people minus the second's on a criterion, on the same
     documents (NaN for none), and the ends of its interval (None for none)."""
 
@@ -33,7 +33,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Priced:
+class PricedJudge:
     """A judge, its cost per 1,000 items including its model's thoughts (None: unknown), and its
     request options."""
 
@@ -41,7 +41,7 @@ class Priced:
     money: float | None
     options: Mapping[str, Any]
 
-    def beside(self, other: "Priced") -> str:
+    def beside(self, other: "PricedJudge") -> str:
         """Return its name, with the options that the other judge does not have."""
         own = [
             f"{name} {value if isinstance(value, str) else json.dumps(value)}"
@@ -51,7 +51,9 @@ class Priced:
         return f"{self.name} ({', '.join(own)})" if own else self.name
 
 
-def what_the_dearer_gives(first: Priced, second: Priced, gaps: Sequence[Gap], symbol: str) -> str:
+def compare_prices(
+    first: PricedJudge, second: PricedJudge, gaps: Sequence[AgreementGap], symbol: str
+) -> str:
     """Return the sentence; empty where a price is unknown or both are equal.
 
     Args:

@@ -54,7 +54,7 @@ def _is_point(text: str) -> bool:
     return True
 
 
-def how_scored(mode: str, replies: int) -> str:
+def describe_scoring(mode: str, replies: int) -> str:
     """Describe how a score was obtained.
 
     Args:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from geval.reports.dearer import Gap, Priced, what_the_dearer_gives
+from geval.reports.dearer import AgreementGap, PricedJudge, compare_prices
 from geval.reports.drawings.forest import Axis, Span
 from geval.reports.pair_on_criterion import PairOnCriterion
 from geval.reports.report import Report
@@ -145,7 +145,7 @@ def seen_in_words(labels: tuple[str, str], report: Report) -> tuple[str, ...]:
 def lead_in_words(
     names: tuple[str, str],
     rows: tuple[Difference, ...],
-    priced: tuple[Priced, Priced],
+    priced: tuple[PricedJudge, PricedJudge],
     symbol: str,
 ) -> str:
     """Return a summary of one to three sentences; the consequence comes first."""
@@ -160,6 +160,9 @@ def lead_in_words(
         sentences.append("No difference in agreement with people is shown on any criterion.")
     elif undecided:
         sentences.append(f"On {listed(undecided)} it is undecided.")
-    gaps = [Gap(marked(row.criterion, is_seen=any(row.seen)), row.gap, row.ends) for row in rows]
-    dearer = what_the_dearer_gives(*priced, gaps, symbol)
+    gaps = [
+        AgreementGap(marked(row.criterion, is_seen=any(row.seen)), row.gap, row.ends)
+        for row in rows
+    ]
+    dearer = compare_prices(*priced, gaps, symbol)
     return " ".join(filter(None, [*sentences, dearer]))

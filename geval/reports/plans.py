@@ -25,7 +25,7 @@ SEED = 20_261_123
 
 
 @dataclass(frozen=True, eq=False)
-class Telling:
+class DocumentValues:
     """Each document's value for a goal, shape (documents,), NaN where it has none; the largest
     possible absolute value; and for a goal about two judges, in how many documents each ranks
     outputs."""
@@ -36,7 +36,7 @@ class Telling:
 
 
 @dataclass(frozen=True)
-class Aim:
+class PlanGoal:
     """The goal: an estimate with an interval of plus or minus `width`, or, without a width, that a
     `difference` is not 0 (None for the pilot's difference)."""
 
@@ -45,7 +45,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Costs:
+class UnitCosts:
     """The seconds and the price of a rating, and the money for an output's scores; None where
     unknown."""
 
@@ -55,7 +55,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Planned:
+class CampaignEffort:
     """What a campaign with this many raters per output needs (a mean, for what is rated so far).
 
     `once` is for a single look at the end, `looking` for a campaign that stops by itself, in
@@ -89,8 +89,8 @@ class Plan:
     pilot's numbers describe, where these are not all outputs.
     """
 
-    rows: tuple[Planned, ...]
-    now: Planned | None
+    rows: tuple[CampaignEffort, ...]
+    now: CampaignEffort | None
     documents: int
     counting: int
     outputs_per_document: float
@@ -123,15 +123,15 @@ class _Pilot:
 
     documents: int
     outputs_per_document: float
-    costs: Costs
+    costs: UnitCosts
 
 
 def plan_of(
-    aim: Aim,
+    aim: PlanGoal,
     human: HumanScores | None,
     units: Outputs,
-    tell: Callable[[FloatArray], Telling],
-    costs: Costs,
+    tell: Callable[[FloatArray], DocumentValues],
+    costs: UnitCosts,
 ) -> Plan:
     """Compute what rating needs.
 
@@ -166,14 +166,14 @@ def plan_of(
 
 
 def _row(
-    aim: Aim,
+    aim: PlanGoal,
     wanted: float,
     pilot: _Pilot,
     raters: float,
     values: FloatArray,
     most: float,
     documents: int,
-) -> Planned:
+) -> CampaignEffort:
     """Compute what a campaign with this many raters per output needs.
 
     Args:
@@ -188,10 +188,10 @@ def _row(
     times = documents / counting if counting else 1.0
     once, looking = _of_all(once, times), _of_all(looking, times)
     if once.promised is None:
-        return Planned(raters, estimate, once, looking)
+        return CampaignEffort(raters, estimate, once, looking)
     outputs = int(np.ceil(once.promised * pilot.outputs_per_document))
     ratings = int(np.ceil(outputs * raters))
-    return Planned(
+    return CampaignEffort(
         raters,
         estimate,
         once,

@@ -18,7 +18,7 @@ from geval.reports.seen import Seen, marked, marked_on
 from geval.reports.verdicts.analysis import (
     Agreement,
     JudgeAnalysis,
-    Judged,
+    JudgeInput,
     Significance,
     View,
     adjusted_together,
@@ -641,7 +641,7 @@ def _judge_result(
         judge=judge.label,
         analysis=remembered(
             analyse_judge,
-            Judged(
+            JudgeInput(
                 outputs=data.units_on(criterion.pk),
                 human=human.mean,
                 ratings=human.ratings,

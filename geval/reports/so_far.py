@@ -9,7 +9,7 @@ from geval.reports.data import ReportData
 from geval.reports.samples import about_sample
 from geval.reports.seen import marked
 from geval.reports.words import ranked_in_words
-from geval.statistics.anytime import RHO, TWO_RHOS, Ends
+from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval
 from geval.statistics.correlation import correlations, mean_of_documents
 from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.narrowing import Step, anytime_mean
@@ -169,7 +169,7 @@ class KnownSoFar:
 
     criterion: str
     rho: float
-    ends: Ends
+    ends: AnytimeInterval
     ranked: Ranked | None = None
 
     @classmethod

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.plans import Telling
+from geval.reports.plans import DocumentValues
 from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
@@ -45,7 +45,7 @@ class Standing:
 @dataclass(frozen=True, eq=False)
 class GoalSequence:
     """Values of documents in order of arrival, each between minus and plus `most`; `weight` has the
-    campaign's sampling weights, at most `largest`. `ranked` is as in `Telling`."""
+    campaign's sampling weights, at most `largest`. `ranked` is as in `DocumentValues`."""
 
     values: FloatArray
     most: float
@@ -96,13 +96,13 @@ def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
     )  # fmt: skip
 
 
-def told_of_systems(
+def system_differences(
     data: ReportData,
     units: Outputs,
     human: FloatArray,
     systems: tuple[int | None, int | None],
     most: float,
-) -> Telling:
+) -> DocumentValues:
     """Return the difference of two systems in each document.
 
     Args:
@@ -115,12 +115,12 @@ def told_of_systems(
         mine = (data.system_ids[units.system] == system) & ~np.isnan(human)
         part = units.part(mine)
         sides.append(mean_of(part.by_document(human[mine]), part.by_document()))
-    return Telling(sides[0] - sides[1], most)
+    return DocumentValues(sides[0] - sides[1], most)
 
 
-def told_of_judges(
+def judge_correlations(
     data: ReportData, units: Outputs, human: FloatArray, criterion: int, judges: Sequence[int]
-) -> Telling:
+) -> DocumentValues:
     """Return a judge's correlation with people in each document, or its difference to a second
     judge's, on the same documents with ties counted."""
     nothing = np.full(len(human), np.nan)
@@ -128,5 +128,5 @@ def told_of_judges(
     shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)
     if len(judges) > 1:
         same = on_same_documents(units, shared, scores[0], scores[1])
-        return Telling(same.difference, TWO_RHOS, same.ranked)
-    return Telling(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)
+        return DocumentValues(same.difference, TWO_RHOS, same.ranked)
+    return DocumentValues(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)

@@ -77,7 +77,7 @@ class ChoosingCampaign:
         return probabilities * self.answered
 
 
-def how_chosen(
+def sampling_by_criterion(
     humans: Mapping[int, HumanScores],
     campaigns: Sequence[ChoosingCampaign],
     stated: Mapping[int, tuple[FloatArray, FloatArray]],
@@ -99,7 +99,7 @@ def how_chosen(
         on_it = [campaign for campaign in campaigns if criterion in campaign.criteria]
         by_draw = [campaign for campaign in on_it if campaign.probability is not None]
         by_top = [campaign for campaign in on_it if campaign.probability is None]
-        in_draws, in_tops, elsewhere = _whose(human, by_draw, by_top, outputs)
+        in_draws, in_tops, elsewhere = _rating_origins(human, by_draw, by_top, outputs)
         probability = np.where(elsewhere, 1.0, 0.0)
         only_drawn = in_draws & ~elsewhere
         if by_draw:
@@ -117,7 +117,7 @@ def how_chosen(
     return sampled
 
 
-def _whose(
+def _rating_origins(
     human: HumanScores,
     draws: list[ChoosingCampaign],
     tops: list[ChoosingCampaign],

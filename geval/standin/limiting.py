@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-class Limits:
+class CallLimits:
     """What the stand-in allows. Rates and bursts are in calls; 0 means no limit.
 
     Args:

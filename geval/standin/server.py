@@ -15,7 +15,7 @@ from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
 from geval.standin.batches import Batches
 from geval.standin.deciding import decision
 from geval.standin.judging import seeded
-from geval.standin.limiting import Limits
+from geval.standin.limiting import CallLimits
 from geval.standin.replies import chat_completion, model_list, text_completion
 from geval.standin.responding import as_chat, problem_of, response_of
 from geval.texts.stand_in import HONEST_NAME
@@ -80,7 +80,7 @@ class StandIn:
         self.requests_seen: Counter[bytes] = Counter()
         self.greedy: dict[bytes, dict[str, Any]] = {}
         self.window: list[float] = []
-        self.limits = Limits(
+        self.limits = CallLimits(
             rate=switches.requests_per_second,
             burst=switches.burst,
             quota=switches.quota,

@@ -24,7 +24,7 @@ _EXAMPLE = re.compile(r"</text>\nRating: ([\d.]+)\n</example>")
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedFeature:
     """A feature that words can name: the pattern of such words, and the stand-in's phrase for
     it."""
 
@@ -37,24 +37,24 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"\b({words})", re.I)
 
 
-NAMED: Mapping[str, Named] = {
-    "supported": Named(
+NAMED: Mapping[str, NamedFeature] = {
+    "supported": NamedFeature(
         features.support, _pattern("supported|facts|invent"), "Its facts are supported."
     ),
-    "covering": Named(
+    "covering": NamedFeature(
         features.coverage, _pattern("main points|important"), "It has the main points."
     ),
-    "grammatical": Named(
+    "grammatical": NamedFeature(
         lambda output, _source: features.well_formed(output),
         _pattern("gramma|spelling|punctuation"),
         "Its grammar is right.",
     ),
-    "connected": Named(
+    "connected": NamedFeature(
         lambda output, _source: features.connected(output),
         _pattern("connected|linked|flows"),
         "Its sentences are connected.",
     ),
-    "brief": Named(
+    "brief": NamedFeature(
         lambda output, _source: features.brevity(output),
         _pattern("brief|concise|short"),
         "It is brief.",

@@ -30,7 +30,7 @@ MOST_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Ends:
+class AnytimeInterval:
     """The interval of the mean after a number of values."""
 
     count: int
@@ -47,7 +47,7 @@ def confidence_sequence(
     level: float = SIGNIFICANCE,
     weight: FloatArray | None = None,
     largest: float = 1.0,
-) -> tuple[Ends, ...]:
+) -> tuple[AnytimeInterval, ...]:
     """Return the interval after some numbers of values; all of them are valid simultaneously.
 
     Args:
@@ -79,7 +79,7 @@ def confidence_sequence(
         # Each mean of the grid represents those up to its neighbours.
         low, high = (means[held[0]] - step, means[held[-1]] + step) if len(held) else (0.0, 1.0)
         ends = np.clip([low, high], 0, 1) * (highest - lowest) + lowest
-        sequence.append(Ends(count, *ends.tolist()))
+        sequence.append(AnytimeInterval(count, *ends.tolist()))
     return tuple(sequence)
 
 

@@ -17,7 +17,7 @@ from geval.statistics.sampling import (
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSample:
     """The outputs that a design chose. `probability` has shape (frame,), for each output that could
     have been chosen; None for a census and for samples without known probabilities."""
 
@@ -27,7 +27,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Units:
+class SamplingUnits:
     """Sampling units: outputs, or documents with all their outputs (sessions as a whole).
 
     `at` has shape (outputs,), the unit of each; `count` is the number of units.
@@ -37,7 +37,7 @@ class Units:
     count: int
 
     @classmethod
-    def of(cls, outputs: Outputs, *, whole_documents: bool) -> "Units":
+    def of(cls, outputs: Outputs, *, whole_documents: bool) -> "SamplingUnits":
         if not whole_documents:
             return cls(np.arange(len(outputs)), len(outputs))
         together = outputs.documents if outputs.sessions is None else outputs.sessions
@@ -63,16 +63,18 @@ class Units:
         return np.asarray(lacking == 0)
 
 
-def uniform(outputs: Outputs, size: int, units: Units, rng: np.random.Generator) -> Drawn:
+def uniform(
+    outputs: Outputs, size: int, units: SamplingUnits, rng: np.random.Generator
+) -> DrawnSample:
     """Draw units with equal probabilities."""
     count = min(units.size(size), units.count)
     chosen = np.zeros(units.count, dtype=bool)
     chosen[rng.permutation(units.count)[:count]] = True
     probability = equal_probabilities(units.count, count)[units.at]
-    return Drawn(outputs.at(np.flatnonzero(chosen[units.at])), outputs, probability)
+    return DrawnSample(outputs.at(np.flatnonzero(chosen[units.at])), outputs, probability)
 
 
-def stratified(outputs: Outputs, size: int, rng: np.random.Generator) -> Drawn:
+def stratified(outputs: Outputs, size: int, rng: np.random.Generator) -> DrawnSample:
     """Draw equally many outputs of each system as far as possible. Which systems get one more is
     drawn as well, so that all with outputs left have the same chance."""
     chosen = stratified_sample(outputs, size, rng)
@@ -84,18 +86,18 @@ def stratified(outputs: Outputs, size: int, rng: np.random.Generator) -> Drawn:
         step = min(1.0, left / open_.sum())
         wanted[open_] += step
         left -= step * open_.sum()
-    return Drawn(chosen, outputs, (wanted / available)[system])
+    return DrawnSample(chosen, outputs, (wanted / available)[system])
 
 
 def active(
     outputs: Outputs,
     error: FloatArray,
     size: int,
-    units: Units,
+    units: SamplingUnits,
     rng: np.random.Generator,
     *,
     is_known: np.ndarray | None = None,
-) -> Drawn:
+) -> DrawnSample:
     """Draw more of the units with a larger predicted error.
 
     Args:
@@ -108,7 +110,7 @@ def active(
     skipped = np.zeros(units.count, dtype=bool) if is_known is None else units.all_of(is_known)
     left = np.flatnonzero(~skipped)
     if not len(left):
-        return Drawn(outputs.at(np.array([], dtype=np.int64)), outputs)
+        return DrawnSample(outputs.at(np.array([], dtype=np.int64)), outputs)
     of_left = of_units[left]
     defined = of_left[~np.isnan(of_left)]
     usual = float(defined.mean()) if len(defined) else 1.0
@@ -120,7 +122,7 @@ def active(
         probability[skipped] = _as_if_drawn(filled[skipped], filled[left], probability[left], count)
     chosen = np.zeros(units.count, dtype=bool)
     chosen[left[draw_systematically(probability[left], rng)]] = True
-    return Drawn(outputs.at(np.flatnonzero(chosen[units.at])), outputs, probability[units.at])
+    return DrawnSample(outputs.at(np.flatnonzero(chosen[units.at])), outputs, probability[units.at])
 
 
 def _as_if_drawn(

@@ -17,6 +17,6 @@ def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
     return int.from_bytes(digest[:8]) < share * 2**64
 
 
-def which_are_locked(doc_ids: Sequence[str], *, seed: str, share: float) -> list[bool]:
+def locked_flags(doc_ids: Sequence[str], *, seed: str, share: float) -> list[bool]:
     """Return for each document whether it is locked."""
     return [is_locked(name, seed=seed, share=share) for name in doc_ids]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.statistics.anytime import Ends, confidence_sequence
+from geval.statistics.anytime import AnytimeInterval, confidence_sequence
 from geval.statistics.correlation import mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
@@ -23,7 +23,7 @@ class Step:
     value: float
     low: float
     high: float
-    anytime: Ends
+    anytime: AnytimeInterval
 
 
 def narrowing(
@@ -70,7 +70,7 @@ def anytime_mean(
     *,
     largest: float | None = None,
     most: float = 1.0,
-) -> tuple[Ends, ...]:
+) -> tuple[AnytimeInterval, ...]:
     """Return the anytime-valid ends of a mean of coefficients after some numbers of documents.
 
     The rated documents were drawn before any is judged, so the largest weight is known before the

@@ -50,7 +50,7 @@ _CHANCE = (
 
 
 @dataclass(frozen=True)
-class Share:
+class ShareEstimate:
     """A share with its interval."""
 
     estimate: Estimate
@@ -63,7 +63,7 @@ class SystemRate:
 
     outputs: int
     judged: float | None
-    corrected: Share
+    corrected: ShareEstimate
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,20 @@ class PassFail:
     false_pass: int
     false_fail: int
     both_fail: int
-    sensitivity: Share
-    specificity: Share
-    kappa: Share
-    ac1: Share
+    sensitivity: ShareEstimate
+    specificity: ShareEstimate
+    kappa: ShareEstimate
+    ac1: ShareEstimate
     systems: tuple[SystemRate, ...]
     majority: Majority
 
     @property
-    def shares(self) -> tuple[Share, ...]:
+    def shares(self) -> tuple[ShareEstimate, ...]:
         """Sensitivity, specificity, kappa and AC1."""
         return self.sensitivity, self.specificity, self.kappa, self.ac1
 
     @property
-    def beside_majority(self) -> tuple[tuple[Share, bool], ...]:
+    def beside_majority(self) -> tuple[tuple[ShareEstimate, bool], ...]:
         """The same shares, each with whether it must not be claimed because it is not shown to
         exceed the majority's. The majority has a sensitivity of 1 and a specificity of 0, or the
         reverse, so these are compared together, by kappa and AC1."""
@@ -129,7 +129,7 @@ class PassFail:
         return self.both_pass + self.false_pass + self.false_fail + self.both_fail
 
 
-def _is_not_above(share: Share, value: float) -> bool:
+def _is_not_above(share: ShareEstimate, value: float) -> bool:
     ends = share.interval.ends
     return ends is not None and ends[0] <= value
 
@@ -171,11 +171,11 @@ def pass_fail(
     counting = counting_by(both.documents_with(), both.document_weight)
     enough = min(both_pass + false_fail, false_pass + both_fail) >= PASS_FAIL_OUTPUTS
 
-    def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> Share:
+    def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> ShareEstimate:
         if not enough:
-            return Share(Estimate.undefined(_FEW), no_interval(_FEW))
+            return ShareEstimate(Estimate.undefined(_FEW), no_interval(_FEW))
         interval = fitted.interval(float(of), each, counting)
-        return Share(Estimate(float(of)), within(interval, low, 1.0))
+        return ShareEstimate(Estimate(float(of)), within(interval, low, 1.0))
 
     return PassFail(
         fitted.threshold,
@@ -408,7 +408,7 @@ def _rates(
             system_rates.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
             continue
         interval = within(interval, 0.0, 1.0)
-        share = Share(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
+        share = ShareEstimate(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
         system_rates.append(SystemRate(len(own), raw, share))
     return tuple(system_rates)
 
@@ -418,5 +418,5 @@ def _corrected(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:
     return _ratio(rate + specificity - 1, _sensitivity(cells) + specificity - 1)
 
 
-def _without(reason: str) -> Share:
-    return Share(Estimate.undefined(reason), no_interval(reason))
+def _without(reason: str) -> ShareEstimate:
+    return ShareEstimate(Estimate.undefined(reason), no_interval(reason))

@@ -254,7 +254,7 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
         systems.append(SystemMean(mean, len(has), len(mine)))
     differences = {}
     for first, second in itertools.pairwise(_ranked(systems)):
-        a, b = _of_both(outputs.document, of_systems[first], of_systems[second])
+        a, b = _common_outputs(outputs.document, of_systems[first], of_systems[second])
         both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
         if both.sum() > 1:
             of_human, of_judge = human[a] - human[b], judge[a] - judge[b]
@@ -325,7 +325,9 @@ def _scored(
     return outputs.part(scored), judge[scored], human[scored]
 
 
-def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+def _common_outputs(
+    document: IntArray, first: IntArray, second: IntArray
+) -> tuple[IntArray, IntArray]:
     """Return the outputs of two systems for the documents that have both, in parallel; neither has
     two in a document."""
     _, a, b = np.intersect1d(

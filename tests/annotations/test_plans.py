@@ -16,7 +16,7 @@ from annotations.goals.plans import plan
 from annotations.models import CampaignGoal, GoalKind, Rating
 from evaluations.models import Criterion, JudgeKind, Membership, Project, Role
 from evaluations.reports.data import load_data
-from geval.reports.plans import Plan, Planned
+from geval.reports.plans import CampaignEffort, Plan
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.jackknife import t_quantile
 from geval.statistics.planning import Needed
@@ -96,7 +96,7 @@ def test_a_project_with_enough_documents_is_told_so(
 
 def test_the_documents_that_are_rated_are_enough_from_the_number_that_is_promised_on() -> None:
     def has_enough(documents: int) -> bool:
-        now = Planned(3, 0.5, Needed(40, 61), Needed(None, None, ""))
+        now = CampaignEffort(3, 0.5, Needed(40, 61), Needed(None, None, ""))
         return Plan((), now, documents, documents, 4.0, None).has_enough
 
     assert [has_enough(documents) for documents in (60, 61, 62)] == [False, True, True]

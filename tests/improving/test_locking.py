@@ -9,7 +9,7 @@ from assurance.improving.looking import usable_lock
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
 from evaluations.models import LockedDocuments
 from geval.improving.ground import ImproveError
-from geval.statistics.locked_rule import is_locked, which_are_locked
+from geval.statistics.locked_rule import is_locked, locked_flags
 
 pytestmark = pytest.mark.django_db
 
@@ -29,8 +29,8 @@ def test_about_the_share_is_locked_and_another_seed_draws_others():
 
 def test_later_documents_fall_by_the_same_rule_and_earlier_ones_stay(rated_project, locked):
     names = list(rated_project.documents.order_by("pk").values_list("doc_id", flat=True))
-    before = which_are_locked(names, seed=locked.seed, share=locked.share)
-    after = which_are_locked([*names, "a later one"], seed=locked.seed, share=locked.share)
+    before = locked_flags(names, seed=locked.seed, share=locked.share)
+    after = locked_flags([*names, "a later one"], seed=locked.seed, share=locked.share)
     assert after[:-1] == before
 
 

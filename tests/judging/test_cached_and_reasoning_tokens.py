@@ -8,7 +8,7 @@ import pytest
 
 from geval.llm.decisions import TypedQuestion
 from geval.llm.item_texts import Texts
-from geval.llm.metering import Spent
+from geval.llm.metering import CallUsage
 from geval.llm.presets import Preset, presets
 from geval.llm.prompts import PromptParts, compose_template, render
 from geval.llm.replies import Reply
@@ -67,7 +67,7 @@ def test_a_decision_says_what_was_cached() -> None:
 
 
 def test_what_was_spent_is_taken_with_its_details() -> None:
-    spent = Spent(calls=1)
+    spent = CallUsage(calls=1)
     spent.add_details(read(usage(**CACHED, **THOUGHT)))
 
     taken = spent.taken()

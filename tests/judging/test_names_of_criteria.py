@@ -14,7 +14,7 @@ from evaluations.models import Judge, Project, RunState
 from geval.evaluators.pairwise import Pairwise
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Rating, parse_rating
-from geval.llm.prompts import Beside, PromptParts, compose_template, render, steps_prompt
+from geval.llm.prompts import JointCriterion, PromptParts, compose_template, render, steps_prompt
 from geval.llm.replies import ReplyChoice
 from geval.llm.written_steps import read_steps
 from geval.standin.judging import read_comparison, read_prompt
@@ -70,7 +70,7 @@ def test_digits_are_a_name_only_before_a_rating(reply: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_stand_in_rates_it_alone_and_beside_others(name: str) -> None:
     alone = compose_template(PromptParts(name, SCALE, "Is it?"), steps=None)
-    beside = (Beside("tone", SCALE, "Is it friendly?"), None)
+    beside = (JointCriterion("tone", SCALE, "Is it friendly?"), None)
     together = compose_template(PromptParts(name, SCALE, "Is it?", beside=beside), steps=None)
 
     reading = read_prompt(render(alone, TEXTS))

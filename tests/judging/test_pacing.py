@@ -10,9 +10,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Seen, Slots
+from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Slots, WorkerReport
 from geval.llm.signs import RecentCalls
-from geval.standin.limiting import Limits
+from geval.standin.limiting import CallLimits
 
 
 class Worker:
@@ -23,7 +23,7 @@ class Worker:
         self.free_every = 1 / free_rate
         self.calls = RecentCalls(clock=lambda: self.now)
         self.is_free, self.epoch = True, 0
-        self.seen = Seen()
+        self.seen = WorkerReport()
 
     def call(self, slots: Slots, passes: Callable[[float], bool]) -> Iterator[tuple[float, bool]]:
         """Make the calls of some moments; when, and whether they passed."""
@@ -39,7 +39,7 @@ class Worker:
             yield self.now, passed
         trial_passed = limited == 0 if slots.alone else None
         epoch = -1 if self.is_free else self.epoch
-        self.seen = Seen(sent, limited, epoch, sign=sign, trial_passed=trial_passed)
+        self.seen = WorkerReport(sent, limited, epoch, sign=sign, trial_passed=trial_passed)
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Endpoint:
 
     def __init__(self, rate: float, burst: int) -> None:
         self.now = 1000.0
-        self.limits = Limits(rate=rate, burst=burst, clock=lambda: self.now)
+        self.limits = CallLimits(rate=rate, burst=burst, clock=lambda: self.now)
 
     def __call__(self, now: float) -> bool:
         self.now = max(self.now, now)
@@ -220,8 +220,8 @@ def test_a_closed_endpoint_opens_with_the_first_call_that_passes() -> None:
     pace, slots = pace.reserved(64, 100.0)
     assert (slots.count, slots.alone) == (1, True)
 
-    assert pace.learned(Seen(sent=1, trial_passed=True), 101.0).is_free
-    still = pace.learned(Seen(sent=1, limited=1, trial_passed=False), 101.0)
+    assert pace.learned(WorkerReport(sent=1, trial_passed=True), 101.0).is_free
+    still = pace.learned(WorkerReport(sent=1, limited=1, trial_passed=False), 101.0)
     assert not still.is_free
     assert still.reserved(64, 101.0)[1].at >= 103.0
 
@@ -231,7 +231,7 @@ def test_a_clock_that_jumps_blocks_nobody(seconds: float) -> None:
     pace = Pace(rate=50, next_at=1000.0, seen_at=1000.0, calm_since=1000.0)
     now = 1000.0 + seconds
 
-    _, slots = pace.learned(Seen(), now).reserved(5, now)
+    _, slots = pace.learned(WorkerReport(), now).reserved(5, now)
 
     assert now - 1 <= slots.at <= now + 1
 
@@ -240,7 +240,7 @@ def test_calls_that_need_no_pace_are_free_again() -> None:
     pace, now = Pace(rate=50, next_at=1000.0, seen_at=1000.0, calm_since=1000.0), 1000.0
 
     for _ in range(40):
-        pace, _ = pace.learned(Seen(sent=1), now).reserved(1, now)
+        pace, _ = pace.learned(WorkerReport(sent=1), now).reserved(1, now)
         now += 1
 
     assert pace.is_free

@@ -20,10 +20,10 @@ from evaluations.models import (
     UpkeepJob,
     WorkerSlot,
 )
-from geval.llm.pacing import Seen, Sign
+from geval.llm.pacing import Sign, WorkerReport
 
 URL = "https://api.example.com/v1"
-SURE = Seen(sign=Sign(50.0, is_sure=True))
+SURE = WorkerReport(sign=Sign(50.0, is_sure=True))
 KEYS = st.text(max_size=40)
 
 

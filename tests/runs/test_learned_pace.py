@@ -12,18 +12,18 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.waits import in_words
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from geval.llm.pacing import Seen, Sign
+from geval.llm.pacing import Sign, WorkerReport
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACCOUNT = account_of("http://x/v1", "", "")
-FIFTY = Seen(sign=Sign(50.0, is_sure=True))
+FIFTY = WorkerReport(sign=Sign(50.0, is_sure=True))
 
 
 def test_what_one_worker_learned_holds_for_all() -> None:
     assert known_pace(ACCOUNT, "m").is_free
 
     first = exchange(ACCOUNT, "m", FIFTY, wanted=64)
-    second = exchange(ACCOUNT, "m", Seen(), wanted=64)
+    second = exchange(ACCOUNT, "m", WorkerReport(), wanted=64)
 
     assert 45 < (known_pace(ACCOUNT, "m").rate or 0) <= 50
     assert first.slots.count == second.slots.count == 5
@@ -35,14 +35,14 @@ def test_each_model_has_its_own_pace() -> None:
 
     assert not known_pace(ACCOUNT, "slow").is_free
     assert known_pace(ACCOUNT, "quick").is_free
-    assert exchange(ACCOUNT, "quick", Seen(), wanted=64).slots.count == 64
+    assert exchange(ACCOUNT, "quick", WorkerReport(), wanted=64).slots.count == 64
 
 
 def test_a_closed_endpoint_gives_one_moment_at_a_time() -> None:
     close(ACCOUNT, "m")
 
-    first = exchange(ACCOUNT, "m", Seen(), wanted=64)
-    second = exchange(ACCOUNT, "m", Seen(), wanted=64)
+    first = exchange(ACCOUNT, "m", WorkerReport(), wanted=64)
+    second = exchange(ACCOUNT, "m", WorkerReport(), wanted=64)
 
     assert (first.slots.count, first.slots.alone) == (1, True)
     assert second.slots.at >= first.slots.at + 1

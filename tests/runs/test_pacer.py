@@ -6,7 +6,7 @@ from typing import Any
 
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.pacer import OPENING_SECONDS, Pacer
-from geval.llm.pacing import Pace, Seen, Turn
+from geval.llm.pacing import Pace, Turn, WorkerReport
 from geval.llm.rate_headers import Allowance, RateHeaders
 
 LIMITED = EndpointError(
@@ -23,9 +23,9 @@ class Shared:
     def __init__(self, pace: Pace | None = None) -> None:
         self.pace = pace or Pace()
         self.now = 1000.0
-        self.seen: list[Seen] = []
+        self.seen: list[WorkerReport] = []
 
-    async def exchange(self, seen: Seen, wanted: int) -> Turn:
+    async def exchange(self, seen: WorkerReport, wanted: int) -> Turn:
         self.seen.append(seen)
         self.pace, slots = self.pace.learned(seen, self.now).reserved(wanted, self.now)
         return Turn(self.pace, slots, self.now)

@@ -1,6 +1,6 @@
 """The stand-in's token bucket and quota, on a clock of the test."""
 
-from geval.standin.limiting import Limits
+from geval.standin.limiting import CallLimits
 
 
 class Clock:
@@ -15,7 +15,7 @@ class Clock:
 
 def test_a_bucket_holds_its_burst_and_refills_at_its_rate() -> None:
     clock = Clock()
-    limits = Limits(rate=50, burst=10, clock=clock)
+    limits = CallLimits(rate=50, burst=10, clock=clock)
 
     at_once = sum(limits.passes() for _ in range(20))
     clock.now = 0.1
@@ -26,7 +26,7 @@ def test_a_bucket_holds_its_burst_and_refills_at_its_rate() -> None:
 
 def test_headers_name_what_is_left_and_when_it_is_full() -> None:
     clock = Clock()
-    limits = Limits(rate=50, clock=clock)
+    limits = CallLimits(rate=50, clock=clock)
     for _ in range(60):
         limits.passes()
 
@@ -40,7 +40,7 @@ def test_headers_name_what_is_left_and_when_it_is_full() -> None:
 
 def test_a_quota_is_renewed_after_its_time() -> None:
     clock = Clock()
-    limits = Limits(quota=2, quota_seconds=60, clock=clock)
+    limits = CallLimits(quota=2, quota_seconds=60, clock=clock)
 
     first = [limits.is_out_of_quota() for _ in range(3)]
     clock.now = 61

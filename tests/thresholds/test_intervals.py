@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from geval.reports.verdicts.analysis import Judged, View, analyse_judge
+from geval.reports.verdicts.analysis import JudgeInput, View, analyse_judge
 from geval.statistics.agreement import Measurement, coincidences
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.gwet import gwet
@@ -104,7 +104,7 @@ def test_documents_for_the_bootstrap(value: int, expected: bool) -> None:
     ratings = Ratings.of_table(RNG.integers(1, 6, (3, value * 3)).astype(float))
     scores = RNG.permutation(np.tile([1.0, 2.0, 5.0], (value, 1)), axis=1).ravel()
     human = np.tile([1.0, 3.0, 4.0], value)
-    judged = Judged(
+    judged = JudgeInput(
         outputs, human, ratings, scores, scores, np.zeros(3, bool), np.zeros(3, bool), Scale(1, 5)
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from geval.reports.verdicts.analysis import Judged, View, analyse_judge
+from geval.reports.verdicts.analysis import JudgeInput, View, analyse_judge
 from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.results import Estimate
@@ -23,7 +23,7 @@ def result_of(table: np.ndarray) -> AltTest:
     nobody = np.zeros(2, bool)
     human = ratings.means()
     words = np.arange(count, dtype=float)
-    judged = Judged(outputs, human, ratings, human, words, nobody, nobody, Scale(1, 5))
+    judged = JudgeInput(outputs, human, ratings, human, words, nobody, nobody, Scale(1, 5))
     return analyse_judge(judged, View()).alt_test
 
 

@@ -19,15 +19,15 @@ from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.costs import JudgeCost
-from geval.reports.dearer import Gap, Priced, what_the_dearer_gives
+from geval.reports.dearer import AgreementGap, PricedJudge, compare_prices
 from tests.made_up_files import files_of
 
-GAPS = [Gap("coherence", 0.02, (-0.01, 0.05))]
+GAPS = [AgreementGap("coherence", 0.02, (-0.01, 0.05))]
 
 
-def sentence(first: float | None, second: float | None, gaps: list[Gap] = GAPS) -> str:
+def sentence(first: float | None, second: float | None, gaps: list[AgreementGap] = GAPS) -> str:
     low, high = {"reasoning_effort": "low"}, {"reasoning_effort": "high"}
-    return what_the_dearer_gives(Priced("A", first, high), Priced("B", second, low), gaps, "rho")
+    return compare_prices(PricedJudge("A", first, high), PricedJudge("B", second, low), gaps, "rho")
 
 
 def test_the_dearer_judge_is_said_with_what_it_gives() -> None:
@@ -50,14 +50,14 @@ def test_nothing_is_said_where_prices_are_alike_or_not_known(
 
 
 def test_every_criterion_is_named_and_what_is_undefined_left_out() -> None:
-    gaps = [*GAPS, Gap("fluency", -0.1, None), Gap("relevance", math.nan, None)]
+    gaps = [*GAPS, AgreementGap("fluency", -0.1, None), AgreementGap("relevance", math.nan, None)]
 
     assert "+0.02 [−0.01, +0.05] on coherence and −0.10 on fluency, for" in sentence(2, 1, gaps)
 
 
 @pytest.mark.parametrize(("price", "words"), [(3, "3 times as much"), (1.2, "20 % more")])
 def test_without_a_difference_the_price_alone_is_said(price: float, words: str) -> None:
-    undefined = [Gap("coherence", math.nan, None)]
+    undefined = [AgreementGap("coherence", math.nan, None)]
 
     assert sentence(price, 1, undefined) == f"A (reasoning_effort high) costs {words}."
 
@@ -75,7 +75,7 @@ def test_without_a_difference_the_price_alone_is_said(price: float, words: str) 
 def test_a_judge_is_named_by_the_options_that_the_other_does_not_have(
     own: dict[str, object], others: dict[str, object], named: str
 ) -> None:
-    assert Priced("A", 1, own).beside(Priced("B", 1, others)) == named
+    assert PricedJudge("A", 1, own).beside(PricedJudge("B", 1, others)) == named
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from evaluations.management.projects import find_criteria, find_judge, find_proj
 from evaluations.reports.data import load_data
 from evaluations.reports.judge_costs import cost_of
 from geval.reports.costs import cost_in_words
-from geval.reports.dearer import Gap, what_the_dearer_gives
+from geval.reports.dearer import AgreementGap, compare_prices
 from geval.reports.pair_tests import accuracy_in_words, pair_tests
 from geval.reports.pairs import Pair, pair_on
 from geval.reports.probabilities import lines_in_words, pair_probabilities
@@ -61,13 +61,13 @@ class Command(SiteCommand):
         priced = [priced_judge(*each) for each in zip(both, costs, strict=True)]
         pairs = [pair_on(data, criterion, first, second) for criterion in criteria]
         gaps = [_gap(pair, is_seen=bool(seen[pair.criterion.name])) for pair in pairs if pair]
-        if dearer := what_the_dearer_gives(priced[0], priced[1], gaps, SYMBOLS["spearman"]):
+        if dearer := compare_prices(priced[0], priced[1], gaps, SYMBOLS["spearman"]):
             self.stdout.write(dearer)
 
 
-def _gap(pair: Pair, *, is_seen: bool) -> Gap:
+def _gap(pair: Pair, *, is_seen: bool) -> AgreementGap:
     """Return the difference in correlation with people, as on the page of two judges."""
     same = on_same_documents(pair.outputs, pair.human, pair.first, pair.second)
     of_first, of_second = same.means
     name = marked(pair.criterion.name, is_seen=is_seen)
-    return Gap(name, of_first - of_second, interval_of_difference(same).ends)
+    return AgreementGap(name, of_first - of_second, interval_of_difference(same).ends)

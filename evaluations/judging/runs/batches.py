@@ -32,7 +32,7 @@ from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import TOKENS_TOO_MANY, Client, RemoteBatch
 from geval.llm.errors import EndpointError
 from geval.llm.judgement import Judgement, is_worth_asking_again, read_attempts
-from geval.llm.metering import Spent
+from geval.llm.metering import CallUsage
 from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import Reply
 from geval.llm.requests import ChatRequest
@@ -359,10 +359,10 @@ def _short(key: str) -> str:
     return key[:48]
 
 
-def _usage_of(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
+def _usage_of(replies: dict[str, list[Reply]], tokens_each: int) -> CallUsage:
     """Return the usage of a batch's replies; estimate tokens if the endpoint does not report
     them."""
-    spent = Spent()
+    spent = CallUsage()
     for reply in (reply for answers in replies.values() for reply in answers):
         written = sum(len(choice.text) for choice in reply.choices)
         spent.add(

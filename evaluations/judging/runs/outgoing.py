@@ -11,9 +11,9 @@ from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
 from geval.llm.errors import LOST, EndpointError
 from geval.llm.in_flight import InFlight
-from geval.llm.metering import Spent, ask_counted
+from geval.llm.metering import CallUsage, ask_counted
 from geval.llm.pacer import Pacer
-from geval.llm.pacing import Pace, Seen, Turn
+from geval.llm.pacing import Pace, Turn, WorkerReport
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 
@@ -36,7 +36,7 @@ class OutgoingCalls:
     def __init__(self, share: RunShare, questions: RunQuestions, client: Client, most: int) -> None:
         endpoint = share.run.judge.endpoint
         assert endpoint is not None
-        self.spent = Spent()
+        self.spent = CallUsage()
         self.answers = 0
         self.answered: Request | None = None
         # The highest number of calls in flight at once that got replies, and the time of the last
@@ -135,7 +135,7 @@ class OutgoingCalls:
             )
         )
 
-    async def _exchange(self, seen: Seen, wanted: int) -> Turn:
+    async def _exchange(self, seen: WorkerReport, wanted: int) -> Turn:
         return await self._share.database.call(
             functools.partial(exchange, self._account, self._model, seen, wanted=wanted)
         )

@@ -30,7 +30,7 @@ from geval.evaluators.base import LocalEvaluator
 from geval.llm.calls import RetryPolicy, ask_until_answered
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError
-from geval.llm.metering import Spent, ask_counted
+from geval.llm.metering import CallUsage, ask_counted
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 from geval.llm.written_steps import StepsError, read_steps
@@ -95,7 +95,7 @@ class _Preparation(RunShare):
         self.claim = claim
         self.client = client
         self.policy = policy
-        self.spent = Spent()
+        self.spent = CallUsage()
         # If the run is waiting for its endpoint, the endpoint has answered before.
         self.has_answered = run.outage_since is not None
 

@@ -22,7 +22,7 @@ import orjson
 from django.db import connection, transaction
 
 from evaluations.models import AccountQuota
-from geval.llm.pacing import Pace, Seen, Turn
+from geval.llm.pacing import Pace, Turn, WorkerReport
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
@@ -118,7 +118,7 @@ def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Gran
     return Grant(0, max(waits))
 
 
-def exchange(account: str, model: str, seen: Seen, *, wanted: int) -> Turn:
+def exchange(account: str, model: str, seen: WorkerReport, *, wanted: int) -> Turn:
     """Report what a worker observed of a model's rate limits, and reserve times for up to `wanted`
     calls."""
     with transaction.atomic(), connection.cursor() as cursor:

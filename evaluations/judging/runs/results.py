@@ -23,7 +23,7 @@ from evaluations.people.counting import count_items
 from evaluations.people.spending import count_money
 from geval.llm.calls import Answer
 from geval.llm.judgement import Judgement
-from geval.llm.metering import Spent
+from geval.llm.metering import CallUsage
 from geval.llm.parsing import Failure, Reason
 from geval.llm.reply_json import choices_from_json, choices_to_json
 from geval.llm.scoring import Preferred, Scored
@@ -225,7 +225,7 @@ def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
         )
 
 
-def count_up(run_id: int, spent: Spent) -> None:
+def count_up(run_id: int, spent: CallUsage) -> None:
     """Add the usage of calls to the run's counters and to its project's month."""
     with transaction.atomic():
         EvaluationRun.objects.filter(pk=run_id).update(

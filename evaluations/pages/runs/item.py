@@ -16,7 +16,7 @@ from geval.llm.parsing import Failure
 from geval.llm.prompts import windows
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_from_json
-from geval.llm.shown_tokens import Share, TokenView, shown_tokens
+from geval.llm.shown_tokens import ProbabilityBar, TokenView, shown_tokens
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ItemView:
     replies: tuple[ReplyChoice, ...]
     tokens: tuple[TokenView, ...]
     score: Score | None
-    distribution: tuple[Share, ...]
+    distribution: tuple[ProbabilityBar, ...]
     ratings: tuple[tuple[str, float], ...]
     human_mean: float | None
     withheld: bool = False
@@ -65,7 +65,9 @@ def item_view(item: RunItem) -> ItemView:
         tokens=shown_tokens(replies[0]) if replies else (),
         score=score,
         distribution=(
-            tuple(Share(point, share) for point, share in (score.distribution or {}).items())
+            tuple(
+                ProbabilityBar(point, share) for point, share in (score.distribution or {}).items()
+            )
             if score
             else ()
         ),

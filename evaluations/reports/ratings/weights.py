@@ -10,7 +10,7 @@ from evaluations.models import Criterion
 from evaluations.models.query_arrays import fetch_groups, fetch_numbers, id_list
 from evaluations.reports.ratings.human_scores import human_scores
 from geval.reports.human_scores import HumanScores
-from geval.reports.weights import ChoosingCampaign, Sampled, how_chosen
+from geval.reports.weights import ChoosingCampaign, Sampled, sampling_by_criterion
 from geval.statistics.types import FloatArray, IntArray
 
 
@@ -46,7 +46,7 @@ def sampled(
     if round_id:
         campaigns = {pk: campaign for pk, campaign in campaigns.items() if pk == round_id}
     stated = {} if round_id else _stated(project_id)
-    return how_chosen(humans, list(campaigns.values()), stated, outputs=outputs)
+    return sampling_by_criterion(humans, list(campaigns.values()), stated, outputs=outputs)
 
 
 def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArray]:

@@ -57,7 +57,7 @@ class NeuralEvaluator(LocalEvaluator):
 
 
 @dataclass(frozen=True)
-class Limits:
+class LengthLimits:
     """How many tokens a model accepts, and what to do with longer texts."""
 
     model: str

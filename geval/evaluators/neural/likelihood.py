@@ -14,7 +14,7 @@ from geval.llm.scoring import Scored
 
 
 @dataclass(frozen=True)
-class Given:
+class ConditionedText:
     """A text to be scored, and the text that it is conditioned on, with their names for
     messages."""
 
@@ -25,7 +25,7 @@ class Given:
 
 
 def conditional_log_likelihood(
-    loaded: Loaded, pairs: Sequence[Given], *, size: int
+    loaded: Loaded, pairs: Sequence[ConditionedText], *, size: int
 ) -> list[Scored | Failure]:
     """(1 / m) * sum over the m tokens of a text of log p(token | tokens before it, the given text).
 
@@ -45,7 +45,7 @@ def conditional_log_likelihood(
     return [row if isinstance(row, Failure) else Scored.plain(next(values), row[2]) for row in rows]
 
 
-def _row(loaded: Loaded, pair: Given) -> tuple[list[int], list[int], str] | Failure:
+def _row(loaded: Loaded, pair: ConditionedText) -> tuple[list[int], list[int], str] | Failure:
     source = loaded.limits.fitted(loaded.tokenizer(pair.before)["input_ids"], pair.before_name)
     target = loaded.limits.fitted(
         loaded.tokenizer(text_target=pair.text)["input_ids"], pair.text_name

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from geval.evaluators.base import EvaluatorError
-from geval.evaluators.neural.base import Limits, NeuralSettings
+from geval.evaluators.neural.base import LengthLimits, NeuralSettings
 
 ModelClass = Literal[
     "AutoModel",
@@ -36,7 +36,7 @@ class Loaded:
     model: Any
     tokenizer: Any
     device: Any
-    limits: Limits
+    limits: LengthLimits
 
 
 def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: str) -> Loaded:
@@ -73,7 +73,7 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
             f" weights for that ({untrained[0]} is missing)."
         )
     device = _device(settings.device, title)
-    limits = Limits(
+    limits = LengthLimits(
         name, settings.max_tokens or _limit(config, tokenizer), settings.over_limit == "cut"
     )
     with torch.inference_mode():

@@ -35,7 +35,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Part:
+class RowBatch:
     """Some rows, the errors up to that point, how many bytes were read for them, and unused
     columns."""
 
@@ -67,7 +67,7 @@ class Refused:
     why: str
 
 
-Message = Part | Preview | FoundRecords | ZippedRecords | Refused | Ended
+Message = RowBatch | Preview | FoundRecords | ZippedRecords | Refused | Ended
 
 
 def packed_message(message: Any) -> bytes:

@@ -22,8 +22,8 @@ from geval.files.apart.messages import (
     Ended,
     FoundRecords,
     Job,
-    Part,
     Refused,
+    RowBatch,
     next_message,
     packed_message,
 )
@@ -125,7 +125,7 @@ def _read(job: Job, answers: IO[bytes]) -> None:
         part = list(_part_of(rows))
         listed, total = errors.drain()
         answers.write(
-            packed_message(Part(part, listed, total, counter.count, errors.unused.drain()))
+            packed_message(RowBatch(part, listed, total, counter.count, errors.unused.drain()))
         )
         answers.flush()
         if not part:

@@ -20,8 +20,8 @@ from geval.files.apart.messages import (
     FoundRecords,
     Job,
     Message,
-    Part,
     Refused,
+    RowBatch,
     packed_message,
     unpacked_message,
 )
@@ -92,7 +92,7 @@ def read_apart(
     try:
         with closing(_messages(job)) as messages:
             for message in messages:
-                if isinstance(message, Part):
+                if isinstance(message, RowBatch):
                     errors.extend(message.errors, message.error_count)
                     errors.unused.extend(message.unused)
                     if file.counter:

@@ -93,7 +93,7 @@ def _marks() -> frozenset[str]:
     return frozenset(mark for tool in all_tools() for mark in tool.marks)
 
 
-class Held(NamedTuple):
+class HeldRecords(NamedTuple):
     """The records in an object that is a whole file, and its unused fields."""
 
     tool: Tool
@@ -110,7 +110,7 @@ def tool_of(record: Mapping[str, Any]) -> Tool | None:
     return next((tool for tool in all_tools() if tool.knows(record)), None)
 
 
-def held_by(record: Mapping[str, Any]) -> Held | None:
+def held_by(record: Mapping[str, Any]) -> HeldRecords | None:
     """Return the records in an object that a tool wrote as a whole file; None if it is not one."""
     for tool in all_tools():
         inner = record.get(tool.holder) if tool.holder else None
@@ -122,7 +122,7 @@ def held_by(record: Mapping[str, Any]) -> Held | None:
         records = [_with(record, tool.item, shared) for record in inner]
         if isinstance(records[0], dict) and tool.knows(records[0]):
             others = tuple(name for name in record if name not in (tool.holder, *tool.shared))
-            return Held(tool, records, others)
+            return HeldRecords(tool, records, others)
     return None
 
 

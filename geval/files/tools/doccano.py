@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import OVERALL, Given
+from geval.files.tools.ratings import OVERALL, OutputRatings
 
 TITLE = "examples of doccano"
 MARKS = ("label", "labels", "annotations")
@@ -26,7 +26,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the labelled text as the output; other columns say what it answers."""
-    given = Given()
+    given = OutputRatings()
     who = record["annotator"].name() or record["username"].name() or PERSON
     labels = record.first(*_LABELS)
     criterion = record["criterion"].name() or OVERALL

@@ -9,7 +9,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import OutputRatings
 
 TITLE = "logs of Inspect"
 MARKS = ("sample",)
@@ -33,7 +33,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         sample.note_unused("samples without an answer")
         about.skip()
         return
-    given = Given()
+    given = OutputRatings()
     for scorer, score in sample["scores"].items():
         _read_score(scorer, score, given)
     name, epoch = sample["id"].name(), sample["epoch"].value
@@ -57,7 +57,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     yield columns
 
 
-def _read_score(scorer: str, score: Part, given: Given) -> None:
+def _read_score(scorer: str, score: Part, given: OutputRatings) -> None:
     value = score["value"]
     if isinstance(value.given, dict):
         for name, part in value.items():

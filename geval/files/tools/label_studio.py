@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import COMMENT, Given
+from geval.files.tools.ratings import COMMENT, OutputRatings
 
 TITLE = "tasks of Label Studio"
 MARKS = ("data",)
@@ -25,7 +25,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the texts in a task's data, with each rating, number, and choice that has a number."""
-    given = Given()
+    given = OutputRatings()
     for annotation in record["annotations"].objects():
         who = _person(annotation["completed_by"])
         if annotation["was_cancelled"].value is True:

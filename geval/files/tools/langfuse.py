@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import OutputRatings
 
 TITLE = "traces of Langfuse"
 MARKS = ("input",)
@@ -29,7 +29,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not record["output"].holds:
         record.note_unused("records without a text to rate")
         return
-    given = Given()
+    given = OutputRatings()
     if isinstance(record["scores"].given, dict):
         if record["scores"].holds:
             record["scores"].note_unused("scores whose author the file does not name")
@@ -48,7 +48,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     }
 
 
-def _read_score(score: Part, given: Given) -> None:
+def _read_score(score: Part, given: OutputRatings) -> None:
     if score["observationId"].holds and not score.reading.record.get("traceId"):
         score.note_unused("scores of observations within a trace")
         return

@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import OutputRatings
 
 TITLE = "runs of LangSmith"
 MARKS = ("run_type",)
@@ -25,7 +25,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not record["outputs"].holds:
         record.note_unused("records without a text to rate")
         return
-    given = Given()
+    given = OutputRatings()
     for feedback in record["feedback"].objects():
         _read_feedback(feedback, given)
     about = record.at("extra", "metadata")
@@ -51,7 +51,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
 
 
-def _read_feedback(feedback: Part, given: Given) -> None:
+def _read_feedback(feedback: Part, given: OutputRatings) -> None:
     source = feedback["feedback_source"]
     kind = source["type"].name()
     value = feedback["score"] if feedback["score"].holds else feedback["value"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import OutputRatings
 
 TITLE = "samples of lm-evaluation-harness"
 MARKS = ("resps",)
@@ -24,7 +24,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if output is None:
         record.note_unused("records without a text to rate")
         return
-    given = Given()
+    given = OutputRatings()
     for metric in record["metrics"].listed():
         name = metric.name()
         given.score(name, JUDGE, record[name])

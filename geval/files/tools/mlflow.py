@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import OutputRatings
 
 TITLE = "traces of MLflow"
 MARKS = ("info",)
@@ -40,7 +40,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not answered.holds:
         record.note_unused("records without a text to rate")
         return
-    given, references = Given(), []
+    given, references = OutputRatings(), []
     for assessment in info["assessments"].objects():
         references += _read_assessment(assessment, given)
     about = [info[name] for name in _METADATA]
@@ -69,7 +69,7 @@ def _root(spans: Part) -> Part | None:
     return None
 
 
-def _read_assessment(assessment: Part, given: Given) -> list[str]:
+def _read_assessment(assessment: Part, given: OutputRatings) -> list[str]:
     """Add a rating or a score; if the assessment is an expected answer, return that."""
     name = assessment.first("assessment_name", "name").name()
     source = assessment["source"]

@@ -6,7 +6,7 @@ from typing import Any
 from geval.files.fields import as_text
 from geval.files.tools.columns import named_columns
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import OVERALL, Given
+from geval.files.tools.ratings import OVERALL, OutputRatings
 
 TITLE = "promptfoo's results"
 MARKS = ("vars",)
@@ -29,7 +29,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not output.holds and record["error"].holds:
         record.note_unused("results with an error")
         return
-    given = Given()
+    given = OutputRatings()
     for name, score in record["namedScores"].items():
         given.score(name, JUDGE, score)
     grading = record["gradingResult"]

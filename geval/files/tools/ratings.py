@@ -38,7 +38,7 @@ def points_of(value: Any) -> float | None:
     return written_number(match[1]) if match else None
 
 
-class Given:
+class OutputRatings:
     """The ratings and scores of an output, as columns of its record."""
 
     def __init__(self) -> None:

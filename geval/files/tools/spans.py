@@ -12,7 +12,7 @@ import orjson
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import OutputRatings
 
 TITLE = "spans of OpenInference or OpenTelemetry GenAI"
 MARKS = ("attributes",)
@@ -70,7 +70,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     session = _at(attributes, "session", "id") or _at(gen_ai, "conversation", "id")
     context = whole.get("context") if flat else given.get("context")
     ids = context if isinstance(context, dict) else given
-    scores = Given()
+    scores = OutputRatings()
     for name in given:
         if str(name).startswith(_EVALUATION) and str(name).endswith(".score"):
             scores.score(str(name)[len(_EVALUATION) : -6], "Phoenix evaluator", record[name])

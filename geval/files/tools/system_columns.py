@@ -6,7 +6,7 @@ from typing import Any
 
 from geval.files.tools.columns import named_columns
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import OutputRatings
 
 TITLE = "a table with a column for each system"
 MARKS = ()
@@ -38,7 +38,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     shared = named_columns(record, without=("summary", "answer", "response"))
     for system, column in systems.items():
         text = record[column].text()
-        given = Given()
+        given = OutputRatings()
         for name, (of, criterion, rater) in rated.items():
             if of == system:
                 given.rating(criterion, rater or who or "rater", record[name])

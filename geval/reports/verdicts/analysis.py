@@ -209,7 +209,7 @@ def draws_for(documents: int) -> Draws:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgeInput:
     """The input of a judge's analysis on a criterion.
 
     `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
@@ -246,7 +246,7 @@ class View:
     epsilon: float = ALT_TEST_EPSILON
 
 
-def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
+def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     """Analyse a judge on one criterion."""
     outputs, human, scores = judged.outputs, judged.human, judged.scores
     documents = LeftOut.each(outputs.documents)
@@ -345,7 +345,7 @@ def agreeing_ratings(outputs: Outputs, ratings: Ratings) -> tuple[Ratings, tuple
 
 
 def _alt_test(
-    judged: Judged, epsilon: float, agreeing: Ratings, left_out: tuple[int, ...]
+    judged: JudgeInput, epsilon: float, agreeing: Ratings, left_out: tuple[int, ...]
 ) -> AltTest:
     """Run the alternative annotator test, only for judges on the criterion's scale, as it compares
     distances on it."""
