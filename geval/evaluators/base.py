@@ -162,12 +162,12 @@ class Evaluator(ABC):
         """Return why an item cannot be scored: a text that its document lacks, or an empty
         output."""
         for name in sorted(self.needed()):
-            there = (
+            given = (
                 any(text.strip() for text in texts.references)
                 if name == "references"
                 else getattr(texts, name)
             )
-            if not there or (isinstance(there, str) and not there.strip()):
+            if not given or (isinstance(given, str) and not given.strip()):
                 return Failure(
                     Reason.NO_TEXT,
                     f"{self.title} needs the {name} of a document; this one has none.",

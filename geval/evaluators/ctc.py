@@ -126,7 +126,7 @@ class Ctc(NeuralEvaluator):
                 "The text it depends on leaves no room for the output; shorten that text first.",
             )
             rows.append((fitted[0], own, fitted[1]) if own else nothing)
-        known = [row for row in rows if not isinstance(row, Failure)]
+        readable = [row for row in rows if not isinstance(row, Failure)]
 
         def run(batch: list[Any]) -> list[Any]:
             ids, mask = padded([row[0] for row in batch], loaded)
@@ -140,7 +140,7 @@ class Ctc(NeuralEvaluator):
             ]
 
         values = iter(
-            by_length(known, self.settings.batch_size, length=lambda row: len(row[0]), work=run)
+            by_length(readable, self.settings.batch_size, length=lambda row: len(row[0]), work=run)
         )
         return [row if isinstance(row, Failure) else next(values) for row in rows]
 

@@ -73,13 +73,13 @@ class Qags(NeuralEvaluator):
         values = []
         for question in questions:
             own = self._answer(question, item.texts.output, "output")
-            there = self._answer(question, item.texts.source, "source")
-            for answers in (own, there):
+            source_answer = self._answer(question, item.texts.source, "source")
+            for answers in (own, source_answer):
                 if isinstance(answers, Failure):
                     return answers
                 notes.append(answers[1])
             if own[0].strip():  # a question that the output itself does not answer is uninformative
-                values.append(token_f1(there[0], own[0]))
+                values.append(token_f1(source_answer[0], own[0]))
         if not values:
             return Failure(Reason.UNDEFINED, "No question about the output has an answer in it.")
         return Scored.plain(mean(values), " ".join(dict.fromkeys(note for note in notes if note)))

@@ -42,9 +42,9 @@ def evaluator_class(kind: str) -> type[Evaluator]:
     """
     points = entry_points(group=ENTRY_POINTS, name=kind)
     if not points:
-        known = ", ".join(sorted(entry_points(group=ENTRY_POINTS).names))
+        kinds = ", ".join(sorted(entry_points(group=ENTRY_POINTS).names))
         raise EvaluatorError(
-            f"There is no evaluator {kind!r} here (there are: {known}). Is the package that brings"
+            f"There is no evaluator {kind!r} here (there are: {kinds}). Is the package that brings"
             " it installed?"
         )
     try:
@@ -74,11 +74,11 @@ def make_local(kind: str, settings: Mapping[str, Any]) -> LocalEvaluator:
 
 @cache
 def _loaded() -> tuple[dict[str, type[Evaluator]], tuple[Broken, ...]]:
-    found: dict[str, type[Evaluator]] = {}
+    by_kind: dict[str, type[Evaluator]] = {}
     broken: list[Broken] = []
     for point in entry_points(group=ENTRY_POINTS):
         try:
-            found[point.name] = _load(point)
+            by_kind[point.name] = _load(point)
         except Exception as error:
             # A third-party package must not take the site down; its error is shown in the list.
             broken.append(
@@ -86,7 +86,7 @@ def _loaded() -> tuple[dict[str, type[Evaluator]], tuple[Broken, ...]]:
                     point.name, f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
                 )
             )
-    return found, tuple(broken)
+    return by_kind, tuple(broken)
 
 
 def _load(point: EntryPoint) -> type[Evaluator]:

@@ -172,8 +172,8 @@ def _write_lines(path: Path, rows: Rows, _schema: Any) -> int:
 def _card(dataset: Dataset, counts: Mapping[str, int], files: Mapping[str, str]) -> str:
     """Return the card: metadata for programs as YAML, then text for people."""
     outputs = counts.get("outputs", 0)
-    size = next((said for most, said in SIZES if outputs < most), LARGEST)
-    said = [dataset.description, ""] if dataset.description else []
+    size = next((name for most, name in SIZES if outputs < most), LARGEST)
+    lines = [dataset.description, ""] if dataset.description else []
     header = [
         "---",
         f"pretty_name: {orjson.dumps(dataset.name).decode()}",
@@ -202,7 +202,7 @@ def _card(dataset: Dataset, counts: Mapping[str, int], files: Mapping[str, str])
             "",
             f"# {dataset.name}",
             "",
-            *said,
+            *lines,
             "## Tables",
             "",
             *tables,

@@ -146,8 +146,8 @@ def _named(
     name: str,
     errors: FileErrors,
 ) -> str:
-    for known in columns:
-        text = _text(record.get(known))
+    for name in columns:
+        text = _text(record.get(name))
         if text:
             return text
     errors.add(name, line, column, "expected a name, found nothing")

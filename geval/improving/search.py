@@ -144,8 +144,8 @@ def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power |
 
 def _spread(ground: Ground, arm: Arm) -> float | None:
     apart = ground.rho_on_training(arm.scores) - ground.rho_of_today
-    known = apart[~np.isnan(apart)]
-    return float(known.std(ddof=1)) if len(known) > 2 and np.ptp(known) else None
+    defined = apart[~np.isnan(apart)]
+    return float(defined.std(ddof=1)) if len(defined) > 2 and np.ptp(defined) else None
 
 
 def _choice(ground: Ground) -> list[FoundChange]:
@@ -188,9 +188,9 @@ def _ranked(
     description: str,
 ) -> FoundChange:
     today, own = ground.rho_of_today, chosen.by_document
-    both = ~np.isnan(today) & ~np.isnan(own)
+    scored = ~np.isnan(today) & ~np.isnan(own)
     return FoundChange(
-        change, title, formula, _mean(today) or 0.0, _mean(own) or 0.0, int(both.sum()),
+        change, title, formula, _mean(today) or 0.0, _mean(own) or 0.0, int(scored.sum()),
         description=description,
     )  # fmt: skip
 
@@ -268,5 +268,5 @@ _TRIED: dict[FreeChange, Callable[[Ground], list[FoundChange]]] = {
 
 
 def _mean(values: FloatArray) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else None

@@ -186,9 +186,9 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
             )
     if any(isinstance(cause, TimeoutError | openai.APITimeoutError) for cause in causes):
         return EndpointError(ErrorKind.TIMEOUT, f"{base_url} did not answer in time.")
-    known = _unreachable(causes, base_url)
-    if known:
-        return EndpointError(ErrorKind.CONNECTION, known)
+    explained = _unreachable(causes, base_url)
+    if explained:
+        return EndpointError(ErrorKind.CONNECTION, explained)
     # The innermost error describes best what happened.
     innermost = storable(str(causes[-1]))[:300] or type(causes[-1]).__name__
     if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
@@ -265,7 +265,7 @@ def _served_at(route: str) -> str:
 
 def status_error(
     status: int,
-    said: str,
+    message: str,
     *,
     base_url: str,
     model: str,
@@ -276,19 +276,19 @@ def status_error(
 ) -> EndpointError:
     """Classify an HTTP status with the server's message, its codes and the parameter that it names;
     `route` is the path that was requested."""
-    if status == 402 or "insufficient_quota" in (*codes, said):
+    if status == 402 or "insufficient_quota" in (*codes, message):
         return EndpointError(
             ErrorKind.QUOTA,
-            f"The account at {base_url} has no credit or quota left ({status}): {said}",
+            f"The account at {base_url} has no credit or quota left ({status}): {message}",
             retry_after=_believed(_named_wait(status, headers or {})),
         )
     if "content_filter" in codes:
-        return EndpointError(ErrorKind.CONTENT_FILTER, f"Its content filter: {said}")
-    named = parameters_named(parameter, said)
-    if status in (401, 403, 500) and named & {"logprobs", "n"} and _REFUSES.search(said):
+        return EndpointError(ErrorKind.CONTENT_FILTER, f"Its content filter: {message}")
+    named = parameters_named(parameter, message)
+    if status in (401, 403, 500) and named & {"logprobs", "n"} and _REFUSES.search(message):
         status = 400  # still a refusal: OpenAI's of logprobs, llama.cpp's of n
     if status == 429 or status == 408 or status == 409 or status >= 500:
-        return _passing_error(status, said, base_url, headers or {})
+        return _passing_error(status, message, base_url, headers or {})
     if 300 <= status < 400:
         target = storable((headers or {}).get("location", ""))[:200]
         return EndpointError(
@@ -299,44 +299,46 @@ def status_error(
     if status in (401, 403):
         return EndpointError(
             ErrorKind.AUTHENTICATION,
-            f"{base_url} refused the key ({status}): {said} Check the key's variable.",
+            f"{base_url} refused the key ({status}): {message} Check the key's variable.",
         )
     if status == 404:
         return EndpointError(
             ErrorKind.MODEL_NOT_FOUND,
             f"{base_url} does not know the model {model!r} or has no {_served_at(route)} there:"
-            f" {said}"
+            f" {message}"
             + ("" if _part(base_url, "path").strip("/") else " Most addresses end in /v1."),
         )
-    if "context" in said.lower() and ("length" in said.lower() or "token" in said.lower()):
+    if "context" in message.lower() and ("length" in message.lower() or "token" in message.lower()):
         return EndpointError(
-            ErrorKind.CONTEXT_LENGTH, f"The prompt is longer than the model's context: {said}"
+            ErrorKind.CONTEXT_LENGTH, f"The prompt is longer than the model's context: {message}"
         )
     return EndpointError(
-        ErrorKind.BAD_REQUEST, f"The endpoint refused the request ({status}): {said}", named=named
+        ErrorKind.BAD_REQUEST,
+        f"The endpoint refused the request ({status}): {message}",
+        named=named,
     )
 
 
 def _passing_error(
-    status: int, said: str, base_url: str, headers: Mapping[str, str]
+    status: int, message: str, base_url: str, headers: Mapping[str, str]
 ) -> EndpointError:
     """Return a transient error, unless the server asks for a long wait."""
     wait = _named_wait(status, headers)
     if wait is not None and wait > LONGEST_WAIT_SECONDS:
         return EndpointError(
             ErrorKind.LONG_WAIT,
-            f"{base_url} asks to wait {_spelled(wait)} ({status}): {said}",
+            f"{base_url} asks to wait {_spelled(wait)} ({status}): {message}",
             retry_after=_believed(wait),
         )
     if status == 429:
         return EndpointError(
             ErrorKind.RATE_LIMIT,
-            f"Rate limit of {base_url}: {said}",
+            f"Rate limit of {base_url}: {message}",
             retry_after=wait,
             limits=read_rate_headers(headers),
         )
     kind = _PASSING_STATUS.get(status, ErrorKind.SERVER)
-    return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=wait)
+    return EndpointError(kind, f"Error {status} from {base_url}: {message}", retry_after=wait)
 
 
 def _named_wait(status: int, headers: Mapping[str, str]) -> float | None:

@@ -211,11 +211,11 @@ def check_template(template: str) -> None:
             " each puts a whole text in. Remove some."
         )
     written = {content: _read(content) for content in contents}
-    known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
+    valid = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
     unknown = sorted(text for text, place in written.items() if place is None)
     if unknown:
         raise PromptError(
-            f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}."
+            f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {valid}."
         )
     if not any(place.shows in _JUDGED for place in written.values() if place):
         raise PromptError(

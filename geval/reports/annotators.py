@@ -266,10 +266,10 @@ def _strictness(annotator: AnnotatorNumbers) -> float:
 def _split(data: ReportData, human: HumanScores, knows: LatentClasses, at: int) -> SplitOutput:
     doc_id, system = data.name_of(at)
     ratings = human.ratings
-    mine = np.flatnonzero(ratings.output == at)
+    of_output = np.flatnonzero(ratings.output == at)
     given = sorted(
         (value, human.annotators[rater])
-        for value, rater in zip(ratings.value[mine], ratings.rater[mine], strict=True)
+        for value, rater in zip(ratings.value[of_output], ratings.rater[of_output], strict=True)
     )
     return SplitOutput(
         int(data.output_ids[at]),

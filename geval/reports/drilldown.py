@@ -56,8 +56,8 @@ def documents_behind(data: ReportData, criterion: int, judge: int) -> DocumentsB
     behind = int((count > 0).sum())
     documents = []
     for row in order[: min(behind, MOST_SHOWN)]:
-        mine = slice(begin[row], begin[row] + count[row])
-        worst = begin[row] + int(np.argmax(gaps[mine]))
+        of_document = slice(begin[row], begin[row] + count[row])
+        worst = begin[row] + int(np.argmax(gaps[of_document]))
         documents.append(
             DocumentGap(
                 pk=int(data.document_ids[row]),

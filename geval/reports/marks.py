@@ -77,8 +77,8 @@ def marks_against(
 def _why_not(outputs: Outputs, human: FloatArray, own: FloatArray, level: Level) -> str:
     """Return why resamples of these outputs would be meaningless or cannot be drawn; empty if they
     can."""
-    both, _ = complete(outputs, human, own)
-    if np.count_nonzero(both.by_document()) < BOOTSTRAP_DOCUMENTS:
+    common, _ = complete(outputs, human, own)
+    if np.count_nonzero(common.by_document()) < BOOTSTRAP_DOCUMENTS:
         return f"the bootstrap needs {BOOTSTRAP_DOCUMENTS} documents with ratings and scores"
     if level == "summary":
         return ""

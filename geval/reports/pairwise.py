@@ -98,7 +98,7 @@ def _judge(
         wins[place[chosen.second], place[chosen.first]] += 1 - chosen.value
     fitted = bradley_terry(wins)
     own = dict(zip(systems, fitted.strengths.tolist(), strict=True)) if fitted.connected else {}
-    both = [system for system in systems if system in own and system in strengths]
+    common = [system for system in systems if system in own and system in strengths]
     return PairwiseJudge(
         judge=label,
         pairs=len(verdicts),
@@ -114,8 +114,8 @@ def _judge(
             (names[system], own[system]) for system in sorted(own, key=lambda system: -own[system])
         ),
         tau=coefficient_of(
-            np.array([own[system] for system in both]),
-            np.array([strengths[system] for system in both]),
+            np.array([own[system] for system in common]),
+            np.array([strengths[system] for system in common]),
             "kendall",
             of="systems",
         ),

@@ -112,9 +112,9 @@ def system_differences(
     """
     sides = []
     for system in systems:
-        mine = (data.system_ids[units.system] == system) & ~np.isnan(human)
-        part = units.part(mine)
-        sides.append(mean_of(part.by_document(human[mine]), part.by_document()))
+        of_system = (data.system_ids[units.system] == system) & ~np.isnan(human)
+        part = units.part(of_system)
+        sides.append(mean_of(part.by_document(human[of_system]), part.by_document()))
     return DocumentValues(sides[0] - sides[1], most)
 
 

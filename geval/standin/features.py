@@ -37,9 +37,9 @@ def support(output: str, source: str) -> float:
     words = content_words(output)
     if not words:
         return 0.0
-    there = set(content_words(source))
+    source_words = set(content_words(source))
     pairs_there = set(pairwise(content_words(source)))
-    word_share = sum(word in there for word in words) / len(words)
+    word_share = sum(word in source_words for word in words) / len(words)
     pairs = list(pairwise(words))
     pair_share = sum(pair in pairs_there for pair in pairs) / len(pairs) if pairs else word_share
     names = _names_and_numbers(output)
@@ -56,8 +56,8 @@ def coverage(output: str, source: str) -> float:
     opening = set(content_words(" ".join(sentences(source)[:2])))
     weight = {word: count + (2 if word in opening else 0) for word, count in counts.items()}
     important = sorted(weight, key=lambda word: (-weight[word], word))[:14]
-    said = set(content_words(output))
-    share = sum(weight[word] for word in important if word in said) / sum(
+    output_words = set(content_words(output))
+    share = sum(weight[word] for word in important if word in output_words) / sum(
         weight[word] for word in important
     )
     length = len(words(output))

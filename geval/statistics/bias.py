@@ -163,14 +163,14 @@ def family_bias(
     compared = (own | others)[outputs.system]
     outputs, human, judge = outputs.part(compared), human[compared], judge[compared]
     outputs, (human, judge) = complete(outputs, human, judge)
-    mine = own[outputs.system]
-    plain = self_preference(outputs, human, judge, mine)
+    selected = own[outputs.system]
+    plain = self_preference(outputs, human, judge, selected)
     if plain.value is None:
         return FamilyBias.undefined(plain.reason)
     if np.ptp(human) == 0:
         return FamilyBias.undefined("people gave all these outputs the same rating")
     # Centred, so that sums of squares keep their precision.
-    columns = [np.ones(len(human)), human - human.mean(), mine.astype(float)]
+    columns = [np.ones(len(human)), human - human.mean(), selected.astype(float)]
     normal = [[_without(outputs, documents, a * b) for b in columns] for a in columns]
     target = [_without(outputs, documents, a * (judge - judge.mean())) for a in columns]
     coefficients = _solved(np.moveaxis(np.array(normal), 2, 0), np.array(target).T)[:, 2]
@@ -229,17 +229,17 @@ def writer_bias(
     preference = np.sign(np.round(human[second] - human[first], DIGITS))
     groups: dict[str, tuple[PreferenceGroup, Interval]] = {}
     for name, sign in (("human", -1), ("equal", 0), ("llm", 1)):
-        mine = preference == sign
-        if not mine.any():
+        selected = preference == sign
+        if not selected.any():
             continue
         pairs = Outputs(
-            document[mine],
-            outputs.system[second[mine]],
+            document[selected],
+            outputs.system[second[selected]],
             outputs.documents,
             outputs.systems,
-            outputs.weights_of_pairs(first[mine], second[mine]),
+            outputs.weights_of_pairs(first[selected], second[selected]),
         )
-        of_human, of_llm = judge[first[mine]], judge[second[mine]]
+        of_human, of_llm = judge[first[selected]], judge[second[selected]]
         group = PreferenceGroup(pairs.mean(of_human), pairs.mean(of_llm), len(pairs))
         left_out = mean_of(
             documents.sums(pairs.weighing(of_llm - of_human)), documents.sums(pairs.weighing())
@@ -261,8 +261,8 @@ def _pairs(
     parts = [(np.empty(0, dtype=np.int64),) * 3]
     for block in outputs.blocks:
         for part in block.parts():
-            mine = first[part.members][:, :, None] & second[part.members][:, None, :]
-            row, a, b = np.nonzero(mine)
+            selected = first[part.members][:, :, None] & second[part.members][:, None, :]
+            row, a, b = np.nonzero(selected)
             parts.append((part.groups[row], part.members[row, a], part.members[row, b]))
     document, left, other = (np.concatenate(side) for side in zip(*parts, strict=True))
     return document, left, other

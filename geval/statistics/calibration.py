@@ -136,8 +136,8 @@ def cross_validated_error(
     for number in range(folds):
         others = np.arange(folds) != number
         kept, sum_of = count[others].sum(axis=0), total[others].sum(axis=0)
-        there = kept > 0
-        x, kept, sum_of = scores[there], kept[there], sum_of[there]
+        occurring = kept > 0
+        x, kept, sum_of = scores[occurring], kept[occurring], sum_of[occurring]
         after[number] = _monotonic(x, sum_of / kept, kept)(scores)
         rest = fold_of_rating != number
         weight = None if of_rating is None else of_rating[rest]

@@ -143,10 +143,10 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
             large[group.known],
         )
     document = outputs.document
-    mine, size = (
+    members_inside, size = (
         outputs.by_document(values) for values in (members.astype(float), np.ones(len(outputs)))
     )
-    varies = (mine > 0) & (mine < size)
+    varies = (members_inside > 0) & (members_inside < size)
     if varies[document].mean() >= 0.5:
         p = stratified_test(document, members, large)
         if p is None or members.sum() < GAP_MEMBERS:
@@ -154,7 +154,7 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
         inside, of = int((members & large).sum()), int(members.sum())
         return Cluster(group.kind, group.name, inside, int(large.sum()), of, len(outputs), p)
     there = size > 0
-    belongs = (2 * mine >= size)[there]
+    belongs = (2 * members_inside >= size)[there]
     hit = (outputs.by_document(large.astype(float)) > 0)[there]
     # Documents with more outputs are more likely to have a large gap.
     _, stratum = np.unique(size[there], return_inverse=True)

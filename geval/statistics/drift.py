@@ -84,11 +84,11 @@ def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArra
     low, high = np.full(asked.shape, np.nan), np.full(asked.shape, np.nan)
     for at in range(asked.shape[1]):
         earlier, now = np.hstack([frozen, asked[:, :at]]), asked[:, at : at + 1]
-        there = (~np.isnan(earlier)).sum(axis=1)
+        earlier_count = (~np.isnan(earlier)).sum(axis=1)
         below, same = (earlier < now).sum(axis=1), (earlier == now).sum(axis=1)
-        answered = ~np.isnan(now[:, 0]) & (there > 0)
-        low[answered, at] = (below / (there + 1))[answered]
-        high[answered, at] = ((below + same + 1) / (there + 1))[answered]
+        answered = ~np.isnan(now[:, 0]) & (earlier_count > 0)
+        low[answered, at] = (below / (earlier_count + 1))[answered]
+        high[answered, at] = ((below + same + 1) / (earlier_count + 1))[answered]
     return low, high
 
 

@@ -122,23 +122,23 @@ def _gained(person: IntArray, apart: FloatArray, people: int) -> float | None:
     aligned = _alignments(person, apart, people)
     if aligned is None:
         return None
-    there = aligned >= 0
-    size = there.sum(axis=1)
-    own = np.where(there, aligned, 0)
+    present = aligned >= 0
+    size = present.sum(axis=1)
+    own = np.where(present, aligned, 0)
     unlike = np.full(len(aligned), pairs)
     for first, second in itertools.combinations(range(people), 2):
-        both = there[:, first] & there[:, second]
-        unlike += both * (apart[own[:, first], own[:, second]] / ALONE - 1)
+        both_present = present[:, first] & present[:, second]
+        unlike += both_present * (apart[own[:, first], own[:, second]] / ALONE - 1)
     gain = ALONE * (size - unlike / pairs)
     is_better = gain > 1e-12
-    gain, aligned, there = gain[is_better], aligned[is_better], there[is_better]
+    gain, aligned, present = gain[is_better], aligned[is_better], present[is_better]
     if not len(gain):
         return 0.0
-    rows, _person = np.nonzero(there)
+    rows, _person = np.nonzero(present)
     holds = sparse.csr_array(
-        (np.ones(len(rows)), (aligned[there], rows)), shape=(len(person), len(gain))
+        (np.ones(len(rows)), (aligned[present], rows)), shape=(len(person), len(gain))
     )
-    used, each = np.unique(aligned[there], return_counts=True)
+    used, each = np.unique(aligned[present], return_counts=True)
     if (each == 1).all():  # nothing to choose between
         return float(gain.sum())
     solution = optimize.milp(
@@ -170,9 +170,9 @@ def _alignments(person: IntArray, apart: FloatArray, people: int) -> IntArray | 
         if not len(own):
             continue
         parts, totals = [rows], [sums]
-        there = rows >= 0
+        present = rows >= 0
         for mark in own.tolist():
-            near = np.where(there, apart[mark, np.where(there, rows, 0)], 0.0)
+            near = np.where(present, apart[mark, np.where(present, rows, 0)], 0.0)
             total = sums + near
             total[:, annotator] = near.sum(axis=1)
             is_near = (total < most).all(axis=1)

@@ -62,9 +62,9 @@ def gaps_by_length(
     place = np.clip(np.searchsorted(edges, words, side="right") - 1, 0, max(0, len(edges) - 2))
     length_bins = []
     for at in np.unique(place):
-        mine = place == at
-        gap = mean_gap(outputs.part(mine), gaps[mine])
-        length_bins.append(LengthBin(int(words[mine].min()), int(words[mine].max()), gap))
+        in_bin = place == at
+        gap = mean_gap(outputs.part(in_bin), gaps[in_bin])
+        length_bins.append(LengthBin(int(words[in_bin].min()), int(words[in_bin].max()), gap))
     return tuple(length_bins)
 
 

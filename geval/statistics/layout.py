@@ -359,8 +359,8 @@ class Ratings:
 
     def of(self, rater: int) -> tuple[IntArray, FloatArray]:
         """Return a rater's outputs and ratings."""
-        mine = self.rater == rater
-        return self.output[mine], self.value[mine]
+        of_rater = self.rater == rater
+        return self.output[of_rater], self.value[of_rater]
 
     def values_of(self, rater: int) -> FloatArray:
         """One rater's rating of each output; shape (outputs,), NaN where there is none."""

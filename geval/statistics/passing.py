@@ -158,17 +158,17 @@ def pass_fail(
         human, judge: shape (outputs,), NaN for missing.
         middle: the middle of the scale, from which people pass an output.
     """
-    both, (rated, scored) = complete(outputs, human, judge)
-    if not len(both):
+    common, (rated, scored) = complete(outputs, human, judge)
+    if not len(common):
         return None
     people = rated >= middle
-    fitted = _cross_validated(both, people, scored)
+    fitted = _cross_validated(common, people, scored)
     verdict, counts, redrawn = fitted.verdict, fitted.counts, fitted.redrawn
     both_pass, false_pass, false_fail, both_fail = (
         int(cell.sum())
         for cell in (people & verdict, ~people & verdict, people & ~verdict, ~people & ~verdict)
     )
-    counting = counting_by(both.documents_with(), both.document_weight)
+    counting = counting_by(common.documents_with(), common.document_weight)
     enough = min(both_pass + false_fail, false_pass + both_fail) >= PASS_FAIL_OUTPUTS
 
     def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> ShareEstimate:
@@ -188,7 +188,7 @@ def pass_fail(
         share(_kappa(counts), _kappa(redrawn), -1.0),
         share(_ac1(counts), _ac1(redrawn), -1.0),
         _rates(outputs, judge, fitted, counting) if enough else (),
-        majority_of(people, both.weight),
+        majority_of(people, common.weight),
     )
 
 
@@ -383,8 +383,8 @@ def _rates(
     system_rates = []
     youden = _sensitivity(fitted.counts) + _specificity(fitted.counts) - 1
     for system in range(outputs.systems):
-        mine = (outputs.system == system) & ~np.isnan(scores)
-        own, document = scores[mine], outputs.document[mine]
+        of_system = (outputs.system == system) & ~np.isnan(scores)
+        own, document = scores[of_system], outputs.document[of_system]
         raw = float((own >= fitted.threshold).mean()) if len(own) else np.nan
         if not len(own):
             system_rates.append(

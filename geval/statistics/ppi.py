@@ -246,12 +246,12 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
     order = np.argsort(outputs.system, kind="stable")
     of_systems = np.split(order, np.cumsum(outputs.by_system()).astype(int)[:-1])
     systems = []
-    for mine in of_systems:
-        has, lacks = mine[rated[mine]], mine[~rated[mine]]
+    for of_system in of_systems:
+        has, lacks = of_system[rated[of_system]], of_system[~rated[of_system]]
         mean = None
         if len(has) > 1:
             mean = _with_enough(ppi_mean(human[has], judge[has], judge[lacks]), len(has))
-        systems.append(SystemMean(mean, len(has), len(mine)))
+        systems.append(SystemMean(mean, len(has), len(of_system)))
     differences = {}
     for first, second in itertools.pairwise(_ranked(systems)):
         a, b = _common_outputs(outputs.document, of_systems[first], of_systems[second])
@@ -295,15 +295,15 @@ def _table_by_document(
     parts = {}
     systems = []
     for index in range(outputs.systems):
-        mine = outputs.system == index
-        rated = int((~np.isnan(human[mine])).sum())
+        of_system = outputs.system == index
+        rated = int((~np.isnan(human[of_system])).sum())
         mean = None
         if rated > 1:
             parts[index] = Parts.by_document(
-                outputs.part(mine), human[mine], judge[mine], weight[mine]
+                outputs.part(of_system), human[of_system], judge[of_system], weight[of_system]
             )
             mean = parts[index].estimate()
-        systems.append(SystemMean(mean, rated, int(mine.sum())))
+        systems.append(SystemMean(mean, rated, int(of_system.sum())))
     differences = {
         (first, second): parts[first].minus(parts[second]).estimate()
         for first, second in itertools.pairwise(_ranked(systems))

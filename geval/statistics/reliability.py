@@ -58,8 +58,8 @@ def one_way(ratings: Ratings) -> Estimate:
     outputs, count = int(twice.sum()), ratings.count[twice]
     if outputs < 2:
         return Estimate.undefined("fewer than two outputs were rated twice")
-    mine = twice[ratings.output]
-    value, output = ratings.value[mine], ratings.output[mine]
+    repeated = twice[ratings.output]
+    value, output = ratings.value[repeated], ratings.output[repeated]
     means = mean_of(ratings.total, ratings.count)
     n = len(value)
     within = float(((value - means[output]) ** 2).sum()) / (n - outputs)
@@ -75,13 +75,13 @@ def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Esti
     Args:
         first, second: shape (outputs,), NaN for missing.
     """
-    both = ~np.isnan(first) & ~np.isnan(second)
-    if not both.any():
+    rated_twice = ~np.isnan(first) & ~np.isnan(second)
+    if not rated_twice.any():
         return Estimate.undefined("the two rated nothing in common")
-    levels = np.unique(np.concatenate([first[both], second[both]]))
-    a, b = np.searchsorted(levels, first[both]), np.searchsorted(levels, second[both])
+    levels = np.unique(np.concatenate([first[rated_twice], second[rated_twice]]))
+    a, b = np.searchsorted(levels, first[rated_twice]), np.searchsorted(levels, second[rated_twice])
     observed = np.zeros((len(levels), len(levels)))
-    np.add.at(observed, (a, b), 1 / both.sum())
+    np.add.at(observed, (a, b), 1 / rated_twice.sum())
     expected = np.outer(observed.sum(axis=1), observed.sum(axis=0))
     distance = np.abs(levels[:, None] - levels[None, :])
     penalty = {"none": (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[

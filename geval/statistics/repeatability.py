@@ -69,8 +69,8 @@ def repeatability(
         few = Estimate.undefined(_FEW)
         return Repeatability(items, 0.0, few, few, few, few, few, few)
     count, means = replies.count[again].astype(float), mean_of(replies.total, replies.count)
-    mine = again[replies.output]
-    value, output = replies.value[mine], replies.output[mine]
+    repeated = again[replies.output]
+    value, output = replies.value[repeated], replies.output[repeated]
     within = float(((value - means[output]) ** 2).sum() / (len(value) - items))
     noise = within * float((1 / count).mean())
     between = max(0.0, float(means[again].var(ddof=1)) - noise)

@@ -67,8 +67,8 @@ def sensitivity(
     """
     plain = _row_means(unchanged)
     findings = [_shift(name, outputs, scores - plain) for name, scores in changed.items()]
-    both = unchanged[:, 1] - unchanged[:, 0]
-    findings.append(_shift(REPEATED, outputs, both))
+    differences = unchanged[:, 1] - unchanged[:, 0]
+    findings.append(_shift(REPEATED, outputs, differences))
     if human is not None and (~np.isnan(human)).any():
         findings += [_shift(SEVERITY, outputs, plain - human), _spread(outputs, plain, human)]
     findings.append(_noise(outputs, unchanged))
@@ -88,45 +88,45 @@ def _row_means(scores: FloatArray) -> FloatArray:
 
 def _shift(name: str, outputs: Outputs, gap: FloatArray) -> Finding:
     """Test a mean of differences against 0, two-sided."""
-    there, documents, left_out = _documents(outputs, gap)
+    present, documents, left_out = _documents(outputs, gap)
     if left_out is None:
-        return _too_few(name, int(there.sum()), documents)
-    value = float(gap[there].mean())
-    sums, counts = (_sums(outputs, there, of) for of in (gap, np.ones(len(gap))))
+        return _too_few(name, int(present.sum()), documents)
+    value = float(gap[present].mean())
+    sums, counts = (_sums(outputs, present, of) for of in (gap, np.ones(len(gap))))
     means = left_out.sums(sums) / left_out.sums(counts)
-    return _tested(name, there, documents, left_out, value, means, against=0.0)
+    return _tested(name, present, documents, left_out, value, means, against=0.0)
 
 
 def _spread(outputs: Outputs, judge: FloatArray, human: FloatArray) -> Finding:
     """Test whether the ratio of standard deviations is too small, on its logarithm."""
-    there, documents, left_out = _documents(outputs, judge + human)
+    present, documents, left_out = _documents(outputs, judge + human)
     if left_out is None:
-        return _too_few(SPREAD, int(there.sum()), documents)
-    variances = [_left_out_variance(outputs, there, side, left_out) for side in (judge, human)]
+        return _too_few(SPREAD, int(present.sum()), documents)
+    variances = [_left_out_variance(outputs, present, side, left_out) for side in (judge, human)]
     (judge_all, judge_without), (human_all, human_without) = variances
     if min(human_all, human_without.min()) <= _CLIP:
         return Finding(
-            SPREAD, int(there.sum()), documents, None, reason="people gave every output the same"
+            SPREAD, int(present.sum()), documents, None, reason="people gave every output the same"
         )
     value = np.log(max(judge_all, _CLIP) / human_all) / 2
     means = np.log(np.maximum(judge_without, _CLIP) / human_without) / 2
     tested = _tested(
-        SPREAD, there, documents, left_out, float(value), means,
+        SPREAD, present, documents, left_out, float(value), means,
         against=float(np.log(PROBE_SPREAD)), below=True,
     )  # fmt: skip
     return _brought_back(tested, np.exp)
 
 
 def _left_out_variance(
-    outputs: Outputs, there: np.ndarray, values: FloatArray, left_out: LeftOut
+    outputs: Outputs, present: np.ndarray, values: FloatArray, left_out: LeftOut
 ) -> tuple[float, FloatArray]:
     """Return a variance over outputs, and with each group of documents left out."""
-    centred = values - values[there].mean()
+    centred = values - values[present].mean()
     first, second, count = (
-        left_out.sums(_sums(outputs, there, of))
+        left_out.sums(_sums(outputs, present, of))
         for of in (centred, centred**2, np.ones(len(values)))
     )
-    return float(values[there].var()), second / count - (first / count) ** 2
+    return float(values[present].var()), second / count - (first / count) ** 2
 
 
 def _noise(outputs: Outputs, unchanged: FloatArray) -> Finding:
@@ -135,18 +135,18 @@ def _noise(outputs: Outputs, unchanged: FloatArray) -> Finding:
     With two scores each, and B and W the mean squares between and within outputs, ICC(1) is (B - W)
     / (B + W).
     """
-    there, documents, left_out = _documents(outputs, unchanged.sum(axis=1))
+    present, documents, left_out = _documents(outputs, unchanged.sum(axis=1))
     if left_out is None:
-        return _too_few(NOISE, int(there.sum()), documents)
+        return _too_few(NOISE, int(present.sum()), documents)
     half = unchanged.mean(axis=1)
-    within = _sums(outputs, there, (unchanged[:, 1] - unchanged[:, 0]) ** 2 / 2)
-    counts = _sums(outputs, there, np.ones(len(unchanged)))
-    all_half, without_half = _left_out_variance(outputs, there, half, left_out)
+    within = _sums(outputs, present, (unchanged[:, 1] - unchanged[:, 0]) ** 2 / 2)
+    counts = _sums(outputs, present, np.ones(len(unchanged)))
+    all_half, without_half = _left_out_variance(outputs, present, half, left_out)
     n, total = left_out.sums(counts), float(within.sum())
     value = _fisher(_icc(all_half, total / counts.sum(), float(counts.sum())))
     means = _fisher(_icc(without_half, left_out.sums(within) / n, n))
     tested = _tested(
-        NOISE, there, documents, left_out, float(value), np.asarray(means),
+        NOISE, present, documents, left_out, float(value), np.asarray(means),
         against=float(np.arctanh(PROBE_RELIABILITY)), below=True,
     )  # fmt: skip
     return _brought_back(tested, np.tanh)
@@ -166,20 +166,20 @@ def _fisher(icc: FloatArray) -> FloatArray:
 
 def _documents(outputs: Outputs, values: FloatArray) -> tuple[np.ndarray, int, LeftOut | None]:
     """Return which outputs have a value, and in how many documents; None if these are too few."""
-    there = ~np.isnan(values)
-    documents = len(np.unique(outputs.document[there]))
-    return there, documents, LeftOut.each(documents) if documents >= INTERVAL_DOCUMENTS else None
+    present = ~np.isnan(values)
+    documents = len(np.unique(outputs.document[present]))
+    return present, documents, LeftOut.each(documents) if documents >= INTERVAL_DOCUMENTS else None
 
 
-def _sums(outputs: Outputs, there: np.ndarray, values: FloatArray) -> FloatArray:
+def _sums(outputs: Outputs, present: np.ndarray, values: FloatArray) -> FloatArray:
     """Return sums over the outputs of each document that has any; shape (documents,)."""
-    _names, at = np.unique(outputs.document[there], return_inverse=True)
-    return np.asarray(np.bincount(at, weights=values[there]), dtype=float)
+    _names, at = np.unique(outputs.document[present], return_inverse=True)
+    return np.asarray(np.bincount(at, weights=values[present]), dtype=float)
 
 
 def _tested(
     name: str,
-    there: np.ndarray,
+    present: np.ndarray,
     documents: int,
     left_out: LeftOut,
     value: float,
@@ -190,7 +190,7 @@ def _tested(
 ) -> Finding:
     """Return a value with its interval, tested against a number: two-sided, or whether it is
     below."""
-    n, freedom = int(there.sum()), left_out.freedom(documents)
+    n, freedom = int(present.sum()), left_out.freedom(documents)
     variance = left_out.variance(without)
     distance = value - against
     if not variance:  # the same in every document

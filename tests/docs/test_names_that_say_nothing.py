@@ -11,7 +11,7 @@ from tests.docs.test_words_in_code_and_docs import PACKAGES
 
 # How often each is bound in the product. Rename what you touch, then write the new number here.
 BUDGET = {
-    "found": 25, "one": 43, "known": 27, "said": 29, "there": 23, "both": 23, "mine": 29
+    "found": 24, "one": 43, "known": 19, "said": 24, "there": 8, "both": 14, "mine": 15
 }  # fmt: skip
 
 

@@ -98,8 +98,8 @@ def _messages_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
 def _note_others(record: Part, *, flat: bool) -> None:
     """List the attributes that are not read."""
     reading = record.reading
-    for known in _KNOWN:
-        record[known].skip()
+    for pattern in _KNOWN:
+        record[pattern].skip()
     if flat:
         for name in reading.record:
             if str(name).removeprefix(_FLAT).startswith(_USED):

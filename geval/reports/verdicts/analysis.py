@@ -250,10 +250,10 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     """Analyse a judge on one criterion."""
     outputs, human, scores = judged.outputs, judged.human, judged.scores
     documents = LeftOut.each(outputs.documents)
-    both, (rated, scored) = complete(outputs, human, scores)
-    coefficients = correlations(both, rated, scored)
-    intervals = {c: summary_interval(both, coefficients.by_document[c]) for c in COEFFICIENTS}
-    percentile, bca = _bootstrap(coefficients.by_document["spearman"], both.document_weight)
+    common, (rated, scored) = complete(outputs, human, scores)
+    coefficients = correlations(common, rated, scored)
+    intervals = {c: summary_interval(common, coefficients.by_document[c]) for c in COEFFICIENTS}
+    percentile, bca = _bootstrap(coefficients.by_document["spearman"], common.document_weight)
     # Comparisons with annotators are over the outputs as they were rated, unweighted.
     as_rated = outputs.unweighted
     as_a_rater = judge_as_a_rater(as_rated, judged.ratings, scores)
@@ -262,14 +262,16 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     agreeing, left_out = agreeing_ratings(outputs, judged.ratings)
     return JudgeAnalysis(
         correlations=coefficients,
-        tau_c=tau_c(rated, scored, both.weight),
+        tau_c=tau_c(rated, scored, common.weight),
         intervals=intervals,
         percentile=percentile,
         bca=bca,
         shown=(
             intervals[view.coefficient]
             if (view.level, view.over) == ("summary", "documents")
-            else correlation_interval(both, rated, scored, view.coefficient, view.level, view.over)
+            else correlation_interval(
+                common, rated, scored, view.coefficient, view.level, view.over
+            )
         ),
         as_a_rater=as_a_rater,
         in_place=(
@@ -299,15 +301,15 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
             )
         ),
         p_nearer=p_nearer(agreeing, scores, judged.scale, outputs) if on_scale else None,
-        far_off=_far_off(both, rated, scored, judged.scale) if on_scale else OFF_SCALE,
+        far_off=_far_off(common, rated, scored, judged.scale) if on_scale else OFF_SCALE,
         spread=concentration(scores),
-        pairwise=tie_calibrated_accuracy(both, rated, scored),
-        soft_pairwise=soft_pairwise_accuracy(both, rated, scored, rng=rng),
+        pairwise=tie_calibrated_accuracy(common, rated, scored),
+        soft_pairwise=soft_pairwise_accuracy(common, rated, scored, rng=rng),
         ppi=ppi_table(outputs, human, scores),
-        calibration=cross_validated_error(both, rated, scored, rng=rng),
-        reliability=reliability(scored, rated, both.weight),
+        calibration=cross_validated_error(common, rated, scored, rng=rng),
+        reliability=reliability(scored, rated, common.weight),
         length=length_bias(outputs, human, scores, judged.words, documents),
-        writers=writer_bias(both, rated, scored, judged.by_human, judged.by_llm, documents),
+        writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
         passing=(
             pass_fail(outputs, human, scores, middle=sum(judged.scale.points) / 2)
             if len(judged.scale.points) == 2
@@ -510,11 +512,11 @@ def own_means(
     """
     means = {}
     for name, (scores, own) in judges.items():
-        both, (rated, _scored) = complete(outputs, human, scores)
+        common, (rated, _scored) = complete(outputs, human, scores)
         of_document = own.by_document[coefficient]
-        with_ties = ties_as_0(of_document, both.documents_ranked(rated))
+        with_ties = ties_as_0(of_document, common.documents_ranked(rated))
         is_there = not np.isnan(of_document).all()
-        mean = mean_of_documents(with_ties, both.document_weight)
+        mean = mean_of_documents(with_ties, common.document_weight)
         means[name] = mean if is_there else float("nan")
     return means
 
