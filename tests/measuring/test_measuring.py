@@ -298,11 +298,11 @@ def test_replies_without_a_rating_are_counted_and_said(files: list[Path]) -> Non
 
     result = geval.measure([*files, path])
 
-    (note,) = result.notes
+    (note,) = (note for note in result.notes if "replies" in note)
     assert note.startswith("61 of 121 replies of raw")
     assert " on fluency have no rating: " in note
     assert not note.endswith(": ")
     assert f"\n{note}\n" in str(result)
     without_ratings = geval.measure(path, scale=(1, 5))
     assert "61 of 121 replies of raw" in str(without_ratings)
-    assert geval.measure(files).notes == ()
+    assert not any("replies" in note for note in geval.measure(files).notes)
