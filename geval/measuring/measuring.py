@@ -11,7 +11,7 @@ from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, report_of
-from geval.statistics.correlation import Coefficient, Level
+from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.scales import Scale
 
 PERSON, JUDGE = "person", "judge"
@@ -115,8 +115,14 @@ def measure_rows(
         scales: scales of criteria by lower-case name; others are guessed from the ratings.
 
     Raises:
-        InputError: there are no ratings and no scores.
+        InputError: there are no ratings and no scores, or no such level or coefficient.
     """
+    for kind, value, values in (
+        ("level", level or LEVELS[0], LEVELS),
+        ("coefficient", coefficient, COEFFICIENTS),
+    ):
+        if value not in values:
+            raise InputError(f"There is no {kind} {value!r} (there are: {', '.join(values)}).")
     parts = gathered(rows, scales)
     if not (parts.data.humans or parts.data.judges or parts.compared or parts.verdicts):
         raise InputError(
@@ -231,7 +237,7 @@ def _scale_between(ends: Ends) -> Scale:
     try:
         return Scale(*ends)
     except ValueError as error:
-        raise InputError(f"{error}.") from None
+        raise InputError(f"There is no such scale: {error}.") from None
 
 
 def _usual_level(parts: Gathered) -> Level:

@@ -1,9 +1,11 @@
 """Plan how much more people have to rate until a judge's correlation is known precisely enough."""
 
+import math
 from decimal import Decimal
 
 import numpy as np
 
+from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.reports.plans import DocumentValues, Plan, PlanGoal, UnitCosts, plan_of
 from geval.statistics.anytime import RHO
@@ -32,7 +34,7 @@ def plan(
         price: of one rating.
 
     Raises:
-        InputError: there is no such criterion or judge.
+        InputError: there is no such criterion or judge, or no such width or price.
 
     >>> import geval
     >>> table = [{"doc": d, "system": s, "ann": (s + d) % 4, "bob": s, "gpt": (s * d) % 4}
@@ -42,7 +44,13 @@ def plan(
     >>> plan = geval.plan(result, width=0.2)
     >>> plan.documents, [row.raters for row in plan.rows]
     (20, [1, 2])
+    >>> print(plan.rows[0])
+    1 rater per output: 87 documents, or 348 ratings
     """
+    if not 0 < width < 1:
+        raise InputError(f"A width of an interval of rho is between 0 and 1, not {width}.")
+    if price is not None and not 0 <= price < math.inf:
+        raise InputError(f"The price of a rating is 0 or more, not {price}.")
     chosen = measured.criteria_named(criterion)[0]
     parts = measured.gathered
     about = next(each for each in parts.criteria if each.name == chosen.criterion)

@@ -19,6 +19,7 @@ from geval.statistics.planning import Needed, for_any_time, for_power, for_width
 from geval.statistics.same_documents import Ranked
 from geval.statistics.thresholds import POWER
 from geval.statistics.types import FloatArray
+from geval.texts.numbers import counted, money, thin
 
 MOST_RATERS = 6
 SEED = 20_261_123
@@ -72,6 +73,16 @@ class CampaignEffort:
     people_money: Decimal | None = None
     judge_money: Decimal | None = None
 
+    def __str__(self) -> str:
+        raters = f"{counted(round(self.raters), 'rater')} per output"
+        if self.once.promised is None or self.ratings is None:
+            return f"{raters}: {self.once.reason}"
+        cost = "" if self.money is None else f", {money(self.money)}"
+        return (
+            f"{raters}: {counted(self.once.promised, 'document')}, or"
+            f" {thin(self.ratings)} ratings{cost}"
+        )
+
     @property
     def money(self) -> Decimal | None:
         """The sum of both costs, as far as they are known."""
@@ -98,6 +109,11 @@ class Plan:
     difference: float | None = None
     power: float = POWER
     sample: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The rated documents, and a line for each number of raters."""
+        head = f"{counted(self.documents, 'document')} are rated; {self.counting} of them count."
+        return "\n".join([head, *(f"  {row}" for row in self.rows)])
 
     @property
     def cheapest(self) -> float | None:

@@ -68,6 +68,23 @@ def test_a_plan_is_the_sites(project: Project, files: list[Path]) -> None:
     assert library.now.once.likely is not None
 
 
+def test_a_plan_says_what_each_number_of_raters_takes(measured: geval.Measurement) -> None:
+    plan = geval.plan(measured, width=0.2, price=0.5)
+    head, *rows = str(plan).splitlines()
+
+    assert head.startswith("30 documents are rated")
+    assert len(rows) == len(plan.rows) > 1
+    for row, effort in zip(rows, plan.rows, strict=True):
+        assert f"{effort.once.promised} documents" in row
+        assert f"{effort.ratings} ratings, {effort.money:.2f}" in row
+
+
+def test_a_plan_that_nobody_can_carry_out_says_why(measured: geval.Measurement) -> None:
+    plan = geval.plan(measured, width=0.001)
+
+    assert plan.rows[0].once.reason in str(plan).splitlines()[1]
+
+
 @pytest.mark.parametrize(
     ("requirement", "code"),
     [
@@ -110,6 +127,10 @@ def test_what_is_met_by_what_reads_nothing_is_not_met(tmp_path: Path) -> None:
         (lambda m: geval.compare(m, "near", "gpt"), "There is no judge 'gpt'"),
         (lambda m: geval.compare(m, "near", "near"), "Name two different judges"),
         (lambda m: geval.plan(m, judge="gpt"), "There is no judge 'gpt'"),
+        (lambda m: geval.plan(m, width=0), "between 0 and 1, not 0"),
+        (lambda m: geval.plan(m, width=1), "between 0 and 1, not 1"),
+        (lambda m: geval.plan(m, width=float("nan")), "between 0 and 1, not nan"),
+        (lambda m: geval.plan(m, price=-0.01), "0 or more, not -0.01"),
     ],
 )
 def test_names_that_nobody_has_are_errors(

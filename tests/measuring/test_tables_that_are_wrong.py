@@ -48,6 +48,15 @@ def test_a_column_cannot_be_a_persons_and_a_judges() -> None:
     assert error_of(table(), human=["ann", "gpt"]).startswith("Column 'gpt' is named")
 
 
+@pytest.mark.parametrize("view", [{"level": "documents"}, {"coefficient": "rho"}])
+def test_a_view_that_does_not_exist_names_those_that_do(view: dict[str, str]) -> None:
+    (kind, value) = next(iter(view.items()))
+
+    message = error_of(table(), **view)
+
+    assert message.startswith(f"There is no {kind} '{value}' (there are: ")
+
+
 def test_a_file_with_nothing_but_a_header_has_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("doc,system,ann,bob,gpt\n")
