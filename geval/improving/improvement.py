@@ -192,7 +192,7 @@ class Improvement:
 
     def _without(self) -> list[str]:
         reasons = self.not_tried | self.searched.left_out
-        return [f"Without {what}: {why}." for what, why in reasons.items()]
+        return [f"{what} is not proposed: {why}." for what, why in reasons.items()]
 
     def __str__(self) -> str:
         lines = [*self._basis(), *self._sentences(), *self._without()]

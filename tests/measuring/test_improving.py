@@ -201,15 +201,15 @@ def test_where_nothing_is_better_no_look_is_taken(improve: Any) -> None:
     assert result.look is None
     assert result.looks_used == 0
     assert "nothing better was found; no look" in str(result)
-    assert f"Without Panel: {NO_OTHER_JUDGE}" in str(result)
-    assert "Without Calibration map: it was not" in str(result)
+    assert f"Panel is not proposed: {NO_OTHER_JUDGE}" in str(result)
+    assert "Calibration map is not proposed: it was not" in str(result)
 
 
 def test_a_judge_without_scores_of_every_output_is_left_out_and_named(improve: Any) -> None:
     first, *others = table()
     result = improve([first | {"second": None}, *others])
 
-    assert "Without second: scores are missing" in str(result)
+    assert "second is not proposed: scores are missing" in str(result)
 
 
 @pytest.mark.parametrize("text", ["", "not JSON\n", "[]\n", '{"share": 0.4}\n'])
@@ -345,8 +345,8 @@ def test_where_nothing_can_be_ranked_no_judge_is_said_to_be_tried(improve: Any) 
     ):
         result = improve(rows, changes=["choice", "panel"])
         assert not result.candidates
-        assert f"Without Another judge: {reason}" in str(result)
-        assert f"Without Panel: {reason}" in str(result)
+        assert f"Another judge is not proposed: {reason}" in str(result)
+        assert f"Panel is not proposed: {reason}" in str(result)
         Path(result._lock.path).unlink()
 
 
