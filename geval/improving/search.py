@@ -202,7 +202,7 @@ def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
     slope, intercept = (
         np.polyfit(total, arms.human, 1) if np.ptp(total) else (0.0, float(arms.human.mean()))
     )
-    if slope <= 0:  # the slope is never negative
+    if slope <= 0:  # the learned order is never reversed
         slope, intercept = 1.0, 0.0
     return CriterionFormula(
         members=tuple(

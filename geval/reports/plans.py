@@ -117,7 +117,7 @@ class Plan:
 
     @property
     def cheapest(self) -> float | None:
-        """The row with the number of raters that needs the fewest ratings."""
+        """The number of raters per output that needs the fewest ratings."""
         rows = [row for row in self.rows if row.ratings is not None]
         return min(rows, key=lambda row: row.ratings or 0).raters if rows else None
 
@@ -235,8 +235,8 @@ def _of_all(needed: Needed, times: float) -> Needed:
 
 
 def _by_raters(human: HumanScores) -> list[tuple[float, FloatArray]]:
-    """Yield the human mean of each output for an increasing number of raters, shape (outputs,), NaN
-    for outputs with fewer; the last uses the largest number."""
+    """Return the human mean of each output for an increasing number of raters, shape (outputs,),
+    NaN for outputs with fewer; the last uses the largest number."""
     ratings = human.ratings
     if not len(ratings):
         return [(1, human.mean)] if not np.isnan(human.mean).all() else []

@@ -16,7 +16,7 @@ _VERDICTS = {
 }
 
 
-# Returns a criterion's result in a view, and the judge's; None where it has no scores.
+# A criterion's result in a view, and the judge's on it; None where it has no scores.
 InView = tuple[CriterionResult, JudgeResult | None]
 
 

@@ -164,8 +164,8 @@ def _bins(values: np.ndarray, lowest: float, highest: float) -> tuple[Bin, ...]:
 
 @dataclass(frozen=True)
 class KnownSoFar:
-    """A criterion's rho in a run, or its difference to another judge's, with anytime-valid ends;
-    for a difference `ranked` says in how many documents each ranks outputs."""
+    """A criterion's rho in a run, or that minus another judge's, with anytime-valid ends; for a
+    difference `ranked` says in how many documents each ranks outputs."""
 
     criterion: str
     rho: float

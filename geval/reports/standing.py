@@ -103,7 +103,7 @@ def system_differences(
     systems: tuple[int | None, int | None],
     most: float,
 ) -> DocumentValues:
-    """Return the difference of two systems in each document.
+    """Return the first system's mean rating minus the second's in each document.
 
     Args:
         human: shape (outputs,), the mean rating of each, NaN for none.
@@ -121,8 +121,8 @@ def system_differences(
 def judge_correlations(
     data: ReportData, units: Outputs, human: FloatArray, criterion: int, judges: Sequence[int]
 ) -> DocumentValues:
-    """Return a judge's correlation with people in each document, or its difference to a second
-    judge's, on the same documents with ties counted."""
+    """Return a judge's correlation with people in each document, or that minus a second judge's, on
+    the same documents with ties counted."""
     nothing = np.full(len(human), np.nan)
     scores = [data.judges.get((criterion, pk), nothing) for pk in judges]
     shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)

@@ -96,8 +96,8 @@ def _percent(share: Estimate) -> str:
 def replies_repeated(
     rows: Sequence[ItemRow], people: Callable[[IntArray], HumanScores]
 ) -> tuple[Repeatability, tuple[str, ...]] | None:
-    """Compute the replies' repeatability; `sample` says which outputs their correlation with people
-    describes.
+    """Return the replies' repeatability, and in sentences which outputs their correlation with
+    people describes; None without replies.
 
     Args:
         people: people's ratings of outputs, by ascending ids.

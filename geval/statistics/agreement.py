@@ -218,8 +218,8 @@ def judge_as_a_rater(
     mean of the others, on the outputs that the annotator rated, averaged over annotators.
 
     This is comparable with one rater: both are compared with the mean of the same people. A judge
-    compared with everybody's mean has one person more in it, which alone makes a judge that equals
-    an annotator look better than one.
+    compared with everybody's mean is compared with that of one person more, which alone makes a
+    judge that equals an annotator look better than one.
 
     Args:
         judge: shape (outputs,), NaN for missing.
@@ -471,9 +471,9 @@ def _against_others(
 def _by_rater_and_document(
     outputs: Outputs, ratings: Ratings
 ) -> tuple[IntArray, IntArray, Outputs]:
-    """Return the ratings ordered by annotator and document; the pairs of these that occur, as
-    annotator times documents plus document; and the ratings as outputs of these pairs. It is cached
-    for all judges on a criterion."""
+    """Return the order of the ratings by annotator and document; the pairs of these that occur, as
+    annotator times documents plus document; and the ratings in that order as outputs of these
+    pairs. It is cached for all judges on a criterion."""
     key = ratings.rater * np.int64(outputs.documents) + outputs.document[ratings.output]
     order = np.argsort(key, kind="stable")
     ordered = key[order]

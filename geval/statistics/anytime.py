@@ -20,9 +20,9 @@ import numpy as np
 from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import FloatArray, IntArray
 
-# At most this share of the capital is bet, so that it never reaches 0. A rho lies from -1 to 1, the
-# difference of two from -2 to 2.
+# A rho lies from -1 to 1, the difference of two from -2 to 2.
 RHO, TWO_RHOS = 1.0, 2.0
+# At most this share of the capital is bet, so that it never reaches 0.
 MOST_BET = 0.5
 MEANS = 1001
 # The most cells of the values-by-means table in memory at a time.

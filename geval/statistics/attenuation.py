@@ -43,8 +43,8 @@ def disattenuated(
 ) -> Disattenuated:
     """Return a judge's correlation at dataset level, corrected for the noise of ratings.
 
-    Where everybody rated every output, a constantly strict person adds no noise; elsewhere that is
-    noise too.
+    Where everybody rated every output, a consistently strict person adds no noise; elsewhere
+    that is noise too.
 
     Args:
         judge: shape (outputs,), NaN for missing.

@@ -44,10 +44,11 @@ class Group:
 class Cluster:
     """A group and the large gaps:
 
-    `inside` of `large` gaps are in it, and `members` of `total` outputs are; counted in documents
-    with at least one large gap where `over` says so. `adjusted` is Holm's p over all tests for the
-    same list. For kind "length", `inside` and `members` are the median words of the outputs with
-    large gaps and of the rest.
+    `inside` of `large` gaps are in it, and `members` of `total` outputs are. Where `over` is
+    "documents", `inside` of the `large` documents with at least one large gap are in it, and
+    `members` of all `total` documents are. `adjusted` is Holm's p over all tests for the same list.
+    For kind "length", `inside` and `members` are the median words of the outputs with large gaps
+    and of the rest.
     """
 
     kind: str
@@ -87,7 +88,7 @@ def largest(values: FloatArray) -> np.ndarray:
 
 def stratified_test(stratum: IntArray, member: np.ndarray, hit: np.ndarray) -> float | None:
     """Return the probability that at least as many hits fall on members by chance, within strata;
-    None where no stratum allows chance.
+    None where that number is certain in every stratum.
 
     The one-sided exact test: in each stratum the number is hypergeometric (with one stratum this is
     Fisher's exact test), and strata are independent.

@@ -139,7 +139,7 @@ def spearman_rows(x: FloatArray, y: FloatArray, weight: FloatArray | None = None
 class Concordance(NamedTuple):
     """Pairs in two vectors: concordant minus discordant pairs, and how many are untied on each
     side. `total` is the number of values, `levels` the smaller number of distinct values. With
-    weights, all but `levels` are sums of weights."""
+    weights, `total` is their sum, and a pair counts the product of its two weights."""
 
     surplus: float
     untied_x: float

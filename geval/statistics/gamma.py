@@ -40,7 +40,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Disorder:
-    """Disorder of a text per mark (the mean number of marks per person), observed and expected by
+    """Disorder of a text divided by the mean number of marks per person, observed and expected by
     chance, and that number of marks."""
 
     observed: float
@@ -76,7 +76,8 @@ def draws_for(texts: int) -> int:
 
 
 def disorder(people: Sequence[Sequence[Mark]]) -> float | None:
-    """Return the disorder of the best alignments per mark; None if there are too many marks.
+    """Return the disorder of the best alignments, divided by the mean number of marks per person;
+    None if there are too many marks.
 
     Args:
         people: what each marked; one mark or more in all.

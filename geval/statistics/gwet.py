@@ -100,7 +100,8 @@ def _coefficient(
 def _disagreement(
     outputs: Outputs, ratings: Ratings, documents: LeftOut, credit: Credit
 ) -> FloatArray:
-    """Return the mean over outputs of the difference of two ratings, from 0 to 1, without each
+    """Return the mean over outputs of the disagreement of two ratings of an output, from 0 to 1
+    (the share of unequal pairs, or the squared difference as a share of the largest), without each
     group of documents and last with all; shape (groups + 1,)."""
     wide = float(np.ptp(ratings.value))
     differing = np.zeros(ratings.outputs)

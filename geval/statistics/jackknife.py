@@ -88,8 +88,8 @@ class LeftOut:
         Args:
             left_out: shape (groups,), the value with each group left out.
             counting: how many units enter the value.
-            by_influence: for a value that few units may dominate: the variance gets the degrees of
-                freedom of the effective number of units, which is smaller where some weigh more.
+            by_influence: for a value that few units may dominate: the variance gets at most the
+                degrees of freedom of the effective number of units, by their squared influence.
         """
         if counting < least:
             return no_interval(TOO_FEW.format(least, self.unit))

@@ -29,8 +29,8 @@ from geval.statistics.types import FloatArray, IntArray
 # Documents are left out in this many groups, as each needs another run of EM.
 GROUPS = 20
 MOST_ROUNDS, CHANGE = 300, 1e-5
-# Competences are clipped at this distance from 0 and 1 on the log-odds scale, or at half a rating
-# where that is less.
+# Before log-odds are taken, competences are clipped at this distance from 0 and 1, or at the share
+# of half a rating where that is less.
 EDGE = 1e-3
 # With fewer ratings that are (or are not) of the class, leaving out documents moves a competence
 # only through smoothing.

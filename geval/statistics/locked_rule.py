@@ -12,7 +12,7 @@ LOOKS, MOST_LOOKS = 5, 40
 
 def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
     """Return whether a document is locked: by a hash of its id and the seed, so that the same rule
-    applies to documents that are added later."""
+    applies to documents that are added later, from any source."""
     digest = hashlib.sha256(f"{seed}\0{doc_id}".encode()).digest()
     return int.from_bytes(digest[:8]) < share * 2**64
 

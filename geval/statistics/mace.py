@@ -16,7 +16,7 @@ alone.
 Its competence is corrected for chance: 0 for an annotator whose ratings say nothing about the
 output, 1 for one who always gives its class. It has few parameters (one per class and annotator),
 so it needs fewer ratings than Dawid and Skene's model. Close ratings count as wrong as distant
-ones; a constantly strict annotator counts as less competent.
+ones; a consistently strict annotator counts as less competent.
 """
 
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ def anytime_mean(
     large weight: they missed the true value in 8 % of runs with weights of 1 and 100.
 
     Args:
-        known: shape (documents,), complete; `weight` as well, None where all are equal.
+        values: shape (documents,), complete; `weight` as well, None where all are equal.
         largest: the largest weight of all rated documents; None if these are all.
         most: the largest possible absolute value.
     """

@@ -64,7 +64,7 @@ def tie_calibrated_accuracy(
     if not blocks:
         nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
         return TieCalibration(nothing, nothing, None)
-    pairs = sum(len(block.groups) * block.size**2 / 2 for block in blocks)  # about equally many
+    pairs = sum(len(block.groups) * block.size**2 / 2 for block in blocks)  # approximately
     if pairs > MOST_PAIRS:
         many = Estimate.undefined(f"more than {MOST_PAIRS:,} pairs of outputs")
         return TieCalibration(many, many, None)

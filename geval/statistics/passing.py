@@ -276,7 +276,8 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
     counts, (cuts,) = judged(np.ones((1, outputs.documents)))
     rng = np.random.default_rng(0)  # the same data have the same interval
     drawn = np.zeros((DRAWS, outputs.documents))
-    # Unrated documents determine a system's rate, rated ones the judge's errors.
+    # Unrated documents only determine a system's rate, rated ones the judge's errors too, so each
+    # kind is resampled separately.
     for part in rated_and_not:
         if len(part):
             drawn[:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), DRAWS)

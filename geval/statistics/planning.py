@@ -82,7 +82,8 @@ def for_power(values: FloatArray, difference: float, *, power: float = POWER) ->
     def enough(spread: float) -> Callable[[int], bool]:
         return lambda count: power_of(abs(difference) / spread, count) >= power
 
-    # A large campaign has the true variance, whose ratio to the pilot's follows chi squared.
+    # A large campaign has the true variance; the pilot's over it is chi squared over its degrees of
+    # freedom.
     most = spread * float(np.sqrt((len(defined) - 1) / chi2_ppf(1 - PROMISE, len(defined) - 1)))
     return _needed(_least(enough(spread), 3), _least(enough(most), 3))
 

@@ -290,8 +290,8 @@ def _table_by_document(
     weight: FloatArray,
 ) -> PpiTable:
     """Return the table where outputs were rated with different probabilities, or where sessions
-    have several outputs of a system. Comparing scores of rated and unrated outputs is then no test,
-    as they are meant to differ."""
+    have several outputs of a system. Without `unlike`: where probabilities differ, rated and
+    unrated outputs are meant to have different scores."""
     parts = {}
     systems = []
     for index in range(outputs.systems):

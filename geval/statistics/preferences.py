@@ -32,8 +32,8 @@ class Davidson:
 
 
 def next_pair_gains(fitted: Davidson) -> dict[tuple[int, int], float]:
-    """Return the information gain of one more comparison of each pair, without ties: p(1-p) times
-    the variance of their difference."""
+    """Return how informative one more comparison of each pair would be, if there are no ties:
+    p(1-p) times the variance of their difference."""
     theta, c = fitted.strengths, fitted.covariance
     next_pair_gains = {}
     for a, b in zip(*np.triu_indices(len(theta), k=1), strict=True):

@@ -218,7 +218,8 @@ def _curve(
 def squared_calibration_error(
     outputs: Outputs, judge: FloatArray, people: FloatArray, *, joint: float = CONFIDENCE
 ) -> Measured:
-    """Return the mean over points of the squared distance in bins, without bias; below 0 by chance.
+    """Return the mean over points of the squared distance in bins, without bias, so that it can be
+    below 0 by chance.
 
     A bin's squared sum of distances uses only products of different documents (groups of them, if
     there are many): products of a document with itself are noise.

@@ -2,9 +2,10 @@
 
 The variance of documents is itself estimated from few of them. From twenty, the expected number of
 documents is off by a quarter and more, so a second number is enough in nine of ten cases: the
-variance of future documents relative to the present ones follows Fisher's F with both numbers minus
-one as degrees of freedom (Wang and Kupper 1997, for planned widths). For weighted documents the
-variance is less well known (`weighted.freedom_share`).
+variance that future documents add, relative to that of the present ones, follows Fisher's F with
+the number of future documents and that of the present ones minus one as degrees of freedom (Wang
+and Kupper 1997, for planned widths). For weighted documents the variance is less well known
+(`weighted.freedom_share`).
 """
 
 from collections.abc import Callable
@@ -120,7 +121,8 @@ def documents_for(
 
 
 def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least count from `low` that is enough; `high` and any larger count are enough."""
+    """Return the least count from `low` that is enough; `high` must be enough, and so must every
+    count above one that is."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
@@ -128,11 +130,12 @@ def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def document_gains(outputs: Outputs, human: FloatArray, judge: FloatArray) -> FloatArray:
-    """Return the information gain of rating each document for a summary-level correlation; shape
+    """Return how informative rating each document would be for a summary-level correlation; shape
     (documents,), NaN where rated.
 
-    A document is as informative as the judge distinguishes its outputs: where all scores are equal
-    there is no correlation. The gain is the share of pairs of outputs that the judge does not tie.
+    The more the judge distinguishes a document's outputs, the more informative it is: where all
+    scores are equal there is no correlation. The gain is the share of pairs of outputs that the
+    judge does not tie.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.

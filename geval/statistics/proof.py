@@ -2,9 +2,9 @@
 
 Both judges are compared on the same locked documents, ties counted (see `same_documents`), by the
 interval over documents of the difference. The error of 5 % is divided over all looks at these
-documents that a project may ever have and over the criteria of a look (Bonferroni), so that any
-proof is wrong in at most 5 % of projects. Outputs that were drawn with different probabilities
-count by their weights, so that a gain applies to all documents that could be drawn and locked.
+documents that a project may ever have and over the criteria of a look (Bonferroni), so that at most
+5 % of projects ever have a wrong proof. Outputs that were drawn with different probabilities count
+by their weights, so that a gain applies to all documents that could be drawn and locked.
 """
 
 from dataclasses import dataclass, replace

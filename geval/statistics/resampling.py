@@ -22,8 +22,8 @@ from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 Over = Literal["documents", "systems", "both"]
 RESAMPLES = 1000
-# More documents are drawn, or swapped between judges, in this many groups: the result is
-# equivalent, and memory does not grow with documents times resamples.
+# More documents are drawn, or swapped between judges, in this many groups: the result is as good,
+# and memory does not grow with documents times resamples.
 MOST_GROUPS = 2000
 _BLOCK_CELLS = 2_000_000
 

@@ -185,8 +185,8 @@ RARE = 0.05
 
 # A narrow scale (by its top) is mixed with a wider one if this many times as many values lie on it
 # as just above it, up to GAP times its top, and both scales have FEWEST values and the share LEAST
-# of all. People who use only the ends of a scale of 100 points often give 5 and 10, so these tops
-# need more.
+# of all. People who use only the ends of a scale of 100 points often give 5 and 10, so the tops 7
+# and 10 need more.
 _NARROW_SCALES = ((1, 3), (5, 3), (7, 5), (10, 10))
 GAP, FEWEST, LEAST = 3, 10, 0.1
 # The share of whole numbers among values above 1 from which those between 0 and 1 are taken for

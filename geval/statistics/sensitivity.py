@@ -34,7 +34,8 @@ class Finding:
 
     `value` is in points for probes and severity (scores less ratings), the ratio of the standard
     deviations for the spread, ICC(1) for noise. None, with a reason, where undefined. `p` is of the
-    hypothesis that there is no effect, `adjusted` by Holm over the whole study.
+    hypothesis that all is well: no effect (two-sided), or a spread or reliability that is not too
+    small (one-sided); `adjusted` by Holm over the whole study.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Finding:
 
     @property
     def is_found(self) -> bool:
-        """Whether an effect is shown, at 5 % over all probes and checks together."""
+        """Whether an effect or a failed check is shown, at 5 % over all probes and checks."""
         return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
 
 

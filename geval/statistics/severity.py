@@ -126,7 +126,7 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
 
 def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
     """Return the annotators who share enough outputs with others and belong to the largest linked
-    group; and for each other the reason. Shape (raters,)."""
+    group; and for each annotator the reason if they do not. Shape (raters,) each."""
     enough = np.ones(ratings.raters, dtype=bool)
     while True:
         among_them = ratings.among(np.ones(ratings.outputs, dtype=bool), enough)
@@ -158,7 +158,7 @@ class _Patterns:
     """Outputs by raters and by the sum of their codes, which together are sufficient for an
     output's quality.
 
-    Each block has outputs with as many ratings: `raters` of shape (patterns, size), `total` of
+    Each block has outputs with equally many ratings: `raters` of shape (patterns, size), `total` of
     shape (patterns,), `outputs` and their patterns (`pattern`), and `codes` of shape (outputs,
     size).
     """

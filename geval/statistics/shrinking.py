@@ -37,7 +37,7 @@ def shrunken(gain: float, half_width: float, *, confidence: float, freedom: floa
 
 
 def _likely(z: float, limit: float) -> float:
-    """Return the most plausible true value, in standard errors, given that |z| exceeds a limit."""
+    """Return the likely true value, in standard errors, behind a z with |z| above a limit."""
     from scipy import optimize  # noqa: PLC0415 (takes most of a second)
 
     def log_likelihood(value: FloatArray) -> FloatArray:

@@ -94,7 +94,7 @@ def permutation_test(
     """
     outputs, (human, a, b) = complete(outputs, human, first, second)
     same = on_same_documents(outputs, human, a, b, coefficient)
-    if over == "documents":  # which do not depend on the scores' scale
+    if over == "documents":  # correlations do not depend on the scores' scale
         (test,) = permutation_tests(
             [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
         )

@@ -24,9 +24,9 @@ def freedom_share(weight: FloatArray | None) -> float:
     """Return the degrees of freedom of a weighted mean's variance, as a share of those of equal
     weights.
 
-    For normal values with equal variances whatever their weights, the contributions to the variance
-    have the kurtosis of squared weights, and 2 / (kurtosis - 1) degrees of freedom each
-    (Satterthwaite, 1946).
+    For normal values with equal variances whatever their weights, the contributions to the mean
+    have a kurtosis of 3 times the number of units over their effective number by squared weights,
+    and 2 / (kurtosis - 1) degrees of freedom each (Satterthwaite, 1946).
 
     Args:
         weight: shape (units,), not negative, some positive; None where all count alike.

@@ -550,8 +550,8 @@ def rank_judges(means: Mapping[str, float]) -> list[str]:
 
 
 def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
-    """Add p-values adjusted over all pairs of judges on all criteria, and the letters: any claimed
-    difference is wrong in at most 5 % of reports."""
+    """Add p-values adjusted over all pairs of judges on all criteria, and the letters: at most 5 %
+    of reports claim any difference wrongly."""
     tested = [
         (at, pair, test.p)
         for at, criterion in enumerate(criteria)

@@ -93,7 +93,8 @@ class NullJudge:
         return is_met([draw.passes for draw in self.draws])
 
     def scores_like_a_rater(self, error: float) -> bool:
-        """Return whether it meets that claim at this error level, like a judge."""
+        """Return whether it passes the test and is shown at this error level to be closer than the
+        best constant, as a judge must be."""
         return is_met(
             [
                 draw.passes and draw.p_nearer is not None and draw.p_nearer <= error

@@ -109,8 +109,8 @@ class Evidence:
 
     @property
     def behind_low(self) -> float | None:
-        """The lower end of the judge's difference to a rater; above -VERDICT_MARGIN it ranks like a
-        rater."""
+        """The lower end of the judge's correlation minus a rater's; above -VERDICT_MARGIN it ranks
+        like a rater."""
         return self.behind.low(1 - self.error)
 
     @property
