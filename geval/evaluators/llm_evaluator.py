@@ -34,7 +34,8 @@ class PromptSettings(Settings):
 
     @model_serializer(mode="wrap")
     def _without_later_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Settings added later: judges created before keep the defaults.
+        # Later settings are left out at their defaults, so that judges created before they existed
+        # have the same settings as judges without them.
         return {
             name: value
             for name, value in handler(self).items()

@@ -75,7 +75,7 @@ def preview_file(
     """Preview the first rows of a file of any kind; never raises.
 
     Args:
-        known: names in the project, by which columns are recognised.
+        names: names in the project, by which columns are recognised.
         sheet: of a workbook; by default the first that looks like a table, with a question if
             others do as well.
     """

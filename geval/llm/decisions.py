@@ -113,7 +113,7 @@ class DecisionRequest:
 
     @property
     def most_reply_tokens(self) -> int:
-        """Return 0: a decision model writes no text."""
+        """The most tokens of a reply, counted as 1: a decision model writes no text."""
         return 1
 
 
@@ -265,7 +265,11 @@ def _shares_of_choices(given: Any, names: Sequence[str]) -> list[float]:
 
 
 def _summed(shares: list[float]) -> list[float]:
-    """Normalise shares, so that they add up to 1."""
+    """Return shares unchanged if they add up to 1, apart from rounding.
+
+    Raises:
+        ValueError: they do not; the message has their sum.
+    """
     if abs(sum(shares) - 1) > ROUNDING:
         raise ValueError(f"its probabilities add up to {sum(shares):.3f}")
     return shares

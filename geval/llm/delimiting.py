@@ -79,7 +79,7 @@ def tags_around(template: str, places: Collection[tuple[int, int]]) -> frozenset
 
 
 def without_tags(text: str, tags: Collection[str]) -> str:
-    """Return a text without any of these tags, however they are spelled; nothing else changes."""
+    """Escape these tags in a text, however they are spelled; nothing else changes."""
     if not tags:
         return text
     parts, done = [], 0

@@ -199,7 +199,8 @@ class Client:
         return _counted(reply, request, _limits(response.headers))
 
     def _key_in(self, header: str | None) -> openai.RequestOptions:
-        """Return the key in this header, or None for the usual header."""
+        """Return options of a request with the key in this header; none for the usual header
+        (None)."""
         if header is None:
             return {}
         return {"headers": {"Authorization": openai.Omit(), header: self._openai.api_key}}

@@ -239,8 +239,8 @@ def _part(base_url: str, name: str) -> str:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """Yield an error and its causes, with the operating system's error behind a connection
-    error."""
+    """Return an error and its causes, at most 20, with the operating system's error behind a
+    connection error."""
     causes = [error]
     while len(causes) < 20:
         inner = causes[-1].__cause__ or getattr(causes[-1], "os_error", None)

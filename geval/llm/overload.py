@@ -17,7 +17,7 @@ from collections import deque
 from geval.llm.signs import ENOUGH, LIMITED_WEIGHT, PASSED_WEIGHT, REMEMBERED_CALLS
 
 # After this many rounds (a round is as many answers as the limit) a higher limit is tried; each
-# refusal doubles the rounds.
+# attempt that is refused doubles the rounds.
 PATIENT_ROUNDS, MOST_PATIENT_ROUNDS = 8, 64
 # Once a limit is known, half the evidence is enough to lower it: other clients may be using a part
 # of the capacity.

@@ -281,8 +281,8 @@ def parse_rating(
 
 
 def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
-    """Return the rule of published releases (Chiang and Lee, 2023): the first digit, whatever
-    surrounds it.
+    """Read a rating by the rule of published releases (Chiang and Lee, 2023): the first digit,
+    whatever surrounds it.
 
     It reads "2.5" as 2 and "1. Coherence: 3" as 1, and ignores the scale; it exists to reproduce
     published figures.
@@ -585,8 +585,8 @@ def _range_pattern(lowest: str, highest: str) -> re.Pattern[str]:
 
 
 def _without_digits_in(criterion: str, plain: str) -> tuple[str, str]:
-    """Remove the digits of a criterion's name from it, and from the reply where the name precedes a
-    rating ("Step 2: 4"): they are not ratings. Every character keeps its position."""
+    """Replace the digits of a criterion's name by letters, in it and in the reply where the name
+    precedes a rating ("Step 2: 4"): they are not ratings. Every character keeps its position."""
     if not any(map(str.isdecimal, criterion)):
         return criterion, plain
     heading = _heading_of(criterion)

@@ -180,7 +180,7 @@ async def probe_model(
 
     Args:
         question: a real question, which is asked in the suggested mode.
-        max_tokens: the limit the limit of a reply to it, if the model does not think first.
+        max_tokens: the limit of a reply to it, if the model does not think first.
         min_coverage: the least coverage with log-probabilities, as a share.
         options: sent with each request (request_options.py).
 

@@ -320,8 +320,7 @@ def fill(template: str, texts: Mapping[str, str]) -> str:
 
 
 def split_before(template: str, name: str) -> str:
-    """Split off the part of a template before its last placeholder with this name (in lower
-    case)."""
+    """Return the part of a template before its last placeholder with this name (in lower case)."""
     places = [
         match.start()
         for match in _PLACEHOLDER.finditer(template)

@@ -126,7 +126,7 @@ def _escaped(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Remove our tags from instructions, as a model may have written them after reading untrusted
+    """Escape our tags in instructions, as a model may have written them after reading untrusted
     texts."""
     return without_tags(text.strip(), _OWN_TAGS)
 

@@ -47,7 +47,7 @@ class RunParameters:
     transport: str = "live"
     fit: ServerFit = TAKES_ALL
     fresh: bool = False
-    outputs: tuple[int, ...] = ()  # the ids of the criteria to judge; none for all
+    outputs: tuple[int, ...] = ()  # the ids of the outputs to judge; none for all
     pilot: int = 0  # how many documents to draw for a pilot; 0 for all
     trial: int = 0  # how many items to draw for a trial; 0 for all
     rest_of: int = 0  # the id of the pilot or trial whose items are skipped

@@ -215,8 +215,8 @@ def _bare(text: str) -> str:
 def _point_masses(
     tokens: Sequence[Token], index: int, offset: int, scale: Scale
 ) -> dict[float, float] | Failure:
-    """Return the probability of each scale point at the rating's token; equal spellings are
-    summed."""
+    """Return the probability of each scale point at the rating's token, summed over all spellings
+    of a point."""
     spelled = {short(point): point for point in scale.points if point == int(point)}
     labels = {label.casefold(): point for label, point in scale.words.items()}
     whole = {text: p for text, p in _by_bare_text(tokens[index], offset).items() if p > 0}
@@ -265,10 +265,10 @@ def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
 def _resolve_digits(
     tokens: Sequence[Token], index: int, digits: Mapping[str, float], spelled: Mapping[str, float]
 ) -> dict[float, float] | Failure:
-    """Return the masses of the points that digits spell, also on scales with two digits.
+    """Return the masses of the points that digits spell, also on scales beyond one digit.
 
-    If the reply continues after a "1", its mass is divided between 1 and 10 by what may follow it.
-    For any other "1" the division is unknown, unless the model writes "10" as one token.
+    The mass of the reply's own "1" is divided between 1 and 10 by what may follow it. For a "1"
+    among the alternatives the division is unknown, unless the model writes "10" as one token.
     """
     chosen = _bare(tokens[index].text)
     # A text such as "01" spells no point; equal spellings do ("５" has become "5").
