@@ -146,8 +146,8 @@ def _named(
     name: str,
     errors: FileErrors,
 ) -> str:
-    for name in columns:
-        text = _text(record.get(name))
+    for candidate in columns:
+        text = _text(record.get(candidate))
         if text:
             return text
     errors.add(name, line, column, "expected a name, found nothing")
