@@ -46,7 +46,7 @@ _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_ca
 _ASSIGNMENTS = JoinedQuery(
     {"a": Assignment, "i": CampaignItem},
     """FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
-       WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
+       WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s FOR NO KEY UPDATE OF a""",
 )
 # Whether to skip items that somebody else is reserving, or to wait for them.
 _LOCKED = {False: "SKIP LOCKED", True: ""}
@@ -425,8 +425,8 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
 
 
 def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
-    """Return the annotator's own assignment, with their seat locked for the rest of the
-    transaction.
+    """Return the annotator's own assignment; it and their seat are locked for the rest of the
+    transaction, so that neither an owner's review nor the end of its lease comes in between.
 
     Raises:
         AnnotationError: the assignment is not theirs, or they were removed from the campaign.

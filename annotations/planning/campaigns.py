@@ -179,7 +179,8 @@ def raise_overlap(campaign: Campaign, overlap: int) -> None:
         AnnotationError: the campaign is not open, has fewer annotators, or the number is not
             higher.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    # Not FOR UPDATE: reservations refer to the campaign while they hold items.
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if campaign.state != CampaignState.OPEN:
         raise AnnotationError(f"{campaign.name} is not open; edit it instead.")
     if overlap <= campaign.overlap:
@@ -209,7 +210,9 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
             defaults={"removed_at": None},
         )
     leaving = campaign.seats.filter(removed_at=None).exclude(annotator__user__in=wanted)
-    release_expired(campaign.pk, leaving=list(leaving.values_list("annotator", flat=True)))
+    # Seats before items, as annotators lock them, to prevent deadlocks.
+    locked = leaving.select_for_update(of=("self",), no_key=True).order_by("pk")
+    release_expired(campaign.pk, leaving=list(locked.values_list("annotator", flat=True)))
     leaving.update(removed_at=timezone.now())
 
 

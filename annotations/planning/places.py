@@ -17,10 +17,10 @@ def count_places(items: Iterable[int]) -> None:
     ids = list(items)
     with connection.cursor() as cursor:
         # Locked by a statement of its own: the next one sees what others committed until then. In
-        # order of position, as reservations lock them, to prevent deadlocks.
+        # the order in which reservations lock them, to prevent deadlocks.
         cursor.execute(
-            "SELECT 1 FROM annotations_campaignitem WHERE id = ANY(%s) ORDER BY position"
-            " FOR NO KEY UPDATE",
+            "SELECT 1 FROM annotations_campaignitem WHERE id = ANY(%s) ORDER BY"
+            " campaign_id, position FOR NO KEY UPDATE",
             [ids],
         )
         cursor.execute(

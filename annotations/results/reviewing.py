@@ -125,14 +125,17 @@ def exclude(annotator: Annotator, *, user: Any, reason: str) -> Exclusion:
         AnnotationError: there is no reason, or they are excluded already.
     """
     reason = _reason(reason, "Say why the person is excluded; it is kept with the answers.")
-    Annotator.objects.select_for_update().get(pk=annotator.pk)
+    # Not FOR UPDATE: reservations refer to the annotator while they hold items.
+    Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)
     if is_excluded(annotator.pk):
         raise AnnotationError(f"{annotator} is excluded already.")
     exclusion = Exclusion.objects.create(
         annotator=annotator, user=user, by_name=_name(user), reason=reason, at=timezone.now()
     )
     seats = Seat.objects.filter(annotator=annotator)
-    for campaign in seats.values_list("campaign", flat=True):
+    # Seats before items, as annotators lock them, to prevent deadlocks.
+    locked = seats.select_for_update(no_key=True).order_by("pk")
+    for campaign in list(locked.values_list("campaign", flat=True)):
         release_expired(campaign, leaving=[annotator.pk])
     seats.filter(removed_at=None).update(removed_at=exclusion.at)
     submitted = _of_person(annotator, AssignmentState.SUBMITTED)

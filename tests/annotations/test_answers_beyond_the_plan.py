@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,6 +13,8 @@ from annotations.models import Assignment, Campaign, CampaignItem, Seat
 from annotations.planning.assignment import queue_of, release_expired, skip
 from annotations.planning.campaigns import raise_overlap, seat_annotators
 from annotations.results.reviewing import reject, restore
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
 
 pytestmark = pytest.mark.django_db
 
@@ -123,3 +126,17 @@ def test_more_annotators_an_item_take_in_those_it_had_beyond_the_plan(
     others = CampaignItem.objects.filter(campaign=crowd.campaign).exclude(pk=crowd.item)
     held = Assignment.objects.filter(item__in=others, state__in=("reserved", "submitted")).count()
     assert sum(others.values_list("places", flat=True)) == overlap * others.count() - held
+
+
+def test_a_copy_has_no_place_free_where_an_answer_counts(crowd: Crowd, tmp_path: Path) -> None:
+    crowd.restore()
+    write_archive(crowd.campaign.project, tmp_path / "project.zip")
+
+    copy = read_archive(tmp_path / "project.zip", slug="copy")
+
+    items = CampaignItem.objects.filter(campaign__project=copy).order_by("position")
+    followed = CampaignItem.objects.get(pk=crowd.item).position
+    assert items.get(position=followed).places == 0
+    counting = Assignment.objects.filter(campaign=crowd.campaign, state="submitted")
+    answered = counting.values("item").distinct().count()
+    assert sum(items.values_list("places", flat=True)) == items.count() - answered

@@ -296,10 +296,11 @@ STORED: Mapping[str, Stored] = {
             WHERE {_OF_CAMPAIGN_IN_PROJECT}""",
         values=_listed("t.outputs")
         | _if_shown("expected")
-        # Reservations are not exported, so their places are free in the copy.
+        # Reservations are not exported, so only answers hold places in the copy.
         | {
-            "places": """t.places + (SELECT count(*) FROM annotations_assignment e
-                WHERE e.item_id = t.id AND e.state = 'reserved' AND t.kind = 'ordinary')"""
+            "places": """CASE t.kind WHEN 'ordinary' THEN greatest(0, k.overlap - (
+                SELECT count(*) FROM annotations_assignment e
+                WHERE e.item_id = t.id AND e.state = 'submitted')) ELSE 0 END"""
         },
     ),
     "answers": Stored(

@@ -1,0 +1,170 @@
+"""An annotator's request and an owner's, or a worker's, at the same moment: one waits for the
+other, neither ends in a deadlock, and free places are those that nobody holds."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connections
+from django.utils import timezone
+
+from annotations.answering import submission
+from annotations.answering.submission import submit
+from annotations.errors import AnnotationError
+from annotations.models import Assignment, Campaign, CampaignItem, Seat
+from annotations.planning import assignment, campaigns
+from annotations.planning.assignment import queue_of, release_expired, skip
+from annotations.planning.campaigns import raise_overlap, seat_annotators
+from annotations.results import reviewing
+from annotations.results.reviewing import exclude, reject
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# Longer than PostgreSQL takes to find a deadlock, which is a second.
+PAUSE = 1.5
+
+
+def interrupt(
+    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, first: Any, second: Any
+) -> list[Any]:
+    """The results of two acts, or their errors: the second begins when the first has reached this
+    function, which then takes long."""
+    reached, real = threading.Event(), getattr(module, name)
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        value = real(*args, **kwargs)
+        reached.set()
+        finished.wait(PAUSE)
+        return value
+
+    def run(act: Callable[[], Any], *, waits: bool) -> Any:
+        try:
+            assert not waits or reached.wait(20)
+            return act()
+        except AnnotationError as error:
+            return error
+        finally:
+            if waits:
+                finished.set()
+            connections.close_all()
+
+    finished = threading.Event()
+    monkeypatch.setattr(module, name, slow)
+    with ThreadPoolExecutor(2) as threads:
+        acts = [
+            threads.submit(run, first, waits=False),
+            threads.submit(run, second, waits=True),
+        ]
+        return [act.result(60) for act in acts]
+
+
+def places_are_right(campaign: Campaign) -> bool:
+    overlap = Campaign.objects.get(pk=campaign.pk).overlap
+    held = Assignment.objects.filter(state__in=("reserved", "submitted"))
+    return all(
+        item.places == max(0, overlap - held.filter(item=item).count())
+        for item in CampaignItem.objects.filter(campaign=campaign)
+    )
+
+
+@pytest.fixture
+def campaign(make_campaign: Callable[..., Campaign]) -> Campaign:
+    return make_campaign(overlap=1)
+
+
+@pytest.fixture
+def seat(campaign: Campaign, seat_of: Callable[..., Seat], annotators: list[User]) -> Seat:
+    return seat_of(campaign, annotators[0])
+
+
+def test_more_annotators_an_item_wait_for_a_reservation(
+    campaign: Campaign, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, raised = interrupt(
+        monkeypatch,
+        assignment,
+        "_pick_ordinary",
+        lambda: queue_of(seat),
+        lambda: raise_overlap(campaign, 2),
+    )
+
+    assert (bool(queue), raised) == (True, None)
+    assert places_are_right(campaign)
+
+
+def test_a_person_who_skips_while_being_excluded_is_told_so(
+    campaign: Campaign, seat: Seat, annotators: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = queue_of(seat)[0]
+
+    _excluded, skipped = interrupt(
+        monkeypatch,
+        reviewing,
+        "release_expired",
+        lambda: exclude(seat.annotator, user=annotators[1], reason="Guesses."),
+        lambda: skip(seat, first, "unclear"),
+    )
+
+    assert isinstance(skipped, AnnotationError)
+    assert Assignment.objects.get(pk=first).state == "expired"
+    assert places_are_right(campaign)
+
+
+def test_a_person_who_skips_while_losing_the_seat_is_told_so(
+    campaign: Campaign, seat: Seat, annotators: list[User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = queue_of(seat)[0]
+
+    _seated, skipped = interrupt(
+        monkeypatch,
+        campaigns,
+        "release_expired",
+        lambda: seat_annotators(campaign, annotators[1:]),
+        lambda: skip(seat, first, "unclear"),
+    )
+
+    assert isinstance(skipped, AnnotationError)
+    assert places_are_right(campaign)
+
+
+def test_an_answer_that_is_being_stored_keeps_its_place_when_its_time_is_over(
+    campaign: Campaign, seat: Seat, annotators: list[User],
+    ratings_for: Callable[..., dict[str, str]], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    first = queue_of(seat)[0]
+    fields, past = ratings_for(campaign), timezone.now() - timedelta(minutes=1)
+    Assignment.objects.filter(pk=first).update(lease_until=past)
+
+    _submitted, _released = interrupt(
+        monkeypatch,
+        submission,
+        "read_answer",
+        lambda: submit(seat, first, fields, user=annotators[0], version=0, seconds=1),
+        lambda: release_expired(campaign.pk),
+    )
+
+    assert Assignment.objects.get(pk=first).state == "submitted"
+    assert places_are_right(campaign)
+
+
+def test_an_answer_that_is_rejected_while_it_is_changed_stays_rejected(
+    campaign: Campaign, seat: Seat, annotators: list[User],
+    ratings_for: Callable[..., dict[str, str]], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    first = queue_of(seat)[0]
+    submit(seat, first, ratings_for(campaign), user=annotators[0], version=0, seconds=1)
+    fields = ratings_for(campaign, "4")
+
+    interrupt(
+        monkeypatch,
+        submission,
+        "read_answer",
+        lambda: submit(seat, first, fields, user=annotators[0], version=1, seconds=1),
+        lambda: reject(first, user=annotators[1], reason="Guessed."),
+    )
+
+    assert Assignment.objects.get(pk=first).state == "rejected"
+    assert places_are_right(campaign)
