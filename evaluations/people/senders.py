@@ -10,7 +10,7 @@ SCHEME = "bearer "
 
 
 def is_for_api(request: HttpRequest) -> bool:
-    return request.path.startswith(API_PREFIX)
+    return request.path_info.startswith(API_PREFIX)
 
 
 def known_sender(request: HttpRequest) -> str:

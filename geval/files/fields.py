@@ -18,7 +18,7 @@ NOT_A_NUMBER = "nan"
 # Not with three digits after the comma, unless a zero precedes: 1,234 may be a thousand.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
 # Words such as "yes" or "very good": without digits, and not a program's NaN or infinity.
-LABEL = re.compile(r"(?!(nan|[+-]?inf(inity)?)$)[^\W\d_][^\d]*", re.IGNORECASE)
+LABEL = re.compile(r"\s*(?!(nan|inf(inity)?|none|null|n\.a)\W*$)[^\W\d_][^\d]*", re.IGNORECASE)
 # What people and spreadsheets write into a cell without a rating.
 MISSING = frozenset({"", "n/a", "na", "#n/a", "-", "–", "—", "."})
 

@@ -1,6 +1,6 @@
 """Which ratings and scores do not meet, as names differ from file to file. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,50 +12,53 @@ ALIKE = "name them alike in all files."
 
 
 def unmatched(gathered: Gathered) -> Iterator[str]:
-    """What to say of criteria, and of rated outputs, that no judge has scored.
+    """Say which judges scored nothing that was rated, how many rated outputs no judge scored, and
+    which criteria only people or only judges have.
 
-    Scored outputs that nobody rated are usual, and only said where they may be the same ones.
+    Scored outputs that nobody rated are usual, and only mentioned if a judge scored no others.
     """
-    nobody = np.zeros(len(gathered.texts), dtype=bool)
-    rated_criteria, scored_criteria = [], []
+    only_rated, only_scored = [], []
     for criterion in gathered.criteria:
         rated = ~np.isnan(gathered.data.humans[criterion.pk].mean)
-        scores = [of for (pk, _judge), of in gathered.data.judges.items() if pk == criterion.pk]
-        scored = np.logical_or.reduce([~np.isnan(values) for values in scores] or [nobody])
-        if rated.any() and scored.any():
-            yield from _unscored(gathered, criterion.name, rated, scored)
+        scored = {
+            judge.name: ~np.isnan(gathered.data.judges[criterion.pk, judge.pk])
+            for judge in gathered.judges
+            if (criterion.pk, judge.pk) in gathered.data.judges
+        }
+        scored = {name: outputs for name, outputs in scored.items() if outputs.any()}
+        if rated.any() and scored:
+            yield from _unmatched_on(gathered, criterion.name, rated, scored)
         elif rated.any():
-            rated_criteria.append(criterion.name)
-        elif scored.any():
-            scored_criteria.append(criterion.name)
-    if rated_criteria and scored_criteria:
+            only_rated.append(criterion.name)
+        elif scored:
+            only_scored.append(criterion.name)
+    if only_rated and only_scored:
         yield (
-            f"People rated {listed(rated_criteria)}, which no judge scored; judges scored"
-            f" {listed(scored_criteria)}, which nobody rated. If these are the same criteria,"
-            f" {ALIKE}"
+            f"People rated {listed(only_rated)}, which no judge scored; judges scored"
+            f" {listed(only_scored)}, which nobody rated. If these are the same criteria, {ALIKE}"
         )
 
 
-def _unscored(
-    gathered: Gathered, criterion: str, rated: np.ndarray, scored: np.ndarray
+def _unmatched_on(
+    gathered: Gathered, criterion: str, rated: np.ndarray, scored: dict[str, np.ndarray]
 ) -> Iterator[str]:
-    """Rated outputs without a score; both arrays have shape (outputs,)."""
-    unscored, unrated = np.flatnonzero(rated & ~scored), np.flatnonzero(scored & ~rated)
-    if not unscored.size:
-        return
-    note = (
-        f"{unscored.size} of {counted(int(rated.sum()), 'rated output')} on {criterion} have no"
-        f" score, such as {_name(gathered, unscored)}"
-    )
-    if not unrated.size:
-        yield f"{note}."
-        return
-    yield (
-        f"{note}; {unrated.size} scored ones have no rating, such as {_name(gathered, unrated)}."
-        f" If these are the same outputs, {ALIKE}"
-    )
+    """Notes about one criterion; the arrays have shape (outputs,)."""
+    apart = [name for name, outputs in scored.items() if not (outputs & rated).any()]
+    for name in apart:
+        yield (
+            f"{name} scored {counted(int(scored[name].sum()), 'output')} on {criterion}, such as"
+            f" {_name(gathered, scored[name])}, but none that was rated, such as"
+            f" {_name(gathered, rated)}. If these are the same outputs, {ALIKE}"
+        )
+    unscored = rated & ~np.logical_or.reduce(list(scored.values()))
+    if unscored.any() and len(apart) < len(scored):
+        yield (
+            f"No judge scored {unscored.sum()} of {counted(int(rated.sum()), 'rated output')} on"
+            f" {criterion}, such as {_name(gathered, unscored)}."
+        )
 
 
-def _name(gathered: Gathered, outputs: Sequence[int] | np.ndarray) -> str:
-    document, system = gathered.data.name_of(int(outputs[0]))
-    return f"{system} on {document}"
+def _name(gathered: Gathered, chosen: np.ndarray) -> str:
+    """The first of some outputs: its document, and its system where there are several."""
+    document, system = gathered.data.name_of(int(np.argmax(chosen)))
+    return document if len(gathered.data.system_names) == 1 else f"{system} on {document}"

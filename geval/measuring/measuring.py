@@ -90,7 +90,7 @@ def rows_and_scales(
         rows = [*rows_of(files, naming, ask, scale_of=scale_of)]
     rows += getattr(source, "choices", ())
     if not rows:
-        raise InputError("There are no rows in this, at most a header.")
+        raise InputError("There is nothing to measure in this: no rating, score or text.")
     if isinstance(scale, Mapping):
         _check_names(scale, _criteria_of(rows))
     if scale is None:

@@ -50,15 +50,36 @@ def test_outputs_that_only_judges_scored_need_no_note(tmp_path: Path) -> None:
 def test_rated_outputs_without_a_score_are_counted(tmp_path: Path) -> None:
     (note,) = notes_of(tmp_path, scores(documents=DOCUMENTS - 1))
 
-    assert note.startswith("2 of 8 rated outputs")
+    assert note.startswith("No judge scored 2 of 8 rated outputs")
     assert note.endswith("such as s0 on d3.")
 
 
 def test_documents_with_other_names_are_shown_side_by_side(tmp_path: Path) -> None:
     (note,) = notes_of(tmp_path, scores(document="doc-"))
 
-    assert note.startswith("8 of 8 rated outputs")
-    assert note.index("such as s0 on d0;") < note.index("such as s0 on doc-0.")
+    assert note.startswith("gpt scored 8 outputs on quality, such as s0 on doc-0, ")
+    assert "such as s0 on d0. " in note
+
+
+def test_a_second_judge_with_other_names_is_told_of(tmp_path: Path) -> None:
+    (note,) = notes_of(
+        tmp_path,
+        [*scores(), *(line.replace("gpt", "claude") for line in scores(document="doc-"))],
+    )
+
+    assert note.startswith("claude scored 8 outputs")
+
+
+def test_a_table_of_which_a_part_is_rated_names_no_other_outputs() -> None:
+    rows = [{"ann": 1 + at % 3 if at < 20 else None, "gpt": at % 4} for at in range(40)]
+    rows[5]["gpt"] = None
+
+    (note,) = (
+        note for note in geval.measure(rows, human="ann", judge="gpt").notes if "texts" not in note
+    )
+
+    assert note.startswith("No judge scored 1 of 20 rated outputs")
+    assert note.endswith("such as row 6.")
 
 
 def test_criteria_with_other_names_are_shown_side_by_side(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_file_with_nothing_but_a_header_has_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("doc,system,ann,bob,gpt\n")
 
-    assert "no rows" in error_of(path)
+    assert "nothing to measure" in error_of(path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
