@@ -203,7 +203,7 @@ def _texts(data: ReportData) -> dict[str, Any]:
 
 
 def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) -> dict[str, Any]:
-    """Return the digest of every person's rating, means if only those are known, decisions if they
+    """Return the number and the digest of every person's ratings, means if only those are known, decisions if they
     count, and the weights of outputs if these differ."""
     humans = data.humans[criterion.pk]
     ratings = humans.ratings
@@ -239,7 +239,7 @@ def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) ->
 
 
 def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:
-    """Return the digest of the newest probes' scores, with and without each change."""
+    """Return the number and the digest of the newest probes' scores, with and without each change."""
     study = _newest_probes(judge, criterion)
     items = study.items.select_related("output__document", "output__system") if study else ()
     return _counted(

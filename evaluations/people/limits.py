@@ -31,7 +31,7 @@ from evaluations.models.limits import this_month
 from evaluations.models.seldom import read_seldom
 
 MB = 2**20
-# For pages, larger texts are measured at most once a minute.
+# For pages, the texts of projects with more documents are measured at most once a minute.
 LARGE = 1000
 KEPT_SECONDS = 60.0
 

@@ -83,7 +83,8 @@ class JudgeDraft:
 def save_endpoint(
     project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None
 ) -> Endpoint:
-    """Create or change an endpoint. Its address cannot change once judges have used it.
+    """Create or change an endpoint. Its address cannot change once its judges have runs, as a
+    judge keeps the endpoint that it has.
 
     Raises:
         ValidationError: a field is wrong, the address must not be called, or another name or

@@ -46,7 +46,7 @@ LOOK_FIRST_SECONDS = 5
 LOOK_LATER_SECONDS = 120
 CLAIM_SECONDS = 300
 LOOK_SECONDS = 1.0
-# Failed polls in a row before the run pauses for a person.
+# Failed steps in a row (sending, polling, reading) before the run pauses for a person.
 MOST_FAILED_LOOKS = 5
 # Endpoints promise a day; a batch that takes twice that is lost.
 LONGEST_BATCH = datetime.timedelta(hours=48)

@@ -114,8 +114,8 @@ def count_items(run: EvaluationRun, view: ItemsView) -> int:
 
 
 def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], Read]) -> Read:
-    """Return a cached value of a view, whatever its order; for a large run it is cached longer if
-    it does not depend on the items' results."""
+    """Return a value of a view, whatever its order. It is read each time for a small run and cached
+    for a large one, for longer if it does not depend on the items' results."""
     shown = replace(view, sort="")
     if view.state or view.reason:
         return count_seldom(run.pk, run.item_count, (run.stage, shown, what), read)

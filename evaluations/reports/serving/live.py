@@ -27,7 +27,7 @@ def live_data(project: Project) -> ReportData:
 
 
 def mark_of(project: Project) -> str:
-    """Return a digest that changes whenever the project's ratings, scores or runs in progress
+    """Return a text that changes whenever the project's ratings, scores or runs in progress
     change."""
     state = sorted(state_of(project.pk).items(), key=repr)
     changes = [
