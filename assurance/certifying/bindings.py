@@ -203,8 +203,8 @@ def _texts(data: ReportData) -> dict[str, Any]:
 
 
 def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) -> dict[str, Any]:
-    """Return the number and the digest of every person's ratings, means if only those are known, decisions if they
-    count, and the weights of outputs if these differ."""
+    """Return the number and the digest of every person's ratings, means if only those are known,
+    decisions if they count, and the weights of outputs if these differ."""
     humans = data.humans[criterion.pk]
     ratings = humans.ratings
     rows = [
@@ -239,7 +239,8 @@ def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) ->
 
 
 def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:
-    """Return the number and the digest of the newest probes' scores, with and without each change."""
+    """Return the number and the digest of the newest probes' scores, with and without each
+    change."""
     study = _newest_probes(judge, criterion)
     items = study.items.select_related("output__document", "output__system") if study else ()
     return _counted(
