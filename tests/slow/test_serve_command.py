@@ -36,8 +36,8 @@ def serving(database_url: str) -> Iterator[subprocess.Popen[str]]:
 
 def test_it_serves_with_workers_and_ends_all(serving: subprocess.Popen[str]) -> None:
     assert serving.stdout
-    said = iter(serving.stdout.readline, "")
-    address = next(filter(None, (re.search(r"http://\S+", line) for line in said)))
+    lines = iter(serving.stdout.readline, "")
+    address = next(filter(None, (re.search(r"http://\S+", line) for line in lines)))
     with urllib.request.urlopen(address.group(), timeout=30) as answer:
         assert answer.url.endswith("/sign-in/?next=/")
     wait_until(lambda: WorkerHeartbeat.objects.alive().exists())
