@@ -162,6 +162,16 @@ class Campaign(models.Model):
             return items, cursor.fetchone()[0]
 
 
+class SeatQuerySet(models.QuerySet["Seat"]):
+    def lock(self) -> list[Seat]:
+        """Return these seats, locked until the transaction ends.
+
+        Whoever changes assignments locks their annotators' seats first, then items: seats by id,
+        items by position, which prevents deadlocks.
+        """
+        return list(self.select_for_update(of=("self",), no_key=True).order_by("pk"))
+
+
 class Seat(models.Model):
     """An annotator's place in a campaign.
 
@@ -176,6 +186,8 @@ class Seat(models.Model):
     handed = models.PositiveIntegerField(default=0)
     most_items = models.PositiveIntegerField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SeatQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)

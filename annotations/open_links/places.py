@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotations.models import (
@@ -24,6 +24,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.open_links.arrival import Arrival, joined, participant_by
+from annotations.planning.assignment import end_leases
 from annotations.planning.places import count_places
 from evaluations.models.row_by_row import for_each
 from geval.texts.short_questions import question_of
@@ -164,15 +165,11 @@ def end(
         Whether it had not ended before.
     """
     with transaction.atomic():
-        # Lock the seat first, like every action of annotators: a concurrent answer is either stored
-        # before or finds the seat released.
-        seat = None
-        if participant.annotator_id:
-            seat = (
-                Seat.objects.select_for_update(no_key=True)
-                .filter(campaign=participant.link.campaign_id, annotator=participant.annotator_id)
-                .first()
-            )
+        # Seat first, like every action of annotators: a concurrent answer is either stored before
+        # or finds the seat released.
+        seats = Seat.objects.filter(
+            campaign=participant.link.campaign_id, annotator=participant.annotator_id
+        ).lock()
         ended = Participant.objects.filter(
             pk=participant.pk, state__in=[ParticipantState.CONSENTED, ParticipantState.ACTIVE]
         ).update(
@@ -181,41 +178,15 @@ def end(
             ended_at=timezone.now(),
             **({} if after is None else {"after": after}),
         )
-        if ended and seat:
-            _give_back(seat)
+        if ended:
+            count_places(end_leases(seats))
             if state != ParticipantState.DONE:
-                Seat.objects.filter(pk=seat.pk).update(removed_at=timezone.now())
+                Seat.objects.filter(pk__in=[seat.pk for seat in seats]).update(
+                    removed_at=timezone.now()
+                )
     if ended:
         participant.state, participant.screened_for = state, screened_for
     return bool(ended)
-
-
-def _give_back(seat: Seat) -> None:
-    """Release the places of a locked seat's unfinished items.
-
-    Others may be reserving these items now. Waiting for them guarantees that the items are released
-    at once. The rows are locked in order of position, as in `planning.assignment`, to prevent
-    deadlocks.
-    """
-    whose = {"campaign": seat.campaign_id, "annotator": seat.annotator_id}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT i.id FROM annotations_campaignitem i JOIN annotations_assignment a
-                   ON a.item_id = i.id
-               WHERE a.campaign_id = %(campaign)s AND a.annotator_id = %(annotator)s
-                   AND a.state = 'reserved'
-               ORDER BY i.position FOR NO KEY UPDATE OF i""",
-            whose,
-        )
-        cursor.execute(
-            """UPDATE annotations_assignment SET state = 'expired'
-               WHERE campaign_id = %(campaign)s AND annotator_id = %(annotator)s
-                   AND state = 'reserved'
-               RETURNING item_id""",
-            whose,
-        )
-        items = [item for (item,) in cursor.fetchall()]
-    count_places(items)
 
 
 def end_overdue(link: OpenLink) -> int:

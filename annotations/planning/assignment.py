@@ -1,10 +1,11 @@
 """Assign items under a lease, never to more annotators than planned, never twice to the same one.
 
-An annotator's own writes are serialised by a lock on their seat. Different annotators never wait
-for each other, because items that somebody else is reserving are skipped (SKIP LOCKED).
+The lock on an annotator's seat serialises everything that changes their assignments: their own
+requests, owners' reviews and the end of leases. Different annotators never wait for each other,
+because items that somebody else is reserving are skipped (SKIP LOCKED).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -46,7 +47,7 @@ _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_ca
 _ASSIGNMENTS = JoinedQuery(
     {"a": Assignment, "i": CampaignItem},
     """FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
-       WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s FOR NO KEY UPDATE OF a""",
+       WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
 )
 # Whether to skip items that somebody else is reserving, or to wait for them.
 _LOCKED = {False: "SKIP LOCKED", True: ""}
@@ -352,29 +353,44 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
 
 
 @transaction.atomic
-def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
-    """End expired leases and release their places; return how many. Locked rows are skipped.
+def release_expired(campaign_id: int) -> int:
+    """End expired leases and release their places; return how many.
 
-    Args:
-        leaving: annotators whose leases end now, even if not expired.
+    Annotators whose seats are locked are skipped: they are at work, which may renew their leases.
     """
     with connection.cursor() as cursor:
         cursor.execute(
             """WITH gone AS (
                    SELECT a.id FROM annotations_assignment a
-                   JOIN annotations_campaignitem i ON i.id = a.item_id
-                   WHERE a.campaign_id = %s AND a.state = 'reserved'
-                     AND (a.lease_until < now() OR a.annotator_id = ANY(%s))
-                   FOR UPDATE OF a, i SKIP LOCKED
+                   JOIN annotations_seat s
+                       ON s.campaign_id = a.campaign_id AND s.annotator_id = a.annotator_id
+                   WHERE a.campaign_id = %s AND a.state = 'reserved' AND a.lease_until < now()
+                   FOR NO KEY UPDATE OF s, a SKIP LOCKED
                )
                UPDATE annotations_assignment a SET state = 'expired' FROM gone
                WHERE a.id = gone.id RETURNING a.item_id""",
-            [campaign_id, list(leaving)],
+            [campaign_id],
         )
         items = [item for (item,) in cursor.fetchall()]
     if items:
         count_places(items)
     return len(items)
+
+
+def end_leases(seats: Iterable[Seat]) -> list[int]:
+    """End all leases of seats that the caller has locked; return the ids of the items, whose places
+    the caller counts."""
+    seats = list(seats)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE annotations_assignment a SET state = 'expired'
+               FROM annotations_seat s
+               WHERE s.id = ANY(%s) AND a.campaign_id = s.campaign_id
+                   AND a.annotator_id = s.annotator_id AND a.state = 'reserved'
+               RETURNING a.item_id""",
+            [[seat.pk for seat in seats]],
+        )
+        return [item for (item,) in cursor.fetchall()]
 
 
 def reserve_again(assignment: Assignment) -> None:
@@ -425,14 +441,13 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
 
 
 def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
-    """Return the annotator's own assignment; it and their seat are locked for the rest of the
-    transaction, so that neither an owner's review nor the end of its lease comes in between.
+    """Return the annotator's own assignment, with their seat locked for the rest of the
+    transaction.
 
     Raises:
         AnnotationError: the assignment is not theirs, or they were removed from the campaign.
     """
     with connection.cursor() as cursor:
-        # The lock on the seat serialises an annotator's own requests.
         cursor.execute(
             "SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE",
             [seat.pk],

@@ -26,7 +26,7 @@ from annotations.models import (
     Seat,
     Selection,
 )
-from annotations.planning.assignment import release_expired
+from annotations.planning.assignment import end_leases
 from annotations.planning.places import count_places
 from annotations.planning.selection import disagreement, likely_errors, pair_values, project_outputs
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
@@ -210,9 +210,7 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
             defaults={"removed_at": None},
         )
     leaving = campaign.seats.filter(removed_at=None).exclude(annotator__user__in=wanted)
-    # Seats before items, as annotators lock them, to prevent deadlocks.
-    locked = leaving.select_for_update(of=("self",), no_key=True).order_by("pk")
-    release_expired(campaign.pk, leaving=list(locked.values_list("annotator", flat=True)))
+    count_places(end_leases(leaving.lock()))
     leaving.update(removed_at=timezone.now())
 
 
@@ -348,7 +346,7 @@ def _write_checks(campaign: Campaign, ordinary: int) -> None:
         checks.extend(_attention_checks(campaign, ordinary))
     for number, item in enumerate(checks):
         item.position = ordinary + number
-    CampaignItem.objects.bulk_create(checks)
+    CampaignItem.objects.bulk_create(checks, batch_size=1000)
 
 
 def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignItem]:

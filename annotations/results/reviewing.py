@@ -4,7 +4,7 @@ A rejected answer is kept but does not count; its place is free for somebody els
 stored as a `Review`, with the answer at that time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -24,7 +24,7 @@ from annotations.models import (
     ReviewAction,
     Seat,
 )
-from annotations.planning.assignment import release_expired
+from annotations.planning.assignment import end_leases
 from annotations.planning.places import count_places
 from evaluations.models.improving import withheld_documents
 
@@ -87,9 +87,8 @@ def hand_out_again(assignment_id: int, *, user: Any) -> Assignment:
 @transaction.atomic
 def hand_out_skipped(campaign: Campaign, *, user: Any) -> int:
     """Release all skipped items of a campaign to everybody; return how many."""
-    skipped = Assignment.objects.select_for_update(of=("self",)).filter(
-        campaign=campaign, state=AssignmentState.SKIPPED
-    )
+    skipped = Assignment.objects.filter(campaign=campaign, state=AssignmentState.SKIPPED)
+    campaign.seats.filter(annotator__in=skipped.values("annotator")).lock()
     assignments = list(skipped.select_related("campaign", "item").order_by("pk"))
     _hand_out(assignments, user=user)
     return len(assignments)
@@ -103,7 +102,8 @@ def _hand_out(assignments: list[Assignment], *, user: Any) -> None:
             )
     _note(assignments, ReviewAction.HANDED_OUT, user=user)
     # Their places have been free since they were skipped or rejected.
-    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
+    _update(
+        assignments,
         state=AssignmentState.EXPIRED, answer=None, draft=None, submitted_at=None, seconds=None,
         flagged=False, skip_reason="",
     )  # fmt: skip
@@ -133,13 +133,10 @@ def exclude(annotator: Annotator, *, user: Any, reason: str) -> Exclusion:
         annotator=annotator, user=user, by_name=_name(user), reason=reason, at=timezone.now()
     )
     seats = Seat.objects.filter(annotator=annotator)
-    # Seats before items, as annotators lock them, to prevent deadlocks.
-    locked = seats.select_for_update(no_key=True).order_by("pk")
-    for campaign in list(locked.values_list("campaign", flat=True)):
-        release_expired(campaign, leaving=[annotator.pk])
+    released = end_leases(seats.lock())
     seats.filter(removed_at=None).update(removed_at=exclusion.at)
     submitted = _of_person(annotator, AssignmentState.SUBMITTED)
-    _reject(submitted, user=user, reason=f"Excluded: {reason}"[:REASON_LIMIT])
+    _reject(submitted, user=user, reason=f"Excluded: {reason}"[:REASON_LIMIT], released=released)
     return exclusion
 
 
@@ -158,7 +155,9 @@ def lift(annotator: Annotator, *, user: Any) -> None:
         raise AnnotationError(f"{annotator} is not excluded.")
     exclusion.lifted_at, exclusion.lifted_by_name = timezone.now(), _name(user)
     exclusion.save(update_fields=["lifted_at", "lifted_by_name"])
-    Seat.objects.filter(annotator=annotator, removed_at=exclusion.at).update(removed_at=None)
+    seats = Seat.objects.filter(annotator=annotator)
+    seats.lock()
+    seats.filter(removed_at=exclusion.at).update(removed_at=None)
     # Answers that were rejected individually before stay rejected.
     by_exclusion = Review.objects.filter(
         assignment__annotator=annotator, at__gte=exclusion.at, action=ReviewAction.REJECTED
@@ -169,18 +168,18 @@ def lift(annotator: Annotator, *, user: Any) -> None:
 
 
 def _of_person(annotator: Annotator, state: AssignmentState) -> list[Assignment]:
-    rows = Assignment.objects.select_for_update(of=("self",)).filter(
-        annotator=annotator, state=state
-    )
+    rows = Assignment.objects.filter(annotator=annotator, state=state)
     return list(rows.select_related("campaign", "item").order_by("pk"))
 
 
 # Helpers
 
 
-def _reject(assignments: list[Assignment], *, user: Any, reason: str) -> None:
+def _reject(
+    assignments: list[Assignment], *, user: Any, reason: str, released: Sequence[int] = ()
+) -> None:
     _note(assignments, ReviewAction.REJECTED, user=user, reason=reason)
-    _set_state(assignments, AssignmentState.REJECTED)
+    _set_state(assignments, AssignmentState.REJECTED, released=released)
 
 
 def _restore(assignments: list[Assignment], *, user: Any) -> None:
@@ -189,15 +188,16 @@ def _restore(assignments: list[Assignment], *, user: Any) -> None:
     _set_state(assignments, AssignmentState.SUBMITTED)
 
 
-def _set_state(assignments: list[Assignment], state: AssignmentState) -> None:
-    if not assignments:
-        return
-    ids = [assignment.pk for assignment in assignments]
-    Assignment.objects.filter(pk__in=ids).update(state=state)
+def _set_state(
+    assignments: list[Assignment], state: AssignmentState, *, released: Sequence[int] = ()
+) -> None:
+    """Set the state of assignments whose seats are locked, and count the places of their items and
+    of released ones: all at once, as items are locked in one order."""
+    _update(assignments, state=state)
     for assignment in assignments:
         assignment.state = state
     ordinary = [row for row in assignments if row.item.kind == ItemKind.ORDINARY]
-    count_places([row.item_id for row in ordinary])
+    count_places([*released, *(row.item_id for row in ordinary)])
     for annotator in dict.fromkeys(row.annotator_id for row in ordinary):
         of_person = [row for row in ordinary if row.annotator_id == annotator]
         count_again(
@@ -205,6 +205,13 @@ def _set_state(assignments: list[Assignment], state: AssignmentState) -> None:
             {output for row in of_person for output in row.shown},
             project=of_person[0].campaign.project_id,
         )
+
+
+def _update(assignments: Sequence[Assignment], **fields: Any) -> None:
+    ids = [assignment.pk for assignment in assignments]
+    # In parts, as a statement has at most 65,535 parameters.
+    for start in range(0, len(ids), 10_000):
+        Assignment.objects.filter(pk__in=ids[start : start + 10_000]).update(**fields)
 
 
 def _note(
@@ -220,8 +227,10 @@ def _note(
 
 
 def _locked(assignment_id: int) -> Assignment:
-    rows = Assignment.objects.select_for_update(of=("self",)).select_related("campaign", "item")
-    return rows.get(pk=assignment_id)
+    """Return an assignment, with its annotator's seat locked."""
+    rows = Assignment.objects.filter(pk=assignment_id)
+    Seat.objects.filter(**rows.values("campaign", "annotator").get()).lock()
+    return rows.select_related("campaign", "item").get()
 
 
 def _reason(written: str, message: str) -> str:

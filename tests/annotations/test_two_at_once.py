@@ -103,7 +103,7 @@ def test_a_person_who_skips_while_being_excluded_is_told_so(
     _excluded, skipped = interrupt(
         monkeypatch,
         reviewing,
-        "release_expired",
+        "end_leases",
         lambda: exclude(seat.annotator, user=annotators[1], reason="Guesses."),
         lambda: skip(seat, first, "unclear"),
     )
@@ -121,7 +121,7 @@ def test_a_person_who_skips_while_losing_the_seat_is_told_so(
     _seated, skipped = interrupt(
         monkeypatch,
         campaigns,
-        "release_expired",
+        "end_leases",
         lambda: seat_annotators(campaign, annotators[1:]),
         lambda: skip(seat, first, "unclear"),
     )
