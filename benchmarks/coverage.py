@@ -67,10 +67,9 @@ from geval.statistics.probability_calibration import (
     squared_calibration_error,
 )
 from geval.statistics.resampling import Interval, Over
-from geval.statistics.results import Estimate
 from geval.statistics.significance import new_systems_test, permutation_test
 from geval.statistics.thresholds import SIGNIFICANCE
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 VERDICTS = "verdicts at the border"
 SENTENCES = "sentences on probabilities"

@@ -161,7 +161,7 @@ def against_others(project: Any) -> None:
 def update(project: Any, client: Any) -> float:
     """Seconds until the page has taken 16 new scores in."""
     from evaluations.models import CandidateOutput, Score
-    from evaluations.models.noted_changes import note_change
+    from evaluations.models.changes import note_change
 
     criterion, judge = project.criteria.first(), project.judges.first()
     address = f"/p/{project.slug}/report/live/"

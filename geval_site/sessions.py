@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from geval_site.demo_logins import is_refused
-from geval_site.joined_query import JoinedQuery
+from geval_site.sql import JoinedQuery
 
 log = structlog.stdlib.get_logger(__name__)
 _SESSIONS = JoinedQuery(

@@ -14,7 +14,7 @@ from django.contrib.auth.views import (
 from django.urls import include, path
 
 from evaluations.web.api.app import api
-from evaluations.web.views.passwords import ResetView
+from evaluations.web.views.account import ResetView
 from geval_site.docs import docs_page
 
 urlpatterns = [

@@ -18,7 +18,7 @@ from annotations.open_links.arrival import participant_of
 from annotations.open_links.places import end, seat_of
 from evaluations.models import Project
 from evaluations.people.languages import in_language
-from geval_site.joined_query import JoinedQuery
+from geval_site.sql import JoinedQuery
 
 View = Callable[..., HttpResponse]
 _SEATS = JoinedQuery(

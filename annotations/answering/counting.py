@@ -14,7 +14,7 @@ from django.db import connection
 
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference, Rating, Span
 from evaluations.models import Criterion
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from geval.files.answers.pairs import preference_pairs
 
 _Key = tuple[int, ...]

@@ -22,10 +22,10 @@ from annotations.models import (
 )
 from annotations.planning.assignment import locked_assignment, refuse_if_not_open, reserve_again
 from evaluations.models import CandidateOutput, Criterion
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from geval.files.answers.checks import is_as_expected
 from geval.files.answers.pairs import preference_pairs
-from geval_site.joined_query import JoinedQuery
+from geval_site.sql import JoinedQuery
 
 _CRITERIA = JoinedQuery(
     {"c": Criterion},

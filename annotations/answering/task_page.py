@@ -28,7 +28,7 @@ from geval.files.answers.checks import ROUNDING, winner_of
 from geval.statistics.scales import Scale, short
 from geval.texts.turns import Turn, turns_from
 from geval.texts.word_differences import Piece, word_differences
-from geval_site.joined_query import JoinedQuery
+from geval_site.sql import JoinedQuery
 
 # On scales with more points than this, the number is typed, not chosen.
 MOST_BUTTONS = 11

@@ -18,7 +18,7 @@ from annotations.models import (
 )
 from annotations.planning.campaigns import close_campaign
 from evaluations.models import AuditEntry
-from evaluations.models.noted_changes import state_of
+from evaluations.models.changes import state_of
 from evaluations.models.query_arrays import fetch_numbers
 from evaluations.models.row_by_row import for_each
 from evaluations.reports.data import load_data

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotations.errors import AnnotationError
 from annotations.models import (
     Annotator,
     Assignment,
@@ -24,7 +25,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.open_links.arrival import Arrival, joined, participant_by
-from annotations.planning.assignment import end_leases
+from annotations.planning.assignment import end_leases, practice_outcome, queue_of
 from annotations.planning.places import count_places
 from evaluations.models.row_by_row import for_each
 from geval.texts.short_questions import question_of
@@ -227,3 +228,20 @@ def remove_personal_data(participants: Iterable[Participant]) -> int:
                 external_id=None, study="", session="", before={}, after={}
             )
     return removed
+
+
+def items_of(participant: Participant, seat: Seat) -> list[int] | None:
+    """Return the ids of a participant's next assignments; empty if the campaign was closed or its
+    deadline has passed, so that they reach the end. None if they have just been screened out after
+    practice."""
+    # Annotators with ordinary items have passed.
+    if not seat.handed and practice_outcome(seat) is False:
+        end(participant, ParticipantState.SCREENED, ScreenedFor.PRACTICE)
+        return None
+    try:
+        queue = queue_of(seat)
+        # Release overdue items first, so that nobody is sent away while items are held by people
+        # whose time is over.
+        return queue_of(seat) if not queue and end_overdue(participant.link) else queue
+    except AnnotationError:
+        return []

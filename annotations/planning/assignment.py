@@ -28,7 +28,7 @@ from annotations.models import (
 )
 from annotations.planning.places import count_places
 from geval.statistics.item_plan import checks_due, shown_order, shows_scores
-from geval_site.joined_query import JoinedQuery
+from geval_site.sql import JoinedQuery
 
 # Keep at least this many items reserved, so that the next one is loaded after submitting; a
 # document's items are assigned together.

@@ -10,8 +10,8 @@ from annotations.answering.answers import Answer, Question, Shape, read_answer
 from annotations.answering.submission import questions_of
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
 from annotations.results.comparable_values import COMPARABLE
+from evaluations.models.changes import note_change
 from evaluations.models.improving import withheld_documents
-from evaluations.models.noted_changes import note_change
 
 # The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""

@@ -10,7 +10,7 @@ from annotations.models import Annotator, Assignment, AssignmentState, ItemKind
 from evaluations.models.improving import withheld_documents
 from geval.files.answers.numbers import values
 from geval.statistics.reliability import cohen_kappa
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,10 @@ from annotations.open_links.places import (
     finish,
     is_banned,
     is_taking_people,
+    items_of,
     seat_of,
     take_place,
 )
-from annotations.results.passing import items_of
 from evaluations.people.languages import in_language, own_words
 from geval.texts.formatting.markdown import as_html
 

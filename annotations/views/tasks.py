@@ -16,6 +16,7 @@ from annotations.answering.submission import questions_of, submit
 from annotations.answering.task_page import own_assignment, task_page
 from annotations.errors import AnnotationError
 from annotations.models import Assignment, AssignmentState, Seat
+from annotations.open_links.places import items_of
 from annotations.planning.assignment import (
     ALONG,
     idle_reason,
@@ -26,7 +27,6 @@ from annotations.planning.assignment import (
     skip,
 )
 from annotations.results.comparison import answer_of, answers_of_others, own_answers
-from annotations.results.passing import items_of
 from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
 from geval_site.site_files import site_files

@@ -5,7 +5,7 @@ from functools import partial
 
 from assurance.disagreements.topic_words import topic_words
 from evaluations.models import EvaluationRun, Project
-from evaluations.models.noted_changes import state_of
+from evaluations.models.changes import state_of
 from evaluations.reports.data import fill_judges
 from evaluations.reports.serving.parts import Page, part_of_page
 from geval.reports.data import ReportData

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from django.db import connection
 
 from evaluations.models import Project
-from evaluations.models.noted_changes import state_of
+from evaluations.models.changes import state_of
 from geval.reports.memo import remembered_as
 from geval.statistics.thresholds import WORD_DOCUMENTS, WORD_SHARE
 

@@ -25,7 +25,7 @@ from evaluations.models import (
     StudyKind,
     StudyPart,
 )
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.models.row_by_row import for_each
 from geval.llm.prompts import PromptError
 

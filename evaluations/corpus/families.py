@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from django.db import transaction
 
 from evaluations.models import Judge, Project, System
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 
 
 @transaction.atomic

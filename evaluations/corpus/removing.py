@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from annotations.models import Campaign
 from evaluations.corpus.dependents import count_dependents, describe_dependents
 from evaluations.models import CandidateOutput, Criterion, Document, Project, RunCriterion, Score
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 
 
 class StillInUseError(Exception):

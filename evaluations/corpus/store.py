@@ -18,7 +18,7 @@ from evaluations.corpus.load_overview import contents_of, criteria_of
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
 from evaluations.models import Project
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
 from geval.files.apart import read_apart

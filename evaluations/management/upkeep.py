@@ -25,7 +25,7 @@ from annotations.goals.goals import close_reached_campaigns
 from annotations.open_links.places import end_all_overdue
 from annotations.planning.campaigns import announce_answered_campaigns
 from annotations.results.mails import note_due_mails
-from evaluations.corpus.uploads.leftovers import clear_leftovers
+from evaluations.corpus.uploads.keeping import clear_leftovers
 from evaluations.corpus.uploads.loading import neglected_uploads
 from evaluations.judging.runs.errands import neglected_errands
 from evaluations.judging.runs.resuming import resume_due_runs

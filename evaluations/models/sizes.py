@@ -2,7 +2,7 @@
 rated, for pages that always show them.
 
 Small numbers are counted each time. Large ones are cached in each process until the project's texts
-or ratings change, as `evaluations.models.noted_changes` records.
+or ratings change, as `evaluations.models.changes` records.
 """
 
 import threading

@@ -14,7 +14,7 @@ from evaluations.models.newest_scores import newest_scores
 from geval.reports.score_cells import CriterionRow, ScoreOf, judge_cell
 from geval.statistics.scales import Scale
 from geval.texts.word_differences import Piece, word_differences
-from geval_site.joined_query import JoinedQuery
+from geval_site.sql import JoinedQuery
 
 # Compiled statements that return no model instances: a document with many systems has a thousand
 # scores.

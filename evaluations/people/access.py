@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 
 from evaluations.models import Membership, Project, Role
-from geval_site.joined_query import JoinedQuery
+from geval_site.sql import JoinedQuery
 
 EVERYONE = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.RESEARCHER, Role.VIEWER})

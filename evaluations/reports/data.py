@@ -11,9 +11,9 @@ from django.db import connection
 
 from annotations.models import Campaign, CampaignState
 from evaluations.models import Criterion, EvaluationRun, Judge, LockedDocuments, Project
+from evaluations.models.changes import Key, state_of
 from evaluations.models.corpus import System
 from evaluations.models.newest_scores import newest_scores
-from evaluations.models.noted_changes import Key, state_of
 from evaluations.models.query_arrays import (
     fetch_groups,
     fetch_numbers,

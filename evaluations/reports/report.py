@@ -3,12 +3,13 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from prometheus_client import Histogram
+
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.comparisons import leaderboards
 from evaluations.reports.data import load_data, only_round
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import Searches, searches_behind
-from evaluations.reports.timing import report_seconds
 from geval.reports.data import ReportData
 from geval.reports.leaderboard import Leaderboard, with_seen
 from geval.reports.options import ReportOptions
@@ -16,6 +17,12 @@ from geval.reports.report import CriterionResult, Records, Report, report_of
 from geval.reports.report import criterion_result as result_of
 from geval.reports.verdicts.steps import OnStep, unseen
 from geval_site.extensions import instructed_judges
+
+report_seconds = Histogram(
+    "geval_report_seconds",
+    "Time to compute a report, or to find that nothing has changed.",
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
+)
 
 
 @report_seconds.time()

@@ -6,6 +6,7 @@ from django.urls import path
 
 from evaluations.web.addresses import PROJECT, page
 from evaluations.web.views import (
+    account,
     annotators,
     corpus,
     criteria,
@@ -15,8 +16,6 @@ from evaluations.web.views import (
     freezing,
     items,
     judges,
-    languages,
-    mails,
     members,
     projects,
     reports,
@@ -24,7 +23,6 @@ from evaluations.web.views import (
     sharing,
     site,
     systems,
-    tokens,
     uploads,
     webhooks,
 )
@@ -135,10 +133,10 @@ urlpatterns = [
     page(PROJECT + "usage/", site.project_usage),
     page("site/", site.site_overview),
     page("site/limits/<int:pk>/", site.limits_edit),
-    page("tokens/", tokens.token_list),
-    page("tokens/<int:pk>/revoke/", tokens.token_revoke),
-    page("mails/", mails.mail_settings),
-    page("language/", languages.language_choose),
+    page("tokens/", account.token_list),
+    page("tokens/<int:pk>/revoke/", account.token_revoke),
+    page("mails/", account.mail_settings),
+    page("language/", account.language_choose),
     page("invitation/<str:token>/", members.invitation_accept),
     page("new/archive/", projects.project_import),
     page("shared/<str:token>/", sharing.shared_report),

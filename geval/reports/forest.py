@@ -3,7 +3,7 @@
 from geval.reports.drawings.numbers import ForestLine
 from geval.reports.report import CriterionResult
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 
 ONE_RATER = "one rater"
 

@@ -23,7 +23,7 @@ from geval.statistics.jackknife import LeftOut
 from geval.statistics.layout import positions
 from geval.statistics.preferences import Davidson, davidson_intervals
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 from geval.texts.subjects import JudgeLike
 from geval.texts.turns import question_of
 

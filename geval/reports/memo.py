@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from cachetools import LRUCache, cached
 
-from geval.statistics.digests import digest_of_array
+from geval.statistics.once import digest_of_array
 
 Result = TypeVar("Result")
 MOST_RESULTS = 4000

@@ -8,7 +8,7 @@ import numpy as np
 from geval.reports.seen import marked
 from geval.statistics.correlation import coefficient_of
 from geval.statistics.preferences import bradley_terry
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 from geval.texts.subjects import JudgeLike
 
 SAME = 1e-9

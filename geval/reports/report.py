@@ -42,9 +42,8 @@ from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.passing import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
 from geval.texts.subjects import CriterionLike, JudgeLike
 

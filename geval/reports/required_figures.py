@@ -7,8 +7,8 @@ from geval.reports.requirements import CLAIMS, Figure
 from geval.reports.verdicts.null_judges import NullDraw
 from geval.reports.verdicts.verdict import Verdict, verdict_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
+from geval.statistics.types import Estimate
 
 _VERDICTS = {
     "verdict.stands_in": (Verdict.STANDS_IN,),

@@ -15,11 +15,10 @@ from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.narrowing import Step, anytime_mean
 from geval.statistics.projection import documents_for
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents
 from geval.statistics.scales import Scale, short
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PROMISE
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share
 from geval.texts.numbers import in_brackets, in_time, signed, thin, two_decimals
 from geval.texts.subjects import CriterionLike

@@ -13,8 +13,7 @@ from geval.reports.human_scores import HumanScores
 from geval.reports.samples import about_asking
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.repeatability import Repeatability, repeatability
-from geval.statistics.results import Estimate
-from geval.statistics.types import IntArray
+from geval.statistics.types import Estimate, IntArray
 from geval.texts.numbers import shown, thin, whole_percent
 
 # Alternative numbers of replies per score, next to the actual number.

@@ -18,14 +18,13 @@ from geval.statistics.distributions import t_ppf
 from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, mean_of_rows, no_interval, within
 from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import (
     ALPHA_SKEWNESS,
     EQUAL_VALUES,
     INTERVAL_DOCUMENTS,
     INTERVAL_SYSTEMS,
 )
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import Estimate, FloatArray, IntArray
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 MANY_VALUES = (

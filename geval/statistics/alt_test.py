@@ -16,7 +16,6 @@ from geval.statistics.coefficients import ranks
 from geval.statistics.distributions import t_cdf, t_ppf, t_tail
 from geval.statistics.layout import Ratings
 from geval.statistics.once import once
-from geval.statistics.results import Estimate
 from geval.statistics.significance import benjamini_yekutieli
 from geval.statistics.thresholds import (
     ALT_TEST_EPSILON,
@@ -25,7 +24,7 @@ from geval.statistics.thresholds import (
     ALT_TEST_WINNING_RATE,
     CONFIDENCE,
 )
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import Estimate, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

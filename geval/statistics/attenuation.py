@@ -14,9 +14,8 @@ import numpy as np
 from geval.statistics.jackknife import LeftOut, documents_counting, no_interval
 from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import NOISE_DOCUMENTS, NOISE_OUTPUTS, NOISE_RELIABILITY
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 FEW_TWICE = f"fewer than {NOISE_OUTPUTS} outputs were rated by two people"
 NOISY = (

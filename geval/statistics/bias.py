@@ -15,8 +15,7 @@ from geval.statistics.correlation import Coefficient
 from geval.statistics.jackknife import LeftOut, documents_counting, mapped, no_interval
 from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
-from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from scipy import special
 
 from geval.statistics.jackknife import LeftOut, mapped, no_interval
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import CHOICES_OF_EACH, INTERVAL_DOCUMENTS
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 # One pair of choices about the same comparison: its document, and both choices.
 ChoicePair = tuple[Hashable, int, int]

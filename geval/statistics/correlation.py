@@ -34,8 +34,7 @@ from geval.statistics.coefficients import (
     spearman_rows,
 )
 from geval.statistics.layout import Outputs, complete
-from geval.statistics.results import Estimate
-from geval.statistics.types import DIGITS, FloatArray
+from geval.statistics.types import DIGITS, Estimate, FloatArray
 from geval.statistics.weighted import weighted_mean
 
 Coefficient = Literal["pearson", "spearman", "kendall"]

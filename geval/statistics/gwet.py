@@ -17,10 +17,9 @@ from geval.statistics.agreement import MANY_VALUES
 from geval.statistics.jackknife import LeftOut, mapped, no_interval
 from geval.statistics.layout import Outputs, Ratings, equal_pairs, mean_of, sums
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.scales import short
 from geval.statistics.thresholds import EQUAL_VALUES
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 Credit = Literal["identity", "quadratic"]
 UNUSED_ENDS = (

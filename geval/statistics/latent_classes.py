@@ -15,7 +15,6 @@ from scipy import special
 from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, no_interval
 from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import (
     COMPETENCE_OUTPUTS,
     COMPETENCE_RATERS,
@@ -24,7 +23,7 @@ from geval.statistics.thresholds import (
     RATING_VALUES,
     SPLIT,
 )
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import Estimate, FloatArray, IntArray
 
 # Documents are left out in this many groups, as each needs another run of EM.
 GROUPS = 20

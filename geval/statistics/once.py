@@ -3,6 +3,7 @@ ratings."""
 
 import hashlib
 import threading
+import weakref
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -10,12 +11,24 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from cachetools import LRUCache
 
-from geval.statistics.digests import digest_of_array
-
 Inputs = ParamSpec("Inputs")
 Result = TypeVar("Result")
 # Few, as each may be as large as all outputs of a project.
 MOST_KEPT = 8
+# Tables are kept while nothing changes, so their digests are cached with them.
+_known: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
+
+
+def digest_of_array(array: np.ndarray) -> bytes:
+    """Return a digest of an array's shape, type and contents, which must not change afterwards."""
+    kept = _known.get(id(array))
+    if kept is not None and kept[0]() is array:
+        return kept[1]
+    digest = hashlib.blake2b(repr((array.shape, array.dtype.str)).encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(array).data)
+    key = id(array)
+    _known[key] = (weakref.ref(array, lambda _gone: _known.pop(key, None)), digest.digest())
+    return _known[key][1]
 
 
 def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:

@@ -22,8 +22,7 @@ from geval.statistics.coefficients import concordance
 from geval.statistics.layout import Block, Outputs, complete
 from geval.statistics.once import once
 from geval.statistics.resampling import MOST_GROUPS, in_groups
-from geval.statistics.results import Estimate
-from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 
 MOST_PAIRS = 50_000_000
 

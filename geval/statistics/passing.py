@@ -26,9 +26,8 @@ from geval.statistics.jackknife import (
 )
 from geval.statistics.layout import Outputs, complete, mean_of, sums
 from geval.statistics.resampling import Interval, percentile_interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import Estimate, FloatArray, IntArray
 
 FOLDS = 5
 # The standard error over so many draws is known to 5 %.

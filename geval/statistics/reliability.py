@@ -6,8 +6,7 @@ from typing import Literal
 import numpy as np
 
 from geval.statistics.layout import Ratings, mean_of
-from geval.statistics.results import Estimate
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 Weights = Literal["none", "linear", "quadratic"]
 SAME = "all ratings are the same"

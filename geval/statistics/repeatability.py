@@ -13,9 +13,8 @@ import numpy as np
 from geval.statistics.coefficients import pearson
 from geval.statistics.layout import Outputs, Ratings, equal_pairs, mean_of
 from geval.statistics.reliability import one_way
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import REPLIES_ITEMS
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 _FEW = f"fewer than {REPLIES_ITEMS} items have two replies or more"
 

@@ -26,14 +26,13 @@ from scipy import special
 from geval.statistics.jackknife import mapped, no_interval, t_interval
 from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import (
     RATING_VALUES,
     SEVERITY_DOCUMENTS,
     SEVERITY_ERROR,
     SEVERITY_SHARED,
 )
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import Estimate, FloatArray, IntArray
 
 # A weak normal prior, so that an annotator who is always the stricter one has a finite severity.
 RIDGE = 0.01

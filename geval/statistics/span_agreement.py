@@ -15,9 +15,8 @@ from geval.statistics.gamma import Mark, disorder_beside_chance, draws_for
 from geval.statistics.jackknife import LeftOut, mapped, no_interval
 from geval.statistics.layout import mean_of, sums
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import SPAN_OUTPUTS
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import Estimate, FloatArray, IntArray
 
 FEW_TEXTS = f"fewer than {SPAN_OUTPUTS} outputs were marked by two people"
 MANY_MARKS = f"fewer than {SPAN_OUTPUTS} outputs have few enough marks to align"

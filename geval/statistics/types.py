@@ -1,4 +1,7 @@
-"""Types of arrays, and the precision of means, ratings and scores."""
+"""Types of arrays, the precision of means, ratings and scores, and results that may be
+undefined."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,3 +28,15 @@ def rounded(values: FloatArray) -> FloatArray:
     if decimals > MOST_DECIMALS:  # 10 to that power overflows
         return values
     return np.asarray(np.round(values, decimals))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic's value, or None with the reason why it is undefined. Never NaN."""
+
+    value: float | None
+    reason: str = ""
+
+    @staticmethod
+    def undefined(reason: str) -> "Estimate":
+        return Estimate(None, reason)

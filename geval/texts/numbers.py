@@ -3,8 +3,8 @@
 from decimal import Decimal
 
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.scales import short
+from geval.statistics.types import Estimate
 
 # A narrow space without a line break.
 NARROW = "\u202f"

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotations.models import Annotator, Assignment, AssignmentState, Campaign, Rating
 from evaluations.models import CandidateOutput, Criterion, Document, Project, System
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 
 
 def many_documents(project: Project, count: int) -> None:

@@ -21,7 +21,7 @@ from evaluations.models import (
     RunState,
     ShareLink,
 )
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.models.tokens import digest_of
 from evaluations.reports.serving import live
 from tests.made_up_files import files_of

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from geval.texts.formatting.indenting import DEEPEST, indented
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, language_of, looks_like
-from geval.texts.formatting.showing import MOST_LETTERS, shown
-from geval.texts.formatting.tables import MOST_CELLS
+from geval.texts.formatting.showing import MOST_CELLS, MOST_LETTERS, shown
 
 VALUES = st.recursive(
     st.none()

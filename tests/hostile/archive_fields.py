@@ -14,8 +14,7 @@ from assurance.instrument.studies import PARTS
 from evaluations.models import Project, StudyKind
 from evaluations.projects.archive.checking import check_of
 from geval.files.archive.errors import WrongValueError
-from geval.files.archive.files import FILES
-from geval.files.archive.manifest import FORMAT, VERSION
+from geval.files.archive.manifest import FILES, FORMAT, VERSION
 from geval.files.archive.record_file import Ref
 from tests.archive.test_round_trip import archived
 

@@ -30,7 +30,7 @@ from evaluations.models import (
     StudyKind,
     StudyPart,
 )
-from evaluations.models.noted_changes import note_change, state_of
+from evaluations.models.changes import note_change, state_of
 from evaluations.models.tokens import digest_of
 from evaluations.projects.archive.read import read_archive
 from evaluations.reports.probes import Sensitivity

@@ -11,7 +11,7 @@ from django.test import Client
 
 from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Document, Judge, Project, Score
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.reports.serving.live import live_data
 from evaluations.reports.serving.parts import figures_of_documents
 
@@ -103,7 +103,7 @@ def test_scores_off_the_scale_have_no_distance(scored: Project) -> None:
 
 
 def test_a_new_rating_changes_the_order_at_once(client: Client, scored: Project) -> None:
-    from evaluations.models.noted_changes import note_change
+    from evaluations.models.changes import note_change
 
     assert names(client, "sort=low")[0] == "d1"
     Rating.objects.filter(output__document__doc_id="d3").update(score=1.0)
@@ -114,7 +114,7 @@ def test_a_new_rating_changes_the_order_at_once(client: Client, scored: Project)
 
 def test_documents_without_numbers_come_last(client: Client, scored: Project) -> None:
     Document.objects.create(project=scored, doc_id="empty", source="Nothing.")
-    from evaluations.models.noted_changes import note_change
+    from evaluations.models.changes import note_change
 
     note_change(scored.pk)
 

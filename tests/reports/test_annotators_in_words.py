@@ -9,8 +9,8 @@ from geval.reports.annotators import (
 )
 from geval.statistics.latent_classes import RaterCompetence
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.severity import RaterSeverity
+from geval.statistics.types import Estimate
 
 NONE = Interval(None, None, "few")
 Severity = tuple[float, tuple[float, float] | None]

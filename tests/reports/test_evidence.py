@@ -9,7 +9,7 @@ from geval.reports.verdicts.null_judges import NullDraw, NullJudge
 from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 from tests.thresholds.test_verdicts_at_their_borders import evidence
 
 NOTHING = Estimate.undefined("nothing")

@@ -23,7 +23,7 @@ from evaluations.models import (
     ReportSnapshot,
     WorkerHeartbeat,
 )
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.serving import live, parts, worker
 from evaluations.reports.serving.cached_report import MOST_WAITING, RETRY_AFTER

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from geval.reports.downloads.latex import first_cell
 from geval.reports.figures import Figure, as_label
-from geval.texts.latex import first_cell
 
 
 @pytest.mark.parametrize(

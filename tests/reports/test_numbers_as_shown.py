@@ -3,7 +3,7 @@
 import pytest
 
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 from geval.texts.numbers import in_brackets, shown, signed, with_decimals
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotations.models import Rating
 from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Score, ShareLink
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.reports.data import load_data
 from geval.reports.drilldown import documents_behind
 

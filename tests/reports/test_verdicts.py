@@ -18,7 +18,7 @@ from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
 from geval.reports.words import headline, in_a_sentence, reading
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 from tests.reports.test_best_judge import FAIR, OUTPUTS, QUALITY, rated, scored
 
 Load = Callable[..., LoadResult]

@@ -7,8 +7,8 @@ import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.judging.runs.estimate import estimate_run
-from evaluations.judging.runs.item_questions import criterion_prompts
 from evaluations.judging.runs.lifecycle import resume_run
+from evaluations.judging.runs.run_questions import criterion_prompts
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelReply, Project, Transport

@@ -28,7 +28,7 @@ from evaluations.models import (
     Score,
     System,
 )
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.models.runs import MORE_TO_LAY_OUT
 from evaluations.pages.runs import run_goals
 from evaluations.pages.runs.run_goals import end_runs_at_goals

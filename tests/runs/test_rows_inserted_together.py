@@ -9,11 +9,11 @@ import pytest
 
 from evaluations.judging.runs import leases, results
 from evaluations.models import EvaluationRun, ItemState, ModelReply, Score
-from evaluations.models.inserting import insert_rows
 from geval.llm.calls import Answer
 from geval.llm.judgement import Judgement
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.scoring import Scored
+from geval_site.sql import insert_rows
 from tests.runs.laid_out import run
 
 __all__ = ["run"]

@@ -17,8 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.corpus.uploads import keeping, loading
-from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
-from evaluations.corpus.uploads.leftovers import clear_leftovers
+from evaluations.corpus.uploads.keeping import ChosenFile, clear_leftovers, keep_upload
 from evaluations.corpus.uploads.loading import neglected_uploads, start_check, work_on_upload
 from evaluations.models import Project, Upload, UploadState
 from evaluations.web.forms.uploads import initial_options

@@ -16,7 +16,7 @@ from geval.statistics.proof import (
     smallest_gain,
 )
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
+from geval.statistics.types import Estimate
 
 
 def judges(seed, *, documents=40, systems=6, noise=(0.5, 1.0)):

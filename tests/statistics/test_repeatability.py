@@ -10,8 +10,8 @@ import pytest
 from benchmarks.instrument import RECORDED, SCALES, predicted_and_observed, recorded_replies
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.repeatability import Repeatability, repeatability
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import REPLIES_ITEMS
+from geval.statistics.types import Estimate
 
 RNG = np.random.default_rng(4)
 

@@ -11,8 +11,8 @@ from geval.reports.words import spot_check_size
 from geval.statistics.agreement import BehindARater
 from geval.statistics.layout import Outputs
 from geval.statistics.null_judges import is_met
-from geval.statistics.results import Estimate
 from geval.statistics.scales import Scale
+from geval.statistics.types import Estimate
 from tests.reports.test_verdicts import evidence as as_good_as_a_rater
 from tests.thresholds.three_points import pins
 

@@ -9,8 +9,8 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluations.models import LockedDocuments, LockedText, LockEvent, Look, Project
+from evaluations.models.changes import note_change
 from evaluations.models.improving import EventKind
-from evaluations.models.noted_changes import note_change
 from geval.statistics.thresholds import LOCKED_DOCUMENTS
 
 COMMAND_LINE = "the command line"

@@ -1,6 +1,9 @@
 """Store uploaded files in the database until they are loaded, readable by every worker."""
 
+import contextlib
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -132,3 +135,21 @@ def problems_with(upload: Upload) -> list[str]:
         elif not file.preview.get("structure"):
             problems += [f"{file.name}: {problem}" for problem in problems_of(file.columns)]
     return problems
+
+
+KEPT_SECONDS = 24 * 3600
+
+
+def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
+    """Remove files that have not been touched for this long; return how many."""
+    folder = settings.TEMPORARY_DIR
+    if folder is None:
+        return 0
+    cleared = 0
+    for path in folder.iterdir():
+        # Another worker may be removing files at the same time.
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > older_than:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                cleared += 1
+    return cleared

@@ -17,18 +17,19 @@ import structlog
 from evaluations.judging.runs import results
 from evaluations.judging.runs.asking import Asking
 from evaluations.judging.runs.feeding import Feeder, Waiting
-from evaluations.judging.runs.first_items import first_items_of
 from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import RunShare, StoppedError
 from evaluations.judging.runs.writing import Writer
-from evaluations.models import ModelReply
+from evaluations.models import EvaluationRun, ItemState, ModelReply
 from geval.llm.calls import RetryPolicy
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.parsing import Failure, Reason
+from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
 from geval.llm.stopping import FailuresInARow, FirstItems
+from geval.statistics.thresholds import FIRST_ITEMS
 
 # Items that wait for an endpoint make room for others, up to this multiple of the calls in flight.
 MOST_OPEN = 3
@@ -170,3 +171,15 @@ class EndpointWork:
         # stored call; each reads its own score in the answer.
         outcome = self.questions.score_again(judgement.answers, question)
         return results.FinishedItem(item, key, outcome)
+
+
+def first_items_of(run: EvaluationRun, settings: RequestSettings) -> FirstItems | None:
+    """Return the watch over a run's first items.
+
+    None if the run has only a few items; if its first items are judged, so that a resumed run
+    continues; and for runs of searches and studies, which report failures themselves.
+    """
+    if not run.counts or run.items.all()[: FIRST_ITEMS + 1].count() <= FIRST_ITEMS:
+        return None
+    finished = run.items.filter(state__in=(ItemState.DONE, ItemState.FAILED))
+    return None if finished[:FIRST_ITEMS].count() >= FIRST_ITEMS else FirstItems(settings)

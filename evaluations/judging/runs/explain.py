@@ -1,9 +1,9 @@
 """Ask a model afterwards to explain a score; the explanation never changes the score."""
 
 from evaluations.judging.judges.clients import ask_model
-from evaluations.judging.runs.item_questions import criterion_prompts, question_about
 from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.judging.runs.lifecycle import evaluator_of
+from evaluations.judging.runs.run_questions import criterion_prompts, question_about
 from evaluations.models import Explanation, Score
 from evaluations.people.spending import count_money
 from geval.evaluators.geval import GEval

@@ -15,8 +15,8 @@ from django.conf import settings
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.corpus_view import corpus_for
 from evaluations.judging.runs.database import Database
-from evaluations.judging.runs.item_questions import criterion_prompts, item_of
 from evaluations.judging.runs.lifecycle import pause_run
+from evaluations.judging.runs.run_questions import criterion_prompts, item_of
 from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.models import EvaluationRun

@@ -17,8 +17,7 @@ from django.db.models.functions import Now
 
 from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
-from evaluations.models.inserting import insert_rows
-from evaluations.models.noted_changes import note_change
+from evaluations.models.changes import note_change
 from evaluations.people.counting import count_items
 from evaluations.people.spending import count_money
 from geval.llm.calls import Answer
@@ -29,6 +28,7 @@ from geval.llm.reply_json import choices_from_json, choices_to_json
 from geval.llm.scoring import Preferred, Scored
 from geval.statistics.scales import short
 from geval.texts.plain import storable
+from geval_site.sql import insert_rows
 
 log = structlog.stdlib.get_logger(__name__)
 # The reason if a value fits no column.

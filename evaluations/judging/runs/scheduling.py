@@ -20,9 +20,9 @@ from django.db.models.functions import Now
 
 from evaluations.judging.runs.shift import ours
 from evaluations.models import EvaluationRun, WorkerSlot
-from evaluations.models.compiled import CompiledQuery
 from evaluations.models.runs import PLAYGROUND
 from geval.llm.run_parameters import RunParameters
+from geval_site.sql import CompiledQuery
 
 # The share of slots that serve pilots and trials before other runs; at least one slot.
 INTERACTIVE_SHARE = 0.25

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotations.models import Rating
-from evaluations.judging.runs.item_questions import criterion_prompts, item_of
 from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.judging.runs.lifecycle import evaluator_of
+from evaluations.judging.runs.run_questions import criterion_prompts, item_of
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
 from geval.evaluators.base import CriterionPrompt, EvaluatorError, SettingsError

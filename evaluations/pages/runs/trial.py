@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from evaluations.judging.runs.item_questions import criterion_prompts
+from evaluations.judging.runs.run_questions import criterion_prompts
 from evaluations.models import EvaluationRun, PairScore, RunItem, Score
 from evaluations.pages.runs.item import prompts_of
 from geval.llm.replies import ReplyChoice

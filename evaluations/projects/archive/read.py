@@ -15,8 +15,8 @@ from django.db import DatabaseError, connection, transaction
 
 from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
+from evaluations.models.changes import note_change
 from evaluations.models.disk import is_disk_full
-from evaluations.models.noted_changes import note_change
 from evaluations.models.project import free_slug
 from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage

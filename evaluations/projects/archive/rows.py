@@ -1,4 +1,4 @@
-"""The database rows of an archive's files (geval/files/archive/files.py), as SQL."""
+"""The database rows of an archive's files (geval/files/archive/manifest.py), as SQL."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

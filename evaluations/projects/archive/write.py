@@ -18,8 +18,7 @@ from evaluations.projects.archive.rows import (
     select,
 )
 from evaluations.reports.ratings.weights import stated_probabilities
-from geval.files.archive.files import FILES
-from geval.files.archive.manifest import SHOWN_AS, Manifest, write_manifest
+from geval.files.archive.manifest import FILES, SHOWN_AS, Manifest, write_manifest
 from geval.files.archive.record_file import RecordFile
 from geval.files.archive.record_lines import as_line
 from geval_site.version import __version__

@@ -15,8 +15,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerHeartbeat
+from evaluations.models.changes import state_of
 from evaluations.models.kept_reports import OPEN
-from evaluations.models.noted_changes import state_of
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.serving.live import marks_of_runs
 from evaluations.reports.serving.parts import (

@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 
 from evaluations.models import Project
-from evaluations.models.noted_changes import state_of
+from evaluations.models.changes import state_of
 from evaluations.reports.data import LiveData
 from geval.reports.data import ReportData
 from geval.reports.page import DataVersion

@@ -1,10 +1,11 @@
-"""Errors of the API as problem details (RFC 9457)."""
+"""Responses to requests that fail: problem details (RFC 9457) for programs, a page for people."""
 
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 
 from evaluations.people.senders import is_for_api
 
@@ -42,3 +43,12 @@ class ApiProblemMiddleware:
                 answer[name] = response[name]
         answer.cookies = response.cookies
         return answer
+
+
+def refused(request: HttpRequest, status: int, title: str, said: str) -> HttpResponse:
+    """Args:
+    said: what was wrong, and what to do.
+    """
+    if is_for_api(request):
+        return problem(status, title, said)
+    return render(request, "refused.html", {"title": title, "said": said}, status=status)

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from evaluations.people.access import EDITORS, member_of
 from evaluations.people.senders import valid_token
-from evaluations.web.gate.refusals import refused
+from evaluations.web.api.problems import refused
 
 # The addresses of uploads, archives and the API's bulk loads; a test compares them with the URLs.
 UPLOADS = re.compile(

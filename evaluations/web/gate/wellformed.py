@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.http import parse_header_parameters
 
 from evaluations.models.disk import FULL, is_disk_full
-from evaluations.web.gate.refusals import refused
+from evaluations.web.api.problems import refused
 
 NUL = "\0"
 UTF_8 = ("utf-8", "utf8", "us-ascii", "ascii")

@@ -13,7 +13,7 @@ from evaluations.reports.data import options_of
 from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.serving.view import report_view
-from evaluations.web.forms.sharing import SnapshotForm
+from evaluations.web.forms.projects import SnapshotForm
 
 # Length of a hash's prefix that identifies one of a project's snapshots.
 LEAST_CHARACTERS = 8

@@ -17,7 +17,7 @@ from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.data import options_of
-from evaluations.web.forms.sharing import ShareForm
+from evaluations.web.forms.projects import ShareForm
 from evaluations.web.views import drawings, reports
 from geval.reports.options import LISTS
 

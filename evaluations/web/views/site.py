@@ -16,7 +16,7 @@ from evaluations.models import Project, ProjectLimits
 from evaluations.operations.overview import site_at_a_glance
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.limits import allowances
-from evaluations.web.forms.limits import LimitsForm
+from evaluations.web.forms.projects import LimitsForm
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from evaluations.corpus.families import keep_families
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.web.forms.systems import JudgeFormSet, SystemFormSet
+from evaluations.web.forms.projects import JudgeFormSet, SystemFormSet
 from geval.reports.report import family_of_judge
 from geval.statistics.bias import Family
 

@@ -15,7 +15,7 @@ from evaluations.people.audit import note_detail, note_refusal
 from evaluations.people.waking import wake_for_webhooks
 from evaluations.people.webhooks.announcing import leave_message
 from evaluations.people.webhooks.signing import new_secret
-from evaluations.web.forms.webhooks import WebhookForm
+from evaluations.web.forms.projects import WebhookForm
 
 SHOWN = 50
 # The session key of a secret, encrypted, for the one page that shows it.

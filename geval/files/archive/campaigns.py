@@ -1,8 +1,7 @@
 """Campaigns with their goals, items, answers and decisions, and who took part."""
 
 from geval.files.archive.errors import WrongValueError
-from geval.files.archive.record_file import Halted, RecordFile, Ref, Refs, Row, answers, same
-from geval.files.archive.references import (
+from geval.files.archive.record_file import (
     TO_ANNOTATOR,
     TO_ANSWER,
     TO_CAMPAIGN,
@@ -11,6 +10,13 @@ from geval.files.archive.references import (
     TO_JUDGE,
     TO_OUTPUT,
     TO_RIVAL,
+    Halted,
+    RecordFile,
+    Ref,
+    Refs,
+    Row,
+    answers,
+    same,
 )
 from geval.files.archive.shapes import QUESTIONS, REPLIES_TO_QUESTIONS, TEXTS
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH

@@ -2,8 +2,15 @@
 comparisons."""
 
 from geval.files.archive.errors import WrongValueError
-from geval.files.archive.record_file import RecordFile, Ref, Row, same
-from geval.files.archive.references import TO_ANNOTATOR, TO_CRITERION, TO_OUTPUT
+from geval.files.archive.record_file import (
+    TO_ANNOTATOR,
+    TO_CRITERION,
+    TO_OUTPUT,
+    RecordFile,
+    Ref,
+    Row,
+    same,
+)
 from geval.files.archive.shapes import NAMED_TEXTS, TEXTS, TURNS
 from geval.statistics.scales import problems_of_scale
 

@@ -3,14 +3,18 @@
 from pydantic import TypeAdapter
 
 from geval.files.archive.errors import WrongValueError
-from geval.files.archive.record_file import Halted, RecordFile, Ref, Row, same
-from geval.files.archive.references import (
+from geval.files.archive.record_file import (
     TO_CRITERION,
     TO_JUDGE,
     TO_OUTPUT,
     TO_RIVAL,
     TO_RIVAL_OUTPUT,
     TO_RUN,
+    Halted,
+    RecordFile,
+    Ref,
+    Row,
+    same,
 )
 from geval.files.archive.shapes import NAMED_VALUES, Entries, Share, StoredChoice, Text
 from geval.llm.addresses import ForbiddenAddressError, check_address

@@ -1,4 +1,5 @@
-"""An archive's description of itself: its format, the project, and how many records it has."""
+"""An archive's files, and its description of itself: its format, the project, and how many records
+it has."""
 
 import zipfile
 from collections.abc import Mapping
@@ -6,11 +7,25 @@ from dataclasses import dataclass
 
 import orjson
 
+from geval.files.archive.campaigns import CAMPAIGNS
+from geval.files.archive.corpus import CORPUS
 from geval.files.archive.errors import ArchiveError
-from geval.files.archive.files import FILES, IN_EVERY_ARCHIVE
+from geval.files.archive.judging import JUDGING
 from geval.files.archive.record_file import RecordFile
+from geval.files.archive.searches import SEARCHES
+from geval.files.archive.studies import STUDIES
 from geval.files.packed import UNREADABLE
 
+# In order: records refer only to records of earlier files.
+FILES = (*CORPUS, *JUDGING, *STUDIES, *CAMPAIGNS, *SEARCHES)
+# The files of the first archives, which every archive has; others may be missing.
+IN_EVERY_ARCHIVE = frozenset(
+    (
+        "criteria", "steps", "systems", "documents", "outputs", "annotators", "ratings",
+        "preferences", "spans", "endpoints", "judges", "runs", "prompts", "replies", "items",
+        "scores", "pair_scores",
+    )
+)  # fmt: skip
 FORMAT = "geval-site project"
 VERSION = 1
 MANIFEST = "manifest.json"

@@ -5,8 +5,16 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from geval.files.archive.errors import WrongValueError
-from geval.files.archive.record_file import Halted, RecordFile, Ref, Row, same
-from geval.files.archive.references import TO_CRITERION, TO_JUDGE, TO_SEARCH
+from geval.files.archive.record_file import (
+    TO_CRITERION,
+    TO_JUDGE,
+    TO_SEARCH,
+    Halted,
+    RecordFile,
+    Ref,
+    Row,
+    same,
+)
 from geval.files.archive.shapes import (
     NAMED_TEXTS,
     NAMED_VALUES,

@@ -3,8 +3,15 @@
 from pydantic import TypeAdapter
 
 from geval.files.archive.errors import WrongValueError
-from geval.files.archive.record_file import RecordFile, Row, same
-from geval.files.archive.references import TO_CRITERION, TO_JUDGE, TO_OUTPUT, TO_STUDY
+from geval.files.archive.record_file import (
+    TO_CRITERION,
+    TO_JUDGE,
+    TO_OUTPUT,
+    TO_STUDY,
+    RecordFile,
+    Row,
+    same,
+)
 from geval.files.archive.shapes import Entries, Number
 from geval.files.certificates import CertificateContent
 

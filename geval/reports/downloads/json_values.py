@@ -4,8 +4,8 @@ from typing import Any
 
 from geval.statistics.ppi import PpiMean
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.same_documents import Ranked
+from geval.statistics.types import Estimate
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The paper's table: judges by criteria, for LaTeX with booktabs."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 
 from geval.reports.downloads.board_tables import agreement_rows
@@ -9,9 +11,14 @@ from geval.reports.marks import Marks
 from geval.reports.paper_table import JudgeCell, paper_table
 from geval.reports.report import Report
 from geval.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
-from geval.texts.latex import escaped, first_cell, label_part
 from geval.texts.numbers import NARROW, thin
 from geval.texts.sentences import WEIGHTED
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
 
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger", "<=": r"\le"}
 # Characters of our sentences that LaTeX cannot print as letters.
@@ -233,3 +240,25 @@ def as_latex_figure(drawing: Drawing, name: str) -> str:
             "",
         ]
     )
+
+
+def escaped(text: str) -> str:
+    """Escape a text for LaTeX."""
+    return "".join(_SPECIAL.get(letter, letter) for letter in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """Join lines: an empty line would end the paragraph, and with it the table."""
+    return re.sub(r"[\r\n\v\f\x85\u2028\u2029]+", " ", text)
+
+
+def first_cell(text: str) -> str:
+    """Return a text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for
+    arguments of it."""
+    return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)
+
+
+def label_part(name: str) -> str:
+    """Return a name as a part of a `\\label`: small letters of ASCII, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

@@ -71,7 +71,6 @@ from geval.statistics.resampling import (
     percentile_interval,
     resample_means,
 )
-from geval.statistics.results import Estimate
 from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents, ties_as_0
 from geval.statistics.scales import Scale
 from geval.statistics.significance import (
@@ -93,7 +92,7 @@ from geval.statistics.thresholds import (
     SIGNIFICANCE,
     WILLIAMS_SYSTEMS,
 )
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 # Fixed and stated, so that published intervals can be reproduced.
 SEED = 0

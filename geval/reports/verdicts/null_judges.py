@@ -19,9 +19,8 @@ from geval.statistics.null_judges import (
 )
 from geval.statistics.passing import majority_of
 from geval.statistics.resampling import Interval, Over
-from geval.statistics.results import Estimate
 from geval.statistics.scales import Scale
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Estimate, FloatArray
 
 # The name of each in tables and sentences.
 TITLES: dict[NullName, str] = {

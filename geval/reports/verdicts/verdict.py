@@ -20,7 +20,6 @@ from enum import StrEnum
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.statistics.thresholds import (
     VERDICT_ALPHA,
     VERDICT_ERROR,
@@ -29,6 +28,7 @@ from geval.statistics.thresholds import (
     VERDICT_RATERS,
     VERDICT_SHARE,
 )
+from geval.statistics.types import Estimate
 
 FLAWLESS = 1 - 1e-9
 

@@ -1,5 +1,7 @@
 """Render a text in its format as safe HTML, or give the reason why it is shown as written."""
 
+import csv
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -8,7 +10,9 @@ from geval.texts.formatting.colours import coloured, longest
 from geval.texts.formatting.indenting import NotJsonError, indented
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, looks_like
 from geval.texts.formatting.markdown import output_as_html
-from geval.texts.formatting.tables import NotTableError, rows_of
+
+MOST_CELLS = 3_000
+_DELIMITERS = "\t;,"
 
 # Longer texts are shown as they were written: input that is made to be slow, such as unclosed
 # brackets, takes quadratic time, and a page should not wait for a second.
@@ -99,3 +103,32 @@ _WRITERS: dict[TextFormat, Callable[[str, FieldFormat], str]] = {
     TextFormat.JSON: _json,
     TextFormat.TABLE: _table,
 }
+
+
+class NotTableError(ValueError):
+    """The text is not a table; the message says what is wrong with it."""
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """Return the rows of a text whose cells are separated by tabs, semicolons or commas, whichever
+    is most frequent in the first line.
+
+    Raises:
+        NotTableError: it has one column, rows of different lengths or too many cells.
+    """
+    text = text.strip("\r\n")
+    first = text.split("\n", 1)[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise NotTableError(str(error)) from None
+    width = len(rows[0]) if rows else 0
+    if width < 2:
+        raise NotTableError("its first line has one column")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != width:
+            raise NotTableError(f"row {number:,} has {len(row):,} cells, the first has {width:,}")
+    if width * len(rows) > MOST_CELLS:
+        raise NotTableError(f"it has more than {MOST_CELLS:,} cells")
+    return rows
