@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from evaluations.judging.judges.judges import change_judge, draft_of, newest_version
 from evaluations.models import CandidateOutput, Criterion, Judge
-from geval.evaluators.registry import evaluators
+from geval.evaluators.registry import find_evaluator
 from geval.evaluators.wording import LONGEST_EXAMPLES, Wording, as_setting, wordings_in
 from geval.llm.prompt_examples import example_block, has_delimiter
 from geval.llm.prompts import has_placeholder
@@ -33,7 +33,7 @@ def example_of(output: CandidateOutput, rating: float, scale: Scale) -> str:
 
 def why_no_examples(judge: Judge, criterion: Criterion) -> str:
     """Return why a judge's prompt on a criterion takes no examples, or an empty text."""
-    evaluator = evaluators().get(judge.kind)
+    evaluator = find_evaluator(judge.kind)
     if evaluator is None or "wording" not in evaluator.Settings.model_fields:
         return f"{judge.label} takes no examples: only judges of G-Eval have them."
     wording = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())

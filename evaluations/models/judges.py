@@ -18,7 +18,7 @@ from evaluations.models.corpus import FAMILY
 from evaluations.models.errands import Errand
 from evaluations.models.project import Project
 from evaluations.models.sealing import KeyNameError, seal, unseal
-from geval.evaluators.registry import evaluators
+from geval.evaluators.registry import evaluators, find_evaluator
 from geval.llm.judge_settings import declared, range_of
 from geval.llm.request_options import options_text, read_options
 from geval.llm.request_settings import Mode, RequestSettings
@@ -417,7 +417,7 @@ class Judge(models.Model):
     @property
     def evaluator(self) -> type[Evaluator] | None:
         """The evaluator class of this kind; None if its package is not installed."""
-        return evaluators().get(self.kind)
+        return find_evaluator(self.kind)
 
     @property
     def request_settings(self) -> RequestSettings:

@@ -7,7 +7,7 @@ from typing import Any
 
 from geval.evaluators.base import Evaluator, LocalEvaluator
 from geval.evaluators.llm_evaluator import LlmEvaluator
-from geval.evaluators.registry import Broken, broken_evaluators, evaluators
+from geval.evaluators.registry import Broken, broken_evaluators, evaluators, find_evaluator
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def needs_of(evaluator: type[Evaluator]) -> str:
 def settings_rows(kind: str, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return an evaluator's settings as (title, value), in the order of its form, without empty
     ones."""
-    evaluator = evaluators().get(kind)
+    evaluator = find_evaluator(kind)
     fields = evaluator.Settings.model_fields if evaluator else {}
     rows = []
     for name in [

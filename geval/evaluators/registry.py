@@ -22,37 +22,48 @@ class Broken:
 @cache
 def evaluators() -> dict[str, type[Evaluator]]:
     """Return all evaluators that can be loaded, by kind, in the order in which families are
-    shown."""
-    return dict(
-        sorted(_loaded()[0].items(), key=lambda pair: (FAMILIES.index(pair[1].family), pair[0]))
-    )
+    shown. For one of them use `find_evaluator`, which loads no other."""
+    loadable = [loaded for kind in _points() if isinstance(loaded := _loaded(kind), type)]
+    in_order = sorted(loadable, key=lambda each: (FAMILIES.index(each.family), each.kind))
+    return {each.kind: each for each in in_order}
 
 
 def broken_evaluators() -> tuple[Broken, ...]:
     """Return entry points of other packages that cannot be loaded."""
-    return _loaded()[1]
+    return tuple(
+        Broken(kind, f"{point.value} cannot be loaded: {_in_words(error)}")
+        for kind, point in _points().items()
+        if isinstance(error := _loaded(kind), Exception)
+    )
 
 
-@cache
 def evaluator_class(kind: str) -> type[Evaluator]:
     """Return the evaluator of a kind, without loading any other.
 
     Raises:
         EvaluatorError: there is none; its package may be missing or broken.
     """
-    points = entry_points(group=ENTRY_POINTS, name=kind)
-    if not points:
-        kinds = ", ".join(sorted(entry_points(group=ENTRY_POINTS).names))
+    if kind not in _points():
+        kinds = ", ".join(sorted(_points()))
         raise EvaluatorError(
             f"There is no evaluator {kind!r} here (there are: {kinds}). Is the package that brings"
             " it installed?"
         )
-    try:
-        return _load(next(iter(points)))
-    except Exception as error:
+    loaded = _loaded(kind)
+    if isinstance(loaded, Exception):
         raise EvaluatorError(
-            f"The evaluator {kind!r} cannot be loaded: {type(error).__name__}: {error}"
-        ) from error
+            f"The evaluator {kind!r} cannot be loaded: {_in_words(loaded)}"
+        ) from loaded
+    return loaded
+
+
+def find_evaluator(kind: str) -> type[Evaluator] | None:
+    """Return the evaluator of a kind, without loading any other; None if its package is missing or
+    broken."""
+    try:
+        return evaluator_class(kind)
+    except EvaluatorError:
+        return None
 
 
 def make_evaluator(kind: str, settings: Mapping[str, Any]) -> Evaluator:
@@ -73,20 +84,26 @@ def make_local(kind: str, settings: Mapping[str, Any]) -> LocalEvaluator:
 
 
 @cache
-def _loaded() -> tuple[dict[str, type[Evaluator]], tuple[Broken, ...]]:
-    by_kind: dict[str, type[Evaluator]] = {}
-    broken: list[Broken] = []
+def _points() -> dict[str, EntryPoint]:
+    """Return entry points by kind; finding them reads the metadata of every installed package."""
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group=ENTRY_POINTS):
-        try:
-            by_kind[point.name] = _load(point)
-        except Exception as error:
-            # A third-party package must not take the site down; its error is shown in the list.
-            broken.append(
-                Broken(
-                    point.name, f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
-                )
-            )
-    return by_kind, tuple(broken)
+        points.setdefault(point.name, point)
+    return points
+
+
+@cache
+def _loaded(kind: str) -> type[Evaluator] | Exception:
+    """Return the evaluator of an entry point, or why it cannot be loaded: a third-party package
+    must not take the site down."""
+    try:
+        return _load(_points()[kind])
+    except Exception as error:
+        return error
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _load(point: EntryPoint) -> type[Evaluator]:

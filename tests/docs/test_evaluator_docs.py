@@ -136,10 +136,10 @@ def own_asking_kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return EntryPoints([*entry_points(group=registry.ENTRY_POINTS), own]).select(**wanted)
 
     monkeypatch.setattr(registry, "entry_points", with_own)
-    for cached in (registry._loaded, registry.evaluators, registry.evaluator_class):
+    for cached in (registry._points, registry._loaded, registry.evaluators):
         cached.cache_clear()
     yield
-    for cached in (registry._loaded, registry.evaluators, registry.evaluator_class):
+    for cached in (registry._points, registry._loaded, registry.evaluators):
         cached.cache_clear()
 
 

@@ -15,7 +15,7 @@ from evaluations.judging.judges.probing import probe_endpoint, puts_tags
 from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
 from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError, new_settings
 from geval.evaluators.llm_evaluator import LlmEvaluator
-from geval.evaluators.registry import evaluators, make_evaluator
+from geval.evaluators.registry import find_evaluator, make_evaluator
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.errors import EndpointError
 from geval.llm.judge_settings import JudgeSettings, default_of, usual_temperature
@@ -320,7 +320,7 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
 def _with_new_settings(draft: JudgeDraft, existing: Judge | None) -> JudgeDraft:
     """Return the draft with its evaluator's settings completed from the existing judge, or from the
     defaults of new judges."""
-    kind = evaluators().get(draft.kind)
+    kind = find_evaluator(draft.kind)
     before = existing.settings if existing and existing.kind == draft.kind else None
     return replace(draft, settings=new_settings(kind, draft.settings, before)) if kind else draft
 
@@ -348,7 +348,7 @@ def _findings_for(
     model, endpoint = draft.model.strip(), draft.endpoint
     if not model or endpoint is None:
         return None
-    evaluator = evaluators().get(draft.kind)
+    evaluator = find_evaluator(draft.kind)
     if evaluator and issubclass(evaluator, LlmEvaluator) and not evaluator.is_probed:
         return None
     findings = known_findings(endpoint, model, draft.request_options)

@@ -15,7 +15,7 @@ from evaluations.judging.judges.listing import (
 from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import CandidateOutput, Endpoint, ModelProbe, Project
 from geval.evaluators.llm_evaluator import PromptSettings
-from geval.evaluators.registry import evaluators
+from geval.evaluators.registry import find_evaluator
 from geval.llm.errors import EndpointError
 from geval.llm.item_texts import Texts
 from geval.llm.judge_settings import default_of
@@ -101,7 +101,7 @@ def probe_endpoint(
 def puts_tags(kind: str, settings: Mapping[str, Any]) -> bool | None:
     """Whether an evaluator with these settings puts texts between tags; None if that does not
     apply."""
-    evaluator = evaluators().get(kind)
+    evaluator = find_evaluator(kind)
     if evaluator is None or not issubclass(evaluator.Settings, PromptSettings):
         return None
     return bool(settings.get("delimited", False))

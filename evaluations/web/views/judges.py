@@ -35,7 +35,7 @@ from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.base import Evaluator
 from geval.evaluators.choices import choice_of, choices, settings_rows
-from geval.evaluators.registry import evaluators
+from geval.evaluators.registry import find_evaluator
 from geval.llm.findings import findings_rows
 from geval.llm.prompts import PromptError
 from geval.reports.judge_standing import judge_standings
@@ -182,7 +182,7 @@ def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a judge with a single form: G-Eval by default, with links to other kinds."""
     kind = request.POST.get("kind") or request.GET.get("kind") or JudgeKind.GEVAL
-    evaluator = evaluators().get(kind)
+    evaluator = find_evaluator(kind)
     if evaluator is None or not evaluator.runs:
         return render(
             request,
@@ -288,7 +288,7 @@ def _say_saved(request: HttpRequest, judge: Judge, outcome: str) -> None:
 @project_view(EDITORS)
 def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
-    evaluator = evaluators().get(judge.kind)
+    evaluator = find_evaluator(judge.kind)
     if evaluator is None:
         messages.error(request, f"The package that provides “{judge.kind}” is not installed here.")
         return redirect(judge)

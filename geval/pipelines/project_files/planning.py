@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from geval.evaluators.base import EvaluatorError, SettingsError, new_settings
-from geval.evaluators.registry import evaluators, make_evaluator
+from geval.evaluators.registry import find_evaluator, make_evaluator
 from geval.llm.judge_settings import JudgeSettings, default_of
 from geval.llm.probe import TOKENS_WITH_THOUGHT
 from geval.llm.prompts import PromptError, check_template
@@ -340,12 +340,13 @@ def _problems_of_judges(wanted: ProjectFile, current: Current) -> Iterator[tuple
             )
             continue
         kind = given.kind if record is None else record["kind"]
-        if kind not in evaluators():
+        evaluator = find_evaluator(kind)
+        if evaluator is None:
             continue  # the site may have evaluators that are not installed here
         before = record["settings"] if record else None
         given_settings = {**(before or {}), **given.settings}
         try:
-            make_evaluator(kind, new_settings(evaluators()[kind], given_settings, before))
+            make_evaluator(kind, new_settings(evaluator, given_settings, before))
         except SettingsError as error:
             for setting, message in error.messages.items():
                 yield (*place, "settings", setting), f"{setting}: {message}"
