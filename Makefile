@@ -79,17 +79,17 @@ APART := $(patsubst %,--ignore tests/%,neural servers hostile fuzz package image
 # One more than cores, as tests wait for processes now and then.
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TESTS := -n $(shell expr $(CORES) + 1) --dist worksteal $(APART) --ignore tests/slow -m
-QUICK := not slow and not browser
+FAST := not slow and not browser
 # TESTS_OF="tests/runs …": only these.
 TESTS_OF ?=
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS) "$(QUICK)$(if $(TESTS_OF),, and not long)" $(TESTS_OF)
+	@$(BIN)/python -m pytest $(TESTS) "$(FAST)$(if $(TESTS_OF),, and not long)" $(TESTS_OF)
 
 test-long: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS) "$(QUICK) and long"
+	@$(BIN)/python -m pytest $(TESTS) "$(FAST) and long"
 
 test-durations: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS) "$(QUICK)" --durations=20 --durations-min=0.5
+	@$(BIN)/python -m pytest $(TESTS) "$(FAST)" --durations=20 --durations-min=0.5
 
 # Needs nothing installed, so that any Python can be tried.
 test-pythons:
