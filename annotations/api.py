@@ -33,9 +33,9 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
 from geval.files.answers.gold import GoldError, gold_of_rows
+from geval.measuring.standing import Standing
 from geval.pipelines.project_files.fields import PLAN, CampaignFields
 from geval.reports.downloads.json_values import ranked_json
-from geval.reports.standing import Standing
 from geval.statistics.arms import ArmDifference
 
 router = Router()

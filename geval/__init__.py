@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from geval.measuring.measurement import Measurement as Measurement
     from geval.measuring.measuring import measure as measure
     from geval.measuring.planning import plan as plan
+    from geval.measuring.plans import Plan as Plan
     from geval.measuring.reading import QuestionError as QuestionError
-    from geval.reports.plans import Plan as Plan
 
 # Where each name is: numpy and scipy are loaded once something is computed.
 _HOMES = {
@@ -43,7 +43,7 @@ _HOMES = {
     "compare": "geval.measuring.comparing",
     "Comparison": "geval.measuring.comparing",
     "plan": "geval.measuring.planning",
-    "Plan": "geval.reports.plans",
+    "Plan": "geval.measuring.plans",
     "measure": "geval.measuring.measuring",
     "Measurement": "geval.measuring.measurement",
     "InputError": "geval.measuring.inputs",

@@ -22,16 +22,16 @@ from evaluations.models.changes import state_of
 from evaluations.models.query_arrays import fetch_numbers
 from evaluations.models.row_by_row import for_each
 from evaluations.reports.data import load_data
-from geval.reports.data import ReportData
-from geval.reports.memo import digest_of
-from geval.reports.plans import DocumentValues
-from geval.reports.standing import (
+from geval.measuring.plans import DocumentValues
+from geval.measuring.standing import (
     GoalSequence,
     Standing,
     judge_correlations,
     standing_of,
     system_differences,
 )
+from geval.reports.data import ReportData
+from geval.reports.memo import digest_of
 from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, IntArray
 

@@ -12,8 +12,8 @@ from annotations.models import Annotator, CampaignGoal, GoalKind
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS
 from evaluations.reports.judge_costs import PER, cost_of
+from geval.measuring.plans import Plan, PlanGoal, UnitCosts, plan_of
 from geval.reports.data import ReportData
-from geval.reports.plans import Plan, PlanGoal, UnitCosts, plan_of
 
 MOST_PILOTS = 50
 

@@ -14,7 +14,7 @@ from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.serving.live import live_data
-from geval.reports.plans import Plan
+from geval.measuring.plans import Plan
 from geval.statistics.thresholds import PROMISE_DOCUMENTS
 
 QUESTIONS = {

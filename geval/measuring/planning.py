@@ -7,7 +7,7 @@ import numpy as np
 
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
-from geval.reports.plans import DocumentValues, Plan, PlanGoal, UnitCosts, plan_of
+from geval.measuring.plans import DocumentValues, Plan, PlanGoal, UnitCosts, plan_of
 from geval.statistics.anytime import RHO
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.types import FloatArray

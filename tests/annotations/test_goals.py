@@ -26,7 +26,7 @@ from evaluations.models import (
 )
 from evaluations.models.row_by_row import RowsFailedError
 from evaluations.reports.data import load_data
-from geval.reports.standing import Standing
+from geval.measuring.standing import Standing
 from tests.annotations.answered import answer, many_documents
 
 pytestmark = pytest.mark.django_db

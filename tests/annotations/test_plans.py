@@ -16,7 +16,7 @@ from annotations.goals.plans import plan
 from annotations.models import CampaignGoal, GoalKind, Rating
 from evaluations.models import Criterion, JudgeKind, Membership, Project, Role
 from evaluations.reports.data import load_data
-from geval.reports.plans import CampaignEffort, Plan
+from geval.measuring.plans import CampaignEffort, Plan
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.jackknife import t_quantile
 from geval.statistics.planning import Needed

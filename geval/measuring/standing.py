@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.measuring.plans import DocumentValues
 from geval.reports.data import ReportData
-from geval.reports.plans import DocumentValues
 from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
