@@ -33,7 +33,7 @@ from geval.files.tools import (
 )
 from geval.files.tools.parts import Part
 
-# The first module that knows a record reads it.
+# The first module that knows a record reads it. Not entry points, which keep no order.
 _OWN: tuple[Any, ...] = (
     lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
     label_studio, langfuse, doccano, system_columns,
