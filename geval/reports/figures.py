@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.drawings.letters import fitting
+from geval.reports.drawings.numbers import MOST_SIDES
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.layout import Outputs
@@ -40,9 +40,6 @@ SYMBOLS = (
 )
 BINS = 21
 MOST_BARS = 11
-# Room for the names at lines' ends: as a share of the scale, in pixels on a phone, and their font
-# size.
-LABEL_ROOM, LABEL_PIXELS, LETTERS = 0.5, 95.0, 13.0
 PEOPLE = "people"
 # Fields of a trace that contain user-given names.
 LABELS = frozenset({"name", "x", "y", "text"})
@@ -452,135 +449,13 @@ def writers(subject: Subject) -> Figure:
     )
 
 
-def calibration(subject: Subject) -> Figure:
-    """Draw people's ratings of outputs with similar scores."""
-    scale = subject.criterion.scale
-    ends = [scale.lowest, scale.highest]
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": ends,
-            "y": ends,
-            "line": {"color": "--quiet", "dash": "dot"},
-            "name": "as people",
-        }
-    ]
-    rows: list[tuple[str, ...]] = []
-    labels = [_Label("as people", "--quiet", scale.highest, scale.highest)]
-    for index, judge in subject.on_scale:
-        bins = judge.analysis.reliability
-        traces.append(
-            {
-                "type": "scatter", "mode": "lines+markers", "name": judge.named,
-                "x": [round(bin_.score, 4) for bin_ in bins],
-                "y": [round(bin_.rating, 4) for bin_ in bins],
-                "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)]},
-            }
-        )  # fmt: skip
-        rows.extend(
-            (judge.named, f"{bin_.score:.2f}", f"{bin_.rating:.2f}", str(bin_.outputs))
-            for bin_ in bins
-        )
-        if bins:
-            labels.append(_Label(judge.named, colour(index), bins[-1].score, bins[-1].rating))
-    wide = scale.highest - scale.lowest
-    traces += _at_line_ends(labels, beside=scale.highest + 0.04 * wide, apart=0.06 * wide)
-    return Figure(
-        title=title_of(subject, "calibration"),
-        caption=(
-            "Outputs in groups of similar scores: the judge's mean and people's. On the dotted line"
-            " they agree." + subject.left_out
-        ),
-        traces=traces,
-        layout={
-            "xaxis": {
-                "title": {"text": "judge's score"},
-                "range": [scale.lowest - 0.04 * wide, scale.highest + LABEL_ROOM * wide],
-                "tickvals": np.linspace(scale.lowest, scale.highest, 5).tolist(),
-            },
-            "yaxis": {"title": {"text": "mean human score"}},
-            "showlegend": False,
-        },
-        columns=("judge", "mean score", "mean human score", "outputs"),
-        rows=tuple(rows),
-    )
-
-
-@dataclass(frozen=True)
-class _Label:
-    """A line's name, and where the line ends."""
-
-    name: str
-    token: str
-    x: float
-    y: float
-
-
-def _at_line_ends(labels: list[_Label], *, beside: float, apart: float) -> list[dict[str, Any]]:
-    """Return a trace for each label from the end of its line to its name; names are stacked at
-    `beside`, at least `apart` from each other."""
-    traces: list[dict[str, Any]] = []
-    above = float("-inf")
-    for label in sorted(labels, key=lambda label: label.y):
-        above = max(above + apart, label.y)
-        traces.append(
-            {
-                "type": "scatter", "mode": "lines+text", "name": label.name,
-                "x": [round(label.x, 4), round(beside, 4)],
-                "y": [round(label.y, 4), round(above, 4)],
-                "text": ["", fitting(label.name, LABEL_PIXELS, LETTERS)],
-                "textposition": "middle right",
-                "textfont": {"color": label.token},
-                "line": {"color": label.token, "width": 0.6}, "hoverinfo": "skip",
-            }
-        )  # fmt: skip
-    return traces
-
-
-def leaderboard(subject: Subject) -> Figure:
-    """Systems by their mean human score, with each judge's mean scores."""
-    sides = subject.sides_on_scale
-    means = {
-        name: subject.data.system_means(values, subject.criterion.pk if name == PEOPLE else None)
-        for name, (_, values) in sides.items()
-    }
-    by_people = means[PEOPLE]
-    order = [at for at in np.argsort(by_people, kind="stable") if not np.isnan(by_people[at])]
-    names = [subject.data.system_names[column] for column in order]
-    traces: list[dict[str, Any]] = []
-    rows: list[tuple[str, ...]] = []
-    for index, (name, of_systems) in enumerate(means.items()):
-        shown = [None if np.isnan(of_systems[at]) else round(of_systems[at], 4) for at in order]
-        traces.append(
-            {"type": "scatter", "mode": "markers", "name": name, "x": shown, "y": names,
-             "marker": {"color": sides[name][0], "symbol": SYMBOLS[index % len(SYMBOLS)],
-                        "size": 9}}
-        )  # fmt: skip
-        rows.extend(
-            (system, name, "–" if mean is None else f"{mean:.2f}")
-            for system, mean in zip(names, shown, strict=True)
-        )
-    return Figure(
-        title=title_of(subject, "leaderboard"),
-        caption="The mean of each system by people and by each judge, the best on top."
-        + subject.left_out,
-        traces=traces,
-        layout={"xaxis": {"title": {"text": "mean"}}},
-        columns=("system", "by", "mean"),
-        rows=tuple(sorted(rows)),
-    )
-
-
 FIGURE_TITLES = {
     "scatter": "output by output",
     "documents": "document by document",
     "judges": "judges among themselves",
     "annotators": "annotators among themselves",
     "scores": "distribution of scores",
-    "calibration": "calibration",
     "writers": "human- and LLM-written texts",
-    "leaderboard": "systems",
 }
 # In the page's order.
 FIGURES: dict[str, Callable[[Subject], Figure]] = {
@@ -589,8 +464,6 @@ FIGURES: dict[str, Callable[[Subject], Figure]] = {
     "judges": judges,
     "scores": scores,
     "annotators": annotators,
-    "calibration": calibration,
-    "leaderboard": leaderboard,
     "writers": writers,
 }
 
@@ -598,7 +471,10 @@ FIGURES: dict[str, Callable[[Subject], Figure]] = {
 def figures_of(result: CriterionResult) -> list[str]:
     """Return the figures of a criterion that have something to show, in order."""
     lacking = set()
-    if len(result.annotators) < 2:
+    # The matrix among the drawings shows the others.
+    if len(result.judges) <= MOST_SIDES:
+        lacking.add("judges")
+    if len(result.annotators) <= MOST_SIDES:
         lacking.add("annotators")
     if not any(judge.analysis.writers and judge.analysis.on_scale for judge in result.judges):
         lacking.add("writers")

@@ -150,7 +150,7 @@ def test_every_download_and_the_page_are_those_of_a_small_project(
     criteria = [criterion.pk for criterion in judged_project.criteria.all()]
     addresses += [
         f"{ADDRESS}figure/{kind}/{pk}/{table}"
-        for kind in ("scatter", "documents", "judges", "scores", "annotators", "calibration")
+        for kind in ("scatter", "documents", "scores")
         for pk in criteria
         for table in ("", "?table=1")
     ]

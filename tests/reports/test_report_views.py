@@ -370,8 +370,6 @@ def test_poor_data_gives_values_or_plain_reasons_and_no_page_fails(
         "documents",
         "judges",
         "scores",
-        "calibration",
-        "leaderboard",
         "annotators",
         "writers",
     ):
