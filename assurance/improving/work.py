@@ -83,6 +83,7 @@ def request_search(
     except LimitError as error:
         raise ImproveError(str(error)) from None
     with transaction.atomic():
+        # Two requests at once would each find no open search and start one.
         Judge.objects.select_for_update().get(pk=judge.pk)
         open_one = Search.objects.filter(
             judge=judge, criterion=criterion, state__in=OPEN_STATES

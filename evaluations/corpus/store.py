@@ -101,6 +101,8 @@ def _load(
     *,
     rehearse: bool,
 ) -> LoadResult:
+    # Loads of a project run one after another: each numbers new rows and checks contradictions
+    # with what is stored.
     Project.objects.select_for_update().get(pk=project.pk)
     steps.now = "reading the files"
     load = RowStager(project, errors, about)

@@ -271,6 +271,7 @@ def _lock_month(projects: Sequence[int]) -> None:
         [MonthlySpending(project_id=pk, month=month) for pk in projects], ignore_conflicts=True
     )
     rows = MonthlySpending.objects.filter(project__in=projects, month=month)
+    # In one order, to prevent deadlocks of runs of several projects.
     list(rows.order_by("project_id").select_for_update())
 
 

@@ -224,6 +224,7 @@ class LiveData:
         self.state: dict[Key, tuple[int, int]] | None = None
         self.data: ReportData | None = None
         self.frame: dict[str, list[int]] = {}
+        # A second thread waits for the first one's reading rather than reading as well.
         self.lock = threading.Lock()
 
     def current(self) -> ReportData:

@@ -1,5 +1,5 @@
 """Results of probes in a report: irrelevant influences on judges' scores. An optional app provides
-them (`registry.py`); without it there are none."""
+them (`geval_site/extensions.py`); without it there are none."""
 
 from dataclasses import dataclass
 

@@ -44,6 +44,7 @@ class EmbeddedServer:
         self.socket_dir = socket_dir(data_dir)
         self.runner = Runner(data_dir)
         self._programs = programs
+        # Threads of a process start one server and share its lease.
         self._guard = threading.Lock()
         self._lease: IO[bytes] | None = None
         self._lease_pid = 0

@@ -84,10 +84,10 @@ def probe_endpoint(
         raise add_suggestion(endpoint, model, error) from error
     keep_listed_models(endpoint, models_listed_by(endpoint))
     with transaction.atomic():
+        # Locked until the findings are stored, as the endpoint may be changed to another server,
+        # about which they say nothing.
         now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
-        if (
-            now and (now.base_url, now.api_version) == asked_at
-        ):  # otherwise the findings are about another server
+        if now and (now.base_url, now.api_version) == asked_at:
             defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
             ModelProbe.objects.update_or_create(
                 endpoint=endpoint,

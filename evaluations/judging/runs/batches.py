@@ -316,6 +316,7 @@ def _gather(run: EvaluationRun) -> Batch | None:
     """Put waiting items into a new batch; None if none wait or the run is paused."""
     if not EvaluationRun.objects.active().filter(pk=run.pk).exists():
         return None
+    # Items that another worker is putting into a batch are skipped, not waited for.
     waiting = (
         RunItem.objects.filter(run=run)
         .claimable()

@@ -167,6 +167,8 @@ def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
         return None
     with transaction.atomic():
         with connection.cursor() as cursor:
+            # Workers count a project's errands one after another, or two would both take the last
+            # place. No row stands for all kinds of errands, so there is none to lock.
             cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project % 2**31])
         if _in_hand(project) >= MOST_IN_HAND:
             return None

@@ -66,6 +66,8 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
     An item whose workers were lost repeatedly fails, instead of costing another worker.
     """
     with connection.cursor() as cursor:
+        # SKIP LOCKED: workers that claim at the same moment get different items without waiting.
+        # The run's row is only read, as a lock on it would let one worker claim at a time.
         cursor.execute(
             f"""WITH free AS (
                    SELECT i.id, i.attempts, i.state, i.leased_by FROM evaluations_runitem i

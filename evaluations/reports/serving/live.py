@@ -12,6 +12,7 @@ from geval.reports.page import DataVersion
 MOST_PROJECTS = 6
 
 _kept: OrderedDict[int, LiveData] = OrderedDict()
+# For the dictionary alone: threads that read different projects do not wait for each other.
 _lock = threading.Lock()
 
 

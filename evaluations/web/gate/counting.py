@@ -42,6 +42,7 @@ class _Share:
 
 
 _shares: LRUCache[str, _Share] = LRUCache(MOST_SENDERS)
+# Threads count requests of one sender in turn, or two would take the same share.
 _guard = threading.Lock()
 
 
