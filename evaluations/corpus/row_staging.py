@@ -32,6 +32,7 @@ from geval.files.rows import (
 )
 from geval.files.seen_values import SeenValues
 from geval.files.unused import Unused
+from geval.files.word_ratings import WordError, WordNotes, WordRatings
 from geval.statistics.scales import Scale
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
@@ -167,6 +168,8 @@ class RowStager:
         self.refused_authors: set[str] = set()
         self.replies = ReplyStage()
         self.mixed_scores: list[MixedScores] = []
+        self.words = WordRatings()
+        self.word_notes = WordNotes()
 
     @property
     def tables(self) -> dict[StagingTable, str]:
@@ -299,9 +302,15 @@ class RowStager:
         if output is None:
             self._note_missing_output(file, row.line, key)
             return
+        scale = self.scales.get(row.criterion.lower())
+        try:
+            row = self.words.read(row, file, scale)
+        except WordError as error:
+            self.errors.add(file, row.line, error.column, str(error))
+            return
+        self.word_notes.add(row)
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)
-            scale = self.scales.get(row.criterion.lower())
             if scale is not None and not scale.holds(row.score):
                 message = contradictions.OUTSIDE.format(row.score, criterion.criterion.name, scale)
                 self.errors.add(file, row.line, row.column, message)

@@ -113,6 +113,8 @@ def _load(
     except TooManyRowsError as error:
         errors.add(error.file, error.line, "", str(error))
         errors.raise_if_any(names=load.columns)
+    if load.words.report_mixtures(errors):
+        errors.raise_if_any(names=load.columns)
     result = Merge(load, steps).merge()
     try:
         check_storage(project)
@@ -124,6 +126,7 @@ def _load(
     else:
         result.contents = LoadContents(criteria_of(load))
     errors.raise_if_any(result.contents, load.columns)
+    result.notes = list(load.word_notes)
     result.unused = [
         UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
     ]

@@ -427,6 +427,7 @@ class CoreTools(Tools):
             "loaded": {name: loaded[name] for name in counted if any(loaded[name].values())},
             "dry_run": check,
             "unused_columns": [row["column"] for row in loaded["unused"]],
+            "notes": loaded.get("notes", []),
             "columns": loaded["columns"],
             "criteria": [
                 {"criterion": row["name"], "scale": row["scale"], "is_guess": row["from_data"]}

@@ -533,7 +533,7 @@ class JudgeOut(TypedDict):
 
 class Loaded(TypedDict):
     """The result of a load: everything was loaded, or nothing. `columns` are the meanings of
-    columns that were read."""
+    columns that were read; `notes` say which words were read as numbers."""
 
     documents: TallyOut
     outputs: TallyOut
@@ -544,6 +544,7 @@ class Loaded(TypedDict):
     replies: TallyOut
     unreadable: int
     unused: list[UnusedOut]
+    notes: list[str]
     columns: dict[str, str]
     contents: ContentsOut
 

@@ -1,12 +1,14 @@
 """Classify a column's values in a sample: texts, names, numbers, few values. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from geval.files.fields import is_missing, written_number
 from geval.files.rater_names import words
+from geval.statistics.scales import pair_of
 
 Rows = Sequence[Mapping[str, Any]]
 LONG_TEXT = 30
@@ -73,6 +75,13 @@ class ColumnContent:
         return numbers if numbers and len(numbers) >= MOSTLY * len(given) else None
 
     @property
+    def is_of_pair(self) -> bool:
+        """Whether the values are words of one pair, such as pass and fail; a few may be errors."""
+        given = [value for value in self.filled if not is_missing(value)]
+        pairs = Counter(pair for value in given if (pair := pair_of(value)))
+        return bool(pairs) and max(pairs.values()) >= MOSTLY * len(given)
+
+    @property
     def is_rating_like(self) -> bool:
         """Whether the values are numbers with few distinct ones, on a common scale; not counts or
         years."""
@@ -96,7 +105,7 @@ def contents_of(names: Sequence[str], rows: Rows) -> dict[str, ColumnContent]:
     contents = {}
     for name in names:
         values = [row.get(name) for row in rows]
-        if not any(isinstance(value, dict | list | bool) for value in values):
+        if not any(isinstance(value, dict | list) for value in values):
             written = tuple("" if value is None else str(value).strip() for value in values)
             contents[name] = ColumnContent(name, written)
     return contents

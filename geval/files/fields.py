@@ -1,5 +1,6 @@
 """Check a record's fields; errors are collected with their place and what to do. Pure."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,11 +8,13 @@ from typing import Any
 import orjson
 
 from geval.files.rows import FileErrors, is_text
-from geval.statistics.scales import is_number
+from geval.statistics.scales import PAIRS, is_number, value_in_pair
 
 ID_LIMIT = 200
 CRITERION_LIMIT = 100
 METADATA_LIMIT = 1000
+# The longest text that may name a point of a scale.
+WORD_LIMIT = 200
 SESSION = "session_id"
 # How pandas writes an empty cell.
 NOT_A_NUMBER = "nan"
@@ -181,10 +184,29 @@ def written_number(text: str) -> float | None:
     return value if is_number(value) and "_" not in text else None
 
 
+def number_or_word(value: Any) -> tuple[float, str] | None:
+    """Return a rating as its number, or as NaN and the word that it is written as; None if it is
+    neither. What a word stands for depends on its criterion (`word_ratings`)."""
+    if isinstance(value, bool):
+        return math.nan, str(value).lower()
+    number = written_number(value.strip()) if isinstance(value, str) else number_of(value)
+    if number is not None:
+        return number, ""
+    is_word = isinstance(value, str) and len(value) <= WORD_LIMIT
+    return (math.nan, value.strip()) if is_word else None
+
+
 def not_a_number(value: Any) -> str:
     """Return the error message for a cell that should have a number and does not."""
-    is_label = isinstance(value, bool) or (isinstance(value, str) and LABEL.fullmatch(value))
-    hint = "; write labels as numbers, such as 1 for yes and 0 for no" if is_label else ""
+    hint = ""
+    if isinstance(value, bool) or (isinstance(value, str) and value_in_pair(value) is not None):
+        hint = "; write 1 or 0 here"
+    elif isinstance(value, str) and LABEL.fullmatch(value):
+        *pairs, last = (f"{pair[0][0]}/{pair[1][0]}" for pair in PAIRS)
+        hint = (
+            f"; words are read as 1 and 0 if they are {', '.join(pairs)} or {last}; write others as"
+            " numbers, such as 1 for good and 0 for bad"
+        )
     return f"expected a number, found {shown(value)}{hint}"
 
 

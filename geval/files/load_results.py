@@ -42,7 +42,8 @@ class UnusedColumn:
 @dataclass
 class LoadResult:
     """How many records of each kind were loaded; `unreadable` counts raw replies without a rating,
-    which give no scores; `unused` lists unused columns; `contents` has the criteria, and after a
+    which give no scores; `unused` lists unused columns; `notes` say which words were read as
+    numbers; `contents` has the criteria, and after a
     dry run everything that would exist."""
 
     documents: Tally = field(default_factory=Tally)
@@ -54,6 +55,7 @@ class LoadResult:
     replies: Tally = field(default_factory=Tally)
     unreadable: int = 0
     unused: list[UnusedColumn] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     contents: LoadContents | None = None
 
     @property

@@ -44,6 +44,7 @@ def result_in_lines(result: LoadResult) -> Iterator[str]:
             f"{result.unreadable:,} raw replies contain no rating; scores are computed from the"
             " others."
         )
+    yield from result.notes
     for column in result.unused:
         yield f"  not used: {column}"
     if result.contents is not None:
@@ -58,6 +59,7 @@ def result_as_json(result: LoadResult) -> str:
         **result.as_json(),
         "unreadable": result.unreadable,
         "unused": result.unused,
+        "notes": result.notes,
         "contents": result.contents,
         "errors": [],
     }

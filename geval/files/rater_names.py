@@ -78,7 +78,16 @@ JUDGE_VERSION = re.compile(
     r"flash|lite|sonnet|opus|haiku|preview|latest|exp|eval|judge|r|plus|base|score|precision|recall"
 )
 # Words in a column's name that only say that its cells are ratings.
-NOISE = words("score scores rating ratings value values points bewertung note punkte nota wertung")
+NOISE = words(
+    """
+    score scores rating ratings value values points label labels verdict verdicts
+    bewertung note punkte nota wertung
+    """
+)
+# Words in the name of a column of pass and fail, or yes and no, that say that these are ratings.
+JUDGED = NOISE | words(
+    "correct pass passed valid acceptable ok good judgement judgment grade human"
+)
 MEANS = words("mean avg average median mittel mittelwert durchschnitt moyenne media")
 
 

@@ -6,12 +6,19 @@ question; nothing is decided without evidence.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from geval.files.cells import NUMBERED, CellColumn
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
-from geval.files.rater_names import KnownNames, NameKind, folded, is_mean, without_noise
+from geval.files.rater_names import (
+    JUDGED,
+    KnownNames,
+    NameKind,
+    folded,
+    is_mean,
+    without_noise,
+)
 
 SEPARATORS = re.compile(r"[\s_\-:./|]+|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 # Longer names are ignored, as each name is split at every position.
@@ -44,13 +51,19 @@ class RatingColumns:
 
 
 def read_rating_columns(
-    names: Sequence[str], known: KnownNames, *, has_rater: bool = False, has_criterion: bool = False
+    names: Sequence[str],
+    known: KnownNames,
+    *,
+    has_rater: bool = False,
+    has_criterion: bool = False,
+    words: Collection[str] = (),
 ) -> RatingColumns:
-    """Find criterion and rater of columns of numbers.
+    """Find criterion and rater of columns of numbers, and of words such as pass and fail.
 
     Args:
         has_rater: another column names each row's rater, so that these are criteria.
         has_criterion: another column names each row's criterion, so that these are raters.
+        words: the columns of words, which may be about something else, unless their names say it.
     """
     rating_columns = RatingColumns()
     for name in names:
@@ -58,17 +71,24 @@ def read_rating_columns(
             rating_columns.decided[name] = cell
     _by_neighbours(names, known, rating_columns)
     _leave_out_means(names, rating_columns)
-    unclear = [name for name in names if name not in rating_columns.decided]
+    numbers = [n for n in names if n not in rating_columns.decided and n not in words]
     if has_rater:
-        rating_columns.decided |= {name: CellColumn(without_noise(name), "") for name in unclear}
+        rating_columns.decided |= {name: CellColumn(without_noise(name), "") for name in numbers}
     elif has_criterion:
         rating_columns.decided |= {
-            name: _rated_by(without_noise(name), "", known) for name in unclear
+            name: _rated_by(without_noise(name), "", known) for name in numbers
         }
-    elif unclear:
+    if unclear := [name for name in names if name not in rating_columns.decided]:
         _decide_or_ask(unclear, known, rating_columns)
     _name_the_criterion(rating_columns, known, has_criterion=has_criterion)
     return rating_columns
+
+
+def may_be_ratings(name: str, names: KnownNames) -> bool:
+    """Return whether a part of the name of a column of words is a rater, a criterion, or a word
+    for ratings."""
+    parts = [name, *SEPARATORS.split(name)]
+    return any(folded(part) in JUDGED or names.kind_of(part) for part in parts)
 
 
 def _by_known_names(name: str, names: KnownNames) -> CellColumn | None:

@@ -165,7 +165,7 @@ def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Ro
         if isinstance(row, RatingRow) and row.rater in judges:
             yield JudgeScoreRow(
                 row.line, row.doc_id, row.system_id, row.criterion, row.rater, row.score,
-                row.column, row.source, row.session,
+                row.column, row.source, row.session, row.word,
             )  # fmt: skip
         else:
             yield row

@@ -15,7 +15,11 @@ from geval.files.contents import ColumnContent, Rows, contents_of, decides
 from geval.files.mapping import COMMENTS, SCORES, cell_column, guess_columns, kind_of, plain_names
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import KnownNames, NameKind
-from geval.files.rating_columns import about_repeated_rows, read_rating_columns
+from geval.files.rating_columns import (
+    about_repeated_rows,
+    may_be_ratings,
+    read_rating_columns,
+)
 
 LONGEST_COLUMN_NAME = 100
 MOST_CHOICES = 4
@@ -90,7 +94,7 @@ class _Reading:
         self.questions.append(UploadQuestion(text, choices))
 
     def _read_ratings(self) -> None:
-        """Read criterion and rater from columns of numbers without a known name."""
+        """Read criterion and rater from columns of numbers and words without a known name."""
         taken = {
             name
             for name, target in self.guess.items()
@@ -104,13 +108,17 @@ class _Reading:
                 self._set(name, "metadata")
         has_rater = bool(self._column("annotator") or self._rater_by_name())
         names = [n for n in numbers if self.known.kind_of(n) != NameKind.UNKNOWN]
-        if not numbers or self._looks_like_a_key(numbers, names):
+        if numbers and self._looks_like_a_key(numbers, names):
+            numbers = []
+        words = [name for name in self._words() if name not in taken]
+        if not numbers and not words:
             return
         read = read_rating_columns(
-            numbers,
+            [*numbers, *words],
             self.known,
             has_rater=has_rater,
             has_criterion=bool(self._column("criterion")),
+            words=words,
         )
         for name, cell in read.decided.items():
             self._set(name, cell.target if cell else "")
@@ -121,6 +129,25 @@ class _Reading:
 
     def _numbers(self) -> list[str]:
         return [name for name, content in self.contents.items() if content.is_rating_like]
+
+    def _words(self) -> list[str]:
+        """Return columns of words such as pass and fail that may be ratings: their names say it,
+        they have several values for a document beside a rater, or there is nothing else to load."""
+        names = [name for name, content in self.contents.items() if content.is_of_pair]
+        document = self._column("doc_id") or self._column("source")
+        is_rated = bool(self._column("annotator") or self._rater_by_name())
+        is_all = not kind_of(self.guess) and not self._numbers()
+        return [
+            name
+            for name in names
+            if is_all
+            or may_be_ratings(name, self.known)
+            or (
+                is_rated
+                and document in self.contents
+                and not decides(self.contents[document].values, self.contents[name].values)
+            )
+        ]
 
     def _looks_like_a_key(self, numbers: list[str], known: list[str]) -> bool:
         """Return whether a single column of numbers without a telling name may number the rows."""
@@ -224,7 +251,7 @@ class _Reading:
                     self._set(name, "doc_id")
                     break
         document = self._column("doc_id") or text
-        if not document or self._column("system_id"):
+        if document not in self.contents or self._column("system_id"):
             return
         candidates = [name for name in self._free_names() if self._names_systems(
             name, document, output)]  # fmt: skip
@@ -246,7 +273,7 @@ class _Reading:
         if "" in values or len(set(values)) > max(1, len(values) // 2) or len(values) < 2:
             return False
         pairs = list(zip(documents, values, strict=True))
-        if output:
+        if output in self.contents:
             outputs = self.contents[output].values
             return decides(pairs, outputs) and not decides(documents, outputs)
         return len(set(pairs)) == len(pairs) and not decides(documents, values)
@@ -255,7 +282,9 @@ class _Reading:
 
     def _read_raters(self) -> None:
         """Find the column that names the rater, if an output has several rows."""
-        if self._column("annotator") or self._column("judge") or not self._numbers():
+        if self._column("annotator") or self._column("judge"):
+            return
+        if not self._numbers() and not self._words():
             return
         if name := self._rater_by_name():
             self._set(name, "annotator")
@@ -352,6 +381,7 @@ class _Reading:
             name
             for name in self._free()
             if self.contents[name].is_name
+            and not self.contents[name].is_of_pair
             and not (self.contents[name].is_rating_like and self._is_named_as_rating(name))
         ]
 

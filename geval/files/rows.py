@@ -98,7 +98,8 @@ class ScoreRow:
     """An annotator's rating or a judge's score; an empty `criterion` means every criterion.
 
     `source` identifies the document if the file has no `doc_id`. `session` is the session that the
-    document is a turn of, for files without outputs.
+    document is a turn of, for files without outputs. A rating that is written as a `word` has no
+    score (NaN) until `word_ratings` says which.
     """
 
     line: int
@@ -110,6 +111,7 @@ class ScoreRow:
     column: str = "score"
     source: str = ""
     session: str = ""
+    word: str = ""
 
 
 @dataclass(frozen=True)
@@ -282,14 +284,16 @@ class FileErrors:
             names: the meanings of files' columns, to name columns as the files do.
         """
         if self.total:
-            listed = [
-                _as_in_file(error, (names or {}).get(error.file, {})) for error in self.listed
-            ]
+            listed = [as_in_file(error, (names or {}).get(error.file, {})) for error in self.listed]
             raise LoadError(sorted(listed, key=lambda f: (f.file, f.line)), self.total, contents)
 
 
-def _as_in_file(error: FileError, columns: Columns) -> FileError:
-    """Return an error with its columns named as in the file."""
+def as_in_file(error: FileError, columns: Columns) -> FileError:
+    """Return an error with its columns named as in the file.
+
+    Args:
+        columns: the meanings of the file's columns, by name.
+    """
     theirs = {ours: name for name, ours in columns.items()}
     called = [theirs.get(column, column) for column in error.column.split(", ")]
     return replace(error, column=", ".join(called)) if columns else error

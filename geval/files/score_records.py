@@ -14,7 +14,7 @@ from geval.files.fields import (
     Place,
     is_missing,
     not_a_number,
-    number_of,
+    number_or_word,
     shown,
     written_number,
 )
@@ -102,7 +102,7 @@ def wide_scores(
             cell = replace(given, rater=f"rater {row_number}")
         if is_missing(value):
             continue
-        score = written_number(value.strip()) if isinstance(value, str) else number_of(value)
+        score = number_or_word(value)
         criterion = cell.criterion or str(record.get("criterion") or "").strip()
         name = place.limited(criterion, CRITERION_LIMIT, column)
         default = defaults.judge if cell.by_judge else defaults.annotator
@@ -112,11 +112,11 @@ def wide_scores(
         elif score is None:
             place.error(column, not_a_number(value))
         elif place.sound:
-            names = (place.line, doc_id, system, name, rater, score, column, source)
+            names = (place.line, doc_id, system, name, rater, score[0], column, source)
             yield (
-                JudgeScoreRow(*names)
+                JudgeScoreRow(*names, word=score[1])
                 if cell.by_judge
-                else RatingRow(*names, comment=comments[rater])
+                else RatingRow(*names, word=score[1], comment=comments[rater])
             )
 
 
@@ -215,9 +215,11 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
 
     def read(values: Sequence[str], line: int) -> Iterator[Scored]:
         doc_id, system, criterion, who, written = (values[index].strip() for index in at)
-        score = written_number(written)
-        if score is None and is_missing(written):
-            return
+        score, word = written_number(written), ""
+        if score is None:
+            if is_missing(written):
+                return
+            score, word = number_or_word(written) or (None, "")
         names = doc_id + system + criterion + who
         # Most lines are valid, which is quick to check: nothing is missing, too long or not a text.
         if (
@@ -228,7 +230,7 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
             and (criterion or not is_rating)
             and (len(names) <= CRITERION_LIMIT and names.isascii() and "\0" not in names)
         ):
-            yield make(line, doc_id, system, criterion, who, score)
+            yield make(line, doc_id, system, criterion, who, score, word=word)
             return
         place = Place(name, line, errors)
         for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who)):
@@ -243,6 +245,6 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
         if score is None:
             place.error("score", not_a_number(written))
         elif place.sound:
-            yield make(line, doc_id, system, criterion, who, score)
+            yield make(line, doc_id, system, criterion, who, score, word=word)
 
     return read

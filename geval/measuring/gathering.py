@@ -17,6 +17,7 @@ from geval.files.rows import (
     ShareRow,
 )
 from geval.files.seen_values import SeenValues, guess_of_values
+from geval.files.word_ratings import WordNotes
 from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData, in_sessions
 from geval.reports.human_scores import HumanScores, Rater, human_scores_of
@@ -111,6 +112,7 @@ class Gatherer:
         self.replies: list[RepliesRow] = []
         self.replies_of: dict[tuple[str, str], _Replies] = {}
         self.strays: list[str] = []
+        self.words = WordNotes()
         # Sessions of documents by index: from their outputs, and from other rows.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
@@ -121,10 +123,12 @@ class Gatherer:
             at = self._of(row)
             self.texts[at] = row.output
             self._add_session(self.sessions, row)
-        elif isinstance(row, RatingRow):
-            self._add_rating(row)
-        elif isinstance(row, JudgeScoreRow):
-            self._add_score(row)
+        elif isinstance(row, RatingRow | JudgeScoreRow):
+            self.words.add(row)
+            if isinstance(row, RatingRow):
+                self._add_rating(row)
+            else:
+                self._add_score(row)
         elif isinstance(row, PreferenceRow):
             # Its turn is recognised by the names of outputs, which may still follow.
             self.preferences.append(row)
@@ -271,7 +275,9 @@ class Gatherer:
                     )
 
     def notes(self) -> Iterator[str]:
-        """Return notes on ratings off their scale, and on replies that could not be read."""
+        """Return notes on words that were read as numbers, on ratings off their scale, and on
+        replies that could not be read."""
+        yield from self.words
         yield from self.strays
         for (about, judge), count in self.replies_of.items():
             if count.unread:

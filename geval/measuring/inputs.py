@@ -95,4 +95,6 @@ def _whole(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """Return whether a cell is empty: None, NaN, or NA in pandas' columns of booleans."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ == "NAType"

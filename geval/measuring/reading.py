@@ -21,8 +21,17 @@ from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
 from geval.files.repeats import ContradictionError, Repeats
-from geval.files.rows import FileDefaults, FileErrors, RatingRow, Row
+from geval.files.rows import (
+    Columns,
+    FileDefaults,
+    FileErrors,
+    RatingRow,
+    Row,
+    ScoreRow,
+    as_in_file,
+)
 from geval.files.score_records import PROBABILITY
+from geval.files.word_ratings import WordError, WordRatings
 from geval.measuring.inputs import InputError
 from geval.statistics.scales import Scale
 
@@ -108,7 +117,9 @@ def rows_of(
         criterion=naming.criterion,
         annotator=UNNAMED_RATER,
     )
-    paths, repeats = [file.path.resolve() for file in files], Repeats()
+    paths = [file.path.resolve() for file in files]
+    repeats, words = Repeats(), WordRatings()
+    columns: dict[str, Columns] = {}
     with tempfile.TemporaryDirectory(prefix="geval-") as folder:
         for number, file in enumerate(files):
             beside = tuple(path for path in paths if path != file.path.resolve())
@@ -116,19 +127,27 @@ def rows_of(
                 replace(_with_columns(file, naming, ask), beside=beside),
                 Path(folder) / f"{number}.jsonl",
             )
-            for row in read_rows(named, errors, defaults=defaults):
+            columns[file.name] = named.columns
+            for given in read_rows(named, errors, defaults=defaults):
+                row = given
                 try:
+                    if isinstance(given, ScoreRow):
+                        row = words.read(given, file.name, scale_of(given.criterion))
                     if repeats.is_new(row, f"{file.name}:{row.line}"):
                         if isinstance(row, RatingRow):
                             _check_scale(row, scale_of(row.criterion))
                         yield row
+                except WordError as error:
+                    errors.add(file.name, given.line, error.column, str(error))
                 except ContradictionError as error:
                     hint = TELL_APART if error.column == "output" else ""
                     errors.add(file.name, row.line, error.column, f"{error}{hint}")
+    words.report_mixtures(errors)
     if errors.total:
         unlisted = errors.total - len(errors.listed)
         more = [f"… and {unlisted} more"] if unlisted else []
-        raise InputError("\n".join([*map(str, errors.listed), *more]))
+        listed = [str(as_in_file(error, columns.get(error.file, {}))) for error in errors.listed]
+        raise InputError("\n".join([*listed, *more]))
 
 
 def _check_scale(row: RatingRow, scale: Scale | None) -> None:
@@ -316,7 +335,7 @@ def _as_an_error(preview: Preview) -> str:
 def _how_to_say(preview: Preview) -> str:
     names = frozenset(column.name for column in preview.columns)
     return (
-        "Name the columns: human=[…] and judge=[…] with numbers, output=, text= (what outputs were"
+        "Name the columns: human=[…] and judge=[…] with ratings, output=, text= (what outputs were"
         " written about), criterion=, document= and system= where there are such; in a terminal"
         " --human COLUMN, --judge COLUMN and so on."
         f" {_columns_are(names)}"

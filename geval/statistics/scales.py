@@ -26,6 +26,29 @@ MOST_POINTS = 1001
 FARTHEST = 1e9
 ROUNDING = 1e-9
 _YES_AND_NO = {"Yes": 1.0, "No": 0.0}
+# Ratings of two values are often words: those of a pair that are read as 1, and those read as 0.
+PAIRS = (
+    (("yes",), ("no",)),
+    (("true",), ("false",)),
+    (("pass", "passed"), ("fail", "failed")),
+    (("correct",), ("incorrect",)),
+)
+_IN_PAIRS = {
+    word: (1.0 - at, f"{pair[0][0]} or {pair[1][0]}")
+    for pair in PAIRS
+    for at, words in enumerate(pair)
+    for word in words
+}
+
+
+def value_in_pair(word: str) -> float | None:
+    """Return 1 or 0 for a word of `PAIRS`, ignoring case and spaces around it; None for others."""
+    return _IN_PAIRS.get(word.strip().lower(), (None, ""))[0]
+
+
+def pair_of(word: str) -> str:
+    """Return the pair of a word, such as "yes or no"; empty if it is in none."""
+    return _IN_PAIRS.get(word.strip().lower(), (None, ""))[1]
 
 
 def short(number: float) -> str:
@@ -75,6 +98,14 @@ class Scale:
         """The words that name points: the labels, or Yes and No on a scale of 0 and 1 without
         any."""
         return self.labels or (_YES_AND_NO if self.points == (0, 1) else {})
+
+    def point_named(self, word: str) -> float | None:
+        """Return the point that a word in a file names, ignoring case and spaces around it: by a
+        label, or on a scale from 0 to 1 without labels by one of `PAIRS`; None if it names none."""
+        if self.labels:
+            named = {label.strip().lower(): point for label, point in self.labels.items()}
+            return named.get(word.strip().lower())
+        return value_in_pair(word) if (self.lowest, self.highest) == (0, 1) else None
 
     @property
     def is_integral(self) -> bool:

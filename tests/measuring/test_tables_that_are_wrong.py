@@ -28,19 +28,19 @@ def error_of(source: Any, **names: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("label", ["yes", "very good", True, "Änderung nötig"])
-def test_a_label_in_place_of_a_number_is_told_to_be_written_as_one(label: object) -> None:
+@pytest.mark.parametrize("label", ["good", "very good", "Änderung nötig"])
+def test_a_label_in_place_of_a_number_is_told_to_be_written_as_one(label: str) -> None:
     message = error_of(table(ann=label))
 
-    assert message.startswith('table:1: ratings["quality","ann"]: expected a number, found')
-    assert "write labels as numbers" in message
+    assert message.startswith("table:1: ann: expected a number, found")
+    assert "yes/no, true/false, pass/fail or correct/incorrect" in message
 
 
 @pytest.mark.parametrize("cell", ["3 / 5", "1_0", float("inf"), "-inf", "nan"])
 def test_a_number_that_cannot_be_read_is_no_label(cell: object) -> None:
     message = error_of(table(gpt=cell))
 
-    assert message.startswith('table:1: scores["quality","gpt"]: expected a number, found')
+    assert message.startswith("table:1: gpt: expected a number, found")
     assert "label" not in message
 
 

@@ -179,7 +179,7 @@ class ContentsOut(Schema):
 
 class Loaded(Schema):
     """The result of a load: everything was loaded, or nothing. `columns` are the meanings of
-    columns that were read."""
+    columns that were read; `notes` say which words were read as numbers."""
 
     documents: TallyOut
     outputs: TallyOut
@@ -190,6 +190,7 @@ class Loaded(Schema):
     replies: TallyOut
     unreadable: int
     unused: list[UnusedOut]
+    notes: list[str]
     columns: dict[str, str]
     contents: ContentsOut
 
@@ -422,6 +423,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
     return result.as_json() | {
         "unreadable": result.unreadable,
         "unused": [asdict(column) for column in result.unused],
+        "notes": result.notes,
         "columns": files[0].columns,
         "contents": result.contents or LoadContents(),
     }

@@ -7,35 +7,33 @@ from geval.files.cells import CellColumn
 from geval.files.fields import CRITERION_LIMIT, ID_LIMIT, number_of, written_number
 from geval.files.rows import is_text
 from geval.files.tools.parts import Part
+from geval.statistics.scales import value_in_pair
 
 OVERALL = "overall"
 # The question whose answer is a comment, and the field that has comments by person.
 COMMENT, COMMENTS = "comment", "comments"
-# Verdicts that are read as 1 and 0, a scale of two points.
-VERDICTS = {
-    "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0,
-    "passed": 1.0, "failed": 0.0, "correct": 1.0, "incorrect": 0.0,
-}  # fmt: skip
 # A choice that begins with its number: "4 - good", "2: poor", "5 (excellent)".
 _NUMBERED = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(?:[-–—:=).(/].*)?", re.DOTALL)
 
 
 def points_of(value: Any) -> float | None:
-    """Return a rating as a number on a scale, or None: numbers, verdicts, and choices with a
-    number."""
-    if isinstance(value, bool):
-        return float(value)
-    if isinstance(value, list) and len(value) == 1:
-        return points_of(value[0])
+    """Return a rating as a number on a scale, or None: numbers, words of a pair such as yes and no,
+    and choices with a number."""
+    value = _written(value)
     if not isinstance(value, str):
         return number_of(value)
-    plain = value.strip().lower()
-    if plain in VERDICTS:
-        return VERDICTS[plain]
-    if (number := written_number(plain)) is not None:
-        return number
+    for number in (value_in_pair(value), written_number(value.strip())):
+        if number is not None:
+            return number
     match = _NUMBERED.fullmatch(value)
     return written_number(match[1]) if match else None
+
+
+def _written(value: Any) -> Any:
+    """Return a rating as in our own files: the only one of a list, and a word for a boolean."""
+    if isinstance(value, list) and len(value) == 1:
+        return _written(value[0])
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 class OutputRatings:
@@ -71,10 +69,15 @@ class OutputRatings:
         whose = "scores" if cell.by_judge else "ratings"
         if points is None:
             value.note_unused(f"{whose} without a number: {cell.criterion}")
-        elif self.columns.setdefault(cell.target, points) != points:
+            value.skip()
+            return
+        # What a word stands for depends on its criterion, so it stays one.
+        written = _written(value.given)
+        is_word = isinstance(written, str) and value_in_pair(written) is not None
+        earlier = points_of(self.columns.setdefault(cell.target, written if is_word else points))
+        if earlier != points:
             value.error(
-                f"{cell.rater} gave {cell.criterion} twice, {self.columns[cell.target]:g} and"
-                f" {points:g}; keep one"
+                f"{cell.rater} gave {cell.criterion} twice, {earlier:g} and {points:g}; keep one"
             )
         value.skip()
 

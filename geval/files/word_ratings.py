@@ -1,0 +1,147 @@
+"""Ratings and scores that are written as words: which number each is, and what was read. Pure.
+
+On a criterion whose scale names its points, words are these names. Otherwise words of two values
+(`scales.PAIRS`) are 1 and 0, on a scale from 0 to 1. Only words of one pair may stand together,
+without numbers other than 0 and 1, because nothing says what "yes" is among ratings from 1 to 5.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from geval.files.fields import not_a_number, shown
+from geval.files.rows import FileErrors, JudgeScoreRow, RatingRow, ScoreRow
+from geval.statistics.scales import Scale, pair_of, short, value_in_pair
+
+Rated = TypeVar("Rated", bound=ScoreRow)
+NUMBERS = "numbers"
+# At most this many ratings of a kind are listed as errors; once corrected, the others are.
+MOST_LISTED = 1000
+# A note names at most this many words of a criterion.
+MOST_WORDS = 20
+
+
+class WordError(ValueError):
+    """A word in `column` is no rating; the message says what to write."""
+
+    def __init__(self, column: str, message: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+
+@dataclass
+class _Alike:
+    """Ratings of a criterion that are words of one pair, or numbers: how many, and the first of
+    them with their places (file, line and column)."""
+
+    criterion: str
+    total: int = 0
+    listed: list[tuple[str, int, str, str]] = field(default_factory=list)
+
+
+class WordRatings:
+    """Reads the words of a load or a measurement, and finds out where they are mixed."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[str, str], dict[str, _Alike]] = {}
+
+    def read(self, row: Rated, file: str, scale: Scale | None) -> Rated:
+        """Return a row with its score.
+
+        Args:
+            scale: the scale of the row's criterion; None if it follows from the ratings.
+
+        Raises:
+            WordError: the word is no point of the scale, or not known.
+        """
+        if row.word:
+            row = replace(row, score=_score_of(row, scale))
+            kind = "" if scale and scale.labels else pair_of(row.word)
+        else:
+            # Among words, 1 and 0 are what the words are read as.
+            kind = "" if row.score in (0, 1) else NUMBERS
+        if kind:
+            judge = row.rater if isinstance(row, JudgeScoreRow) else ""
+            kinds = self._kinds.setdefault((row.criterion.lower(), judge), {})
+            alike = kinds.setdefault(kind, _Alike(row.criterion))
+            alike.total += 1
+            if len(alike.listed) < MOST_LISTED:
+                value = shown(row.word) if row.word else short(row.score)
+                alike.listed.append((file, row.line, row.column, value))
+        return row
+
+    def report_mixtures(self, errors: FileErrors) -> bool:
+        """Report ratings that are written in another way than most of their criterion as errors;
+        return whether there are any. A judge's scores have a way of their own."""
+        total = errors.total
+        for (_, judge), kinds in self._kinds.items():
+            usual = max(kinds, key=lambda kind: kinds[kind].total)
+            alike = kinds[usual]
+            file, line, _, example = alike.listed[0]
+            whose = f"scores of {judge}" if judge else "ratings"
+            among = f"{whose} on {alike.criterion or 'every criterion'} that are {usual}"
+            message = (
+                f"among {among} (such as {example} at {file}:{line}); write all"
+                " as numbers on one scale, or all as words of one pair"
+            )
+            for kind in kinds.keys() - {usual}:
+                for at, own, column, value in kinds[kind].listed:
+                    errors.add(at, own, column, f"{value} {message}")
+        return errors.total > total
+
+
+def _score_of(row: ScoreRow, scale: Scale | None) -> float:
+    point = scale.point_named(row.word) if scale else value_in_pair(row.word)
+    if point is None and isinstance(row, JudgeScoreRow):
+        point = value_in_pair(row.word)  # a judge may have a scale of its own
+    if point is not None:
+        return point
+    if scale and scale.labels:
+        names = ", ".join(scale.labels)
+        raise WordError(
+            row.column,
+            f"expected a number or a name of a point of {row.criterion}'s scale {scale} ({names}),"
+            f" found {shown(row.word)}",
+        )
+    if scale and value_in_pair(row.word) is not None:
+        raise WordError(
+            row.column,
+            f"{shown(row.word)} is no point of {row.criterion}'s scale {scale}, which has no names"
+            " for its points; write a number, or load the words under a criterion of their own",
+        )
+    raise WordError(row.column, not_a_number(row.word))
+
+
+class WordNotes:
+    """Which words were read as which numbers, by criterion."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._points: dict[str, dict[str, float]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, row: ScoreRow) -> None:
+        if row.word:
+            criterion = row.criterion.lower()
+            self._names.setdefault(criterion, row.criterion)
+            self._points.setdefault(criterion, {})[row.word.lower()] = row.score
+            self._counts[criterion, "rating" if isinstance(row, RatingRow) else "score"] += 1
+
+    def __iter__(self) -> Iterator[str]:
+        for criterion, points in self._points.items():
+            ordered = sorted(points, key=lambda word: -points[word])
+            words = [f"“{word}” is {short(points[word])}" for word in ordered[:MOST_WORDS]]
+            more = ["…"] if len(ordered) > MOST_WORDS else []
+            ratings, scores = (self._counts[criterion, kind] for kind in ("rating", "score"))
+            counts = [
+                f"{count:,} {kind}{'s' if count != 1 else ''}"
+                for kind, count in (("rating", ratings), ("score", scores))
+                if count
+            ]
+            is_pair = all(value_in_pair(word) == point for word, point in points.items())
+            yield (
+                f"Words on {self._names[criterion] or 'every criterion'} are read as numbers"
+                f"{' from 0 to 1' if ratings and is_pair else ''}:"
+                f" {', '.join(words + more)} ({', '.join(counts)})."
+            )
