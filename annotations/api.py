@@ -13,7 +13,7 @@ from django.db import transaction
 from django.forms import ModelMultipleChoiceField
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Field, Path, Query, Router, Status
+from ninja import Field, NinjaAPI, Path, Query, Router, Status
 
 from annotations.api_shapes import CampaignOut, CampaignProgressOut, Campaigns
 from annotations.errors import AnnotationError
@@ -21,12 +21,14 @@ from annotations.forms.plans import PlanForm
 from annotations.goals.goals import standing
 from annotations.goals.plans import plan
 from annotations.models import Campaign, CampaignGoal, CampaignState, GoalKind, ReviewAction
+from annotations.open_links_api import router as open_links
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
-from annotations.planning.drafts import ASKED, LACKING, Draft, free_name, goal_fields, goal_of
+from annotations.planning.drafts import ASKED, Draft, free_name, goal_fields, goal_of
 from annotations.planning.known_answers import ids_by_name, known_answers
 from annotations.results.reviewing import answers_of, hand_out_again, reject, restore
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
+from evaluations.models.goals import LACKING
 from evaluations.reports.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
@@ -98,6 +100,12 @@ class ReviewIn(In):
 
     action: ReviewAction
     reason: str = Field("", max_length=2000)
+
+
+def add_to(api: NinjaAPI) -> None:
+    """Add the routes of campaigns and of open links."""
+    api.add_router("/projects/{slug}", router, tags=["campaigns"])
+    api.add_router("/projects/{slug}", open_links, tags=["open campaigns"])
 
 
 @router.get("/campaigns", response=Campaigns)

@@ -5,3 +5,4 @@ from django.apps import AppConfig
 
 class AnnotationsConfig(AppConfig):
     name = "annotations"
+    extension = "annotations.extension.EXTENSION"

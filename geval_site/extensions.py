@@ -1,5 +1,5 @@
-"""What optional apps add to the site. The config of such an app names its `Extension`, which the
-core looks up here; the core does not import the app."""
+"""What apps add to the site. The config of such an app names its `Extension`, which the core looks
+up here; pages and the API of the core import none of these apps."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Extension:
     """What an app adds.
 
     Args:
-        urls: the module with the paths of its pages, whose names belong to `evaluations`. A name,
-            because workers need no pages.
-        api: the module whose `add_to(api)` adds routes and error handlers.
+        api: the module whose `add_to(api)` adds routes and error handlers. A name, because workers
+            need no pages.
+        urls: the module with the paths of its pages whose names belong to `evaluations`, likewise.
         jobs: its periodic jobs.
         judge_page: returns what the page of a judge shows of it, as template variables.
         sensitivities: returns the findings of the newest probes of a project's judges.
@@ -62,16 +62,16 @@ class Extension:
         tools: the class whose methods are tools for agents. A name, because only agents need it.
     """
 
-    urls: str
     api: str
-    jobs: Sequence[Job]
-    judge_page: Callable[[Judge], Mapping[str, Any]]
-    sensitivities: Callable[[Project], Sequence[Sensitivity]]
+    urls: str = ""
+    jobs: Sequence[Job] = ()
+    judge_page: Callable[[Judge], Mapping[str, Any]] = lambda _judge: {}
+    sensitivities: Callable[[Project], Sequence[Sensitivity]] = lambda _project: ()
     instructed: Callable[
         [Project, Iterable[Sensitivity] | None], Mapping[tuple[int, int], Instructed]
-    ]
-    report_pages: Sequence[Page]
-    tools: str
+    ] = lambda _project, _probed: {}
+    report_pages: Sequence[Page] = ()
+    tools: str = ""
 
 
 def extensions() -> list[Extension]:

@@ -10,9 +10,10 @@ from django.http import QueryDict
 
 from annotations.forms.goal_fields import GOAL, GoalFields
 from annotations.models import Campaign, CampaignState
-from annotations.planning.drafts import LACKING, Draft, free_name, save_goal
+from annotations.planning.drafts import Draft, free_name, save_goal
 from annotations.planning.known_answers import ids_by_name
 from evaluations.models import Project, Role
+from evaluations.models.goals import LACKING
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.files.answers.gold import GoldError, read_gold
 from geval.pipelines.project_files.fields import PLAN

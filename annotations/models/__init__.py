@@ -19,8 +19,9 @@ from annotations.models.campaigns import (
     Seat,
     Selection,
 )
-from annotations.models.goals import CampaignGoal, GoalKind
+from annotations.models.goals import CampaignGoal
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.open_links import OpenLink, Participant, ParticipantState, ScreenedFor
 from annotations.models.people import Annotator, Exclusion
 from annotations.models.probabilities import Inclusion, StatedProbability
+from evaluations.models.goals import GoalKind

@@ -8,12 +8,7 @@ from django.db import models
 
 from annotations.models.campaigns import Campaign
 from evaluations.models import Criterion, Judge, System
-
-
-class GoalKind(models.TextChoices):
-    WIDTH = "width", "A judge's rho is known within ± the width"
-    JUDGES = "judges", "It is known which of two judges is better"
-    SYSTEMS = "systems", "It is known which of two systems is better"
+from evaluations.models.goals import GoalKind
 
 
 class CampaignGoal(models.Model):

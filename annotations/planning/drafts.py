@@ -17,6 +17,7 @@ from annotations.models import (
     Selection,
 )
 from evaluations.models import Criterion, Project
+from evaluations.models.goals import LACKING
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 # The fields of each goal, besides the criterion.
@@ -25,10 +26,7 @@ ASKS = {
     GoalKind.JUDGES: ("judge", "rival"),
     GoalKind.SYSTEMS: ("system", "other"),
 }
-# The field of each goal that a run can have; the judge is the run's own.
-ASKED_OF_RUNS = {GoalKind.WIDTH: "width", GoalKind.JUDGES: "rival"}
 ASKED = tuple(dict.fromkeys(name for names in ASKS.values() for name in names))
-LACKING = "This goal needs a value here."
 SAME = "Choose another one to compare with."
 # Designs that can draw documents with all their outputs.
 WHOLE = (Selection.SAMPLE, *ACTIVE)

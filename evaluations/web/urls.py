@@ -167,6 +167,7 @@ urlpatterns = [
     *(
         pattern
         for extension in extensions()
+        if extension.urls
         for pattern in import_module(extension.urls).urlpatterns
     ),
 ]

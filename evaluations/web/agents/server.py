@@ -110,8 +110,8 @@ async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
 
 def tools_of(site: InnerSite) -> Iterator[Any]:
     """Return the tools of the core and its extensions."""
-    groups: list[type[Tools]] = [CoreTools]
-    groups += [import_string(extension.tools) for extension in extensions()]
+    added = (extension.tools for extension in extensions() if extension.tools)
+    groups: list[type[Tools]] = [CoreTools, *map(import_string, added)]
     for group in groups:
         yield from group.of(site)
 

@@ -12,8 +12,6 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
 from ninja.operation import Operation
 
-from annotations.api import router as campaigns
-from annotations.open_links_api import router as open_links
 from evaluations.corpus.removing import StillInUseError
 from evaluations.judging.judges.judges import ProbeNeededError
 from evaluations.judging.runs.errands import request_probe
@@ -54,8 +52,6 @@ api.add_router("/projects/{slug}", members, tags=["members"])
 api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
-api.add_router("/projects/{slug}", campaigns, tags=["campaigns"])
-api.add_router("/projects/{slug}", open_links, tags=["open campaigns"])
 api.add_router("", agents)
 for _extension in extensions():
     import_module(_extension.api).add_to(api)

@@ -5,15 +5,15 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotations.planning.drafts import ASKED_OF_RUNS, LACKING
 from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
+from evaluations.models.goals import LACKING, GoalKind
 from evaluations.web.field_groups import show_for_choices
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 ALL, PILOT = "all", "pilot"
-# The field of each goal of a run.
-GOALS = {kind: f"goal_{name}" for kind, name in ASKED_OF_RUNS.items()}
+# The field of each goal that a run can have; the judge is its own.
+GOALS = {GoalKind.WIDTH: "goal_width", GoalKind.JUDGES: "goal_rival"}
 
 
 class RunForm(forms.Form):
