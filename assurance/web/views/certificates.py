@@ -28,7 +28,7 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         return redirect(judge)
     if not form.is_valid():
         context = {"project": project, "tab": "judges", "judge": judge, "form": form}
-        return render(request, "evaluations/certificate_new.html", context, status=422)
+        return render(request, "assurance/certificate_new.html", context, status=422)
     about = form.cleaned_data
     made = certify(
         judge,
@@ -47,7 +47,7 @@ def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpR
     seal = sealed(made)
     if seal.outcome is None:
         context = {"project": project, "tab": "judges", "certificate": made, "seal": seal}
-        return render(request, "evaluations/certificate_detail.html", context)
+        return render(request, "assurance/certificate_detail.html", context)
     # For a project too large for a page, only the command checks whether it still fits.
     changed = None if too_large_for_page(project, *COMMANDS) else what_changed(made)
     context = {
@@ -60,7 +60,7 @@ def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpR
         "bound": made.content["bound_to"],
         "bound_rows": bound_rows(made.content["bound_to"]),
     }
-    return render(request, "evaluations/certificate_detail.html", context)
+    return render(request, "assurance/certificate_detail.html", context)
 
 
 @project_view(READERS)

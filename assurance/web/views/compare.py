@@ -25,7 +25,7 @@ def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
         context["tests"] = tests_of_two(project, view)
     except NotComputedError as error:
         context["cached"] = error.cached
-    return render(request, "evaluations/judge_compare_tests.html", context)
+    return render(request, "assurance/judge_compare_tests.html", context)
 
 
 @project_view(READERS)
@@ -41,7 +41,7 @@ def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
         "errors": errors,
         "options": options,
     }
-    return render(request, "evaluations/judge_compare.html", context)
+    return render(request, "assurance/judge_compare.html", context)
 
 
 @project_view(READERS)
@@ -59,4 +59,4 @@ def judge_probabilities(request: HttpRequest, project: Project) -> HttpResponse:
         "errors": errors,
         "options": options,
     }
-    return render(request, "evaluations/judge_probabilities.html", context)
+    return render(request, "assurance/judge_probabilities.html", context)

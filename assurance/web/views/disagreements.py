@@ -40,7 +40,7 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
         "options": options,
         "undo": _given_just_now(request, project),
     }
-    return render(request, "evaluations/disagreement_list.html", context)
+    return render(request, "assurance/disagreement_list.html", context)
 
 
 def _given_just_now(request: HttpRequest, project: Project) -> GapCause | None:

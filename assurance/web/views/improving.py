@@ -58,7 +58,7 @@ def improve(request: HttpRequest, project: Project) -> HttpResponse:
         "search_form": SearchForm(project=project, reworded=can_be_reworded(page.judge)),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
     }
-    return render(request, "evaluations/improve.html", context)
+    return render(request, "assurance/improve.html", context)
 
 
 def _estimate(judge: Judge | None, criterion: Criterion | None) -> SearchEstimate | None:
@@ -77,7 +77,7 @@ def improve_state(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         "progress": progress_of(search),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
     }
-    response = render(request, "evaluations/improve_search.html", context)
+    response = render(request, "assurance/improve_search.html", context)
     if not search.is_open:
         response.status_code = STOP_POLLING
         response["HX-Refresh"] = "true"
@@ -169,7 +169,7 @@ def look_state(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     finish_looks(project)
     candidate = pending_looks(project).filter(pk=pk).first()
     context = {"project": project, "candidate": candidate}
-    response = render(request, "evaluations/improve_look.html", context)
+    response = render(request, "assurance/improve_look.html", context)
     if candidate is None:
         response.status_code = STOP_POLLING
         response["HX-Refresh"] = "true"

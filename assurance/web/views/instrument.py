@@ -28,7 +28,7 @@ NEXT = "Workers ask in the background; this page shows what they find."
 @project_view(READERS)
 def judge_instrument(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
-    return render(request, "evaluations/instrument.html", _context(request, project, judge))
+    return render(request, "assurance/instrument.html", _context(request, project, judge))
 
 
 def _context(
@@ -101,7 +101,7 @@ def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse
             return redirect(study)
     context = _context(request, project, judge, form)
     status = 200 if only_looks and form.is_valid() else 422
-    return render(request, "evaluations/instrument.html", context, status=status)
+    return render(request, "assurance/instrument.html", context, status=status)
 
 
 @require_POST
