@@ -8,3 +8,8 @@ from django.apps import AppConfig
 class AssuranceConfig(AppConfig):
     name = "assurance"
     extension = "assurance.extension.EXTENSION"
+    # By group of the command line's help, which waits for no import of the extension.
+    commands = {
+        "Results": ("disagreements", "compare"),
+        "Better judges": ("improve", "study", "certify", "verify"),
+    }

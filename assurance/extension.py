@@ -14,6 +14,23 @@ from evaluations.models import Judge
 from evaluations.models.row_by_row import for_each
 from geval_site.extensions import BEAT, MINUTE, Extension, Job, Lane
 
+ACTIONS = {
+    "cancelled a search for a better judge": "api:cancel_search_by_id evaluations:search_cancel",
+    "locked documents": "api:make_locked evaluations:lock_create",
+    "started a search for a better judge": "api:make_search evaluations:search_create",
+    "started a study of a judge": "api:make_study_of evaluations:judge_study",
+    "stopped a study of a judge": "api:stop_study_by_id evaluations:study_stop",
+    "paused a search for a better judge": "api:pause_search_by_id evaluations:search_pause",
+    "resumed a search for a better judge": "api:resume_search_by_id evaluations:search_resume",
+    "looked at the locked documents": "api:take_look evaluations:look_create",
+    "adopted an improved judge": "api:use_candidate evaluations:candidate_adopt",
+    "certified a judge": "api:make_certificate evaluations:judge_certify",
+    "gave a disagreement a cause": "evaluations:cause_give",
+    "added examples to a judge's prompt": "evaluations:examples_add",
+    "removed the cause of a disagreement": "evaluations:cause_remove",
+    "unlocked the locked documents": "evaluations:lock_open",
+}
+
 
 def _wake_for_searches() -> None:
     for_each(neglected_searches(), wake_for_search, job="searches")
@@ -26,6 +43,7 @@ def _judge_page(judge: Judge) -> Mapping[str, Any]:
         "sensitivities": sensitivities(project, judge),
         "certificates": [(certificate, sealed(certificate)) for certificate in made],
         "form": CertificateForm(project=project) if project.criteria.exists() else None,
+        "added": "assurance/certificates.html",
     }
 
 
@@ -37,6 +55,13 @@ EXTENSION = Extension(
         Job("record studies", BEAT, Lane.COMPUTE, record_ended_parts),
         Job("ask studies", BEAT, Lane.COMPUTE, start_due_parts),
     ),
+    links={
+        "searches": "evaluations:improve",
+        "disagreements": "evaluations:disagreement_list",
+        "compare": "evaluations:judge_compare",
+        "reliability": "evaluations:judge_instrument",
+    },
+    actions=ACTIONS,
     judge_page=_judge_page,
     sensitivities=sensitivities,
     instructed=instructed_judges,

@@ -4,12 +4,13 @@ up here; pages and the API of the core import none of these apps."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
+from django.urls import reverse
 from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ class Extension:
             need no pages.
         urls: the module with the paths of its pages whose names belong to `evaluations`, likewise.
         jobs: its periodic jobs.
-        judge_page: returns what the page of a judge shows of it, as template variables.
+        links: names of its pages by what a page of the core says of them: "searches",
+            "disagreements", "compare" (of a project), "reliability" (of a judge).
+        actions: what people did in it, in words, each with the names of its pages and endpoints.
+        judge_page: returns what the page of a judge shows of it, as template variables; `added` is
+            a template that is included.
         sensitivities: returns the findings of the newest probes of a project's judges.
         instructed: returns the effect of an instruction for each (judge, criterion) of the judges
             that a text can address; from `sensitivities` if given.
@@ -65,6 +70,8 @@ class Extension:
     api: str
     urls: str = ""
     jobs: Sequence[Job] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    actions: Mapping[str, str] = field(default_factory=dict)
     judge_page: Callable[[Judge], Mapping[str, Any]] = lambda _judge: {}
     sensitivities: Callable[[Project], Sequence[Sensitivity]] = lambda _project: ()
     instructed: Callable[
@@ -78,6 +85,17 @@ def extensions() -> list[Extension]:
     """Return the extensions of the installed apps, in order."""
     paths = (getattr(config, "extension", "") for config in apps.get_app_configs())
     return [import_string(path) for path in paths if path]
+
+
+def added_page(what: str) -> str:
+    """Return the name of an added page, such as that of "searches"; empty if no app has it."""
+    return next((added.links[what] for added in extensions() if what in added.links), "")
+
+
+def link_to(what: str, *arguments: object) -> str:
+    """Return the address of an added page; empty if no app has it."""
+    page = added_page(what)
+    return reverse(page, args=arguments) if page else ""
 
 
 def sensitivities(project: Project) -> list[Sensitivity]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.urls import reverse
 
 from evaluations.models.corpus import Document
 from evaluations.models.criteria import Criterion
@@ -367,9 +366,6 @@ class Candidate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title} for {self.search.judge} on {self.search.criterion}"
-
-    def get_absolute_url(self) -> str:
-        return reverse("evaluations:improve", args=[self.search.project.slug])
 
     @property
     def is_better_on_training(self) -> bool:

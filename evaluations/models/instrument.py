@@ -6,7 +6,6 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
-from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.models.corpus import CandidateOutput
@@ -91,9 +90,6 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display().lower()} of {self.judge} on {self.criterion}"
-
-    def get_absolute_url(self) -> str:
-        return reverse("evaluations:judge_instrument", args=[self.project.slug, self.judge_id])
 
     @property
     def was_asked_here(self) -> bool:

@@ -3,8 +3,10 @@ for programs."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from evaluations.models import AuditEntry, Project
+from geval_site.extensions import extensions
 
 SHOWN = 6
 # Phrases and the names of pages and endpoints; a test checks that none is missing.
@@ -29,7 +31,6 @@ _NAMES = {
     ),
     "changed the guidelines for annotators": "annotations:guidelines_edit",
     "cancelled a run": "api:cancel evaluations:run_cancel",
-    "cancelled a search for a better judge": "api:cancel_search_by_id evaluations:search_cancel",
     "changed an endpoint": "api:change_endpoint evaluations:endpoint_edit",
     "archived or restored the project": "api:archive_project evaluations:project_archive",
     "tried to delete the project": "api:remove_project evaluations:project_delete",
@@ -52,33 +53,20 @@ _NAMES = {
     "added a criterion": "api:make_criterion evaluations:criterion_create",
     "added an endpoint": "api:make_endpoint evaluations:endpoint_create",
     "created a judge": "api:make_judge evaluations:judge_create",
-    "locked documents": "api:make_locked evaluations:lock_create",
     "started a run on the rest after a pilot or a trial": "api:make_rest evaluations:run_rest",
     "started a run": "api:make_run",
-    "started a search for a better judge": "api:make_search evaluations:search_create",
-    "started a study of a judge": "api:make_study_of evaluations:judge_study",
-    "stopped a study of a judge": "api:stop_study_by_id evaluations:study_stop",
     "paused a run": "api:pause evaluations:run_pause",
-    "paused a search for a better judge": "api:pause_search_by_id evaluations:search_pause",
     "probed a model": "api:probe evaluations:endpoint_probe",
     "removed a criterion": "api:remove_criterion_by_id evaluations:criterion_remove",
     "removed a document": "api:remove_document_by_id evaluations:document_remove",
     "removed an output": "api:remove_output_by_id evaluations:output_remove",
     "resumed a run": "api:resume evaluations:run_resume",
-    "resumed a search for a better judge": "api:resume_search_by_id evaluations:search_resume",
     "retired or restored an endpoint": "api:retire_endpoint evaluations:endpoint_retire",
     "retired or restored a judge": "api:retire_judge evaluations:judge_retire",
-    "looked at the locked documents": "api:take_look evaluations:look_create",
-    "adopted an improved judge": "api:use_candidate evaluations:candidate_adopt",
-    "certified a judge": "api:make_certificate evaluations:judge_certify",
-    "gave a disagreement a cause": "evaluations:cause_give",
-    "added examples to a judge's prompt": "evaluations:examples_add",
-    "removed the cause of a disagreement": "evaluations:cause_remove",
     "added preset criteria": "evaluations:criterion_presets",
     "sent a message of a webhook again": "evaluations:delivery_repeat",
     "asked a model to explain a score": "evaluations:item_explain",
     "tried a judge on items, or kept its prompt": "evaluations:judge_try",
-    "unlocked the locked documents": "evaluations:lock_open",
     "had the report computed again": "evaluations:report_again",
     "changed a judge as its run advised": "evaluations:run_change",
     "started or estimated a run": "evaluations:run_start",
@@ -101,7 +89,15 @@ _NAMES = {
     "tested a webhook": "evaluations:webhook_test",
     "removed old data, as its settings say": "retention",
 }
-IN_WORDS = {name: words for words, names in _NAMES.items() for name in names.split()}
+
+
+@cache
+def names_in_words() -> dict[str, str]:
+    """Return the phrase of each name, with those of added apps."""
+    phrases = [_NAMES, *(extension.actions for extension in extensions())]
+    return {
+        name: words for named in phrases for words, names in named.items() for name in names.split()
+    }
 
 
 @dataclass(frozen=True)
@@ -116,7 +112,7 @@ class Activity:
 
 def in_words(action: str) -> str:
     """Describe an entry's action."""
-    return IN_WORDS.get(action, "changed something")
+    return names_in_words().get(action, "changed something")
 
 
 def recent_activity(project: Project) -> list[Activity]:

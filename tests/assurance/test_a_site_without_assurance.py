@@ -18,11 +18,13 @@ from assurance.certifying.sealed import sealed
 from assurance.disagreements.causes import give_cause
 from assurance.improving.work import request_search
 from assurance.instrument.studies import make_study
+from assurance.web.urls import urlpatterns
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Project, Study, StudyKind
 from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.read import read_archive
 from evaluations.reports.serving.parts import REPORT, code_of
 from tests.assurance.without_assurance import pages
+from tests.conftest import CHECKOUT
 from tests.improving.conftest import criterion, judge, locked, rated_project
 from tests.instrument.test_probes import ended
 from tests.processes import run_to_its_end
@@ -145,6 +147,21 @@ def test_its_project_is_worked_on_exported_and_deleted_and_nothing_is_lost(
     assert sealed(copy.certificates.get()).problem == ""
     assert copy.studies.count() == 2
     assert LockedDocuments.objects.get(project=copy).seed == "fixed"
+
+
+def test_the_rest_names_its_pages_and_templates_nowhere() -> None:
+    pages = "|".join(pattern.name for pattern in urlpatterns)
+    names = re.compile(rf"evaluations:(?:{pages})\b|\bassurance[/.]\w")
+    rest = [
+        path
+        for room in ("annotations", "evaluations", "geval_site", "templates", "static/js")
+        for path in (CHECKOUT / room).rglob("*")
+        if path.suffix in (".py", ".html", ".js") and "assurance" not in path.parts
+    ]
+
+    assert len(rest) > 500
+    # A certificate's address is on the certificate.
+    assert [path.name for path in rest if names.search(path.read_text())] == ["certificates.py"]
 
 
 def test_its_commands_are_unknown_and_others_known(

@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from assurance.instrument.estimating import StudyEstimate, estimate_study
@@ -98,7 +97,7 @@ def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse
             form.add_error(None, str(error))
         else:
             messages.success(request, f"{STARTED[StudyKind(study.kind)]} {NEXT}")
-            return redirect(study)
+            return redirect("evaluations:judge_instrument", project.slug, judge.pk)
     context = _context(request, project, judge, form)
     status = 200 if only_looks and form.is_valid() else 422
     return render(request, "assurance/instrument.html", context, status=status)
@@ -110,4 +109,4 @@ def study_stop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     study = get_object_or_404(Study, project=project, pk=pk)
     if stop(study):
         messages.success(request, f"{study.get_kind_display()} is stopped. What it found is kept.")
-    return redirect(reverse("evaluations:judge_instrument", args=[project.slug, study.judge_id]))
+    return redirect("evaluations:judge_instrument", project.slug, study.judge_id)
