@@ -35,7 +35,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
 from geval.files.answers.gold import GoldError, gold_of_rows
-from geval.measuring.standing import Standing
+from geval.measuring.standing import GoalStanding
 from geval.pipelines.project_files.fields import PLAN, CampaignFields
 from geval.reports.downloads.json_values import ranked_json
 from geval.statistics.arms import ArmDifference
@@ -297,7 +297,7 @@ def _arms_json(difference: ArmDifference) -> dict[str, Any]:
     }
 
 
-def _standing_json(standing: Standing) -> dict[str, Any]:
+def _standing_json(standing: GoalStanding) -> dict[str, Any]:
     return {
         "documents": standing.documents,
         "planned": standing.planned,

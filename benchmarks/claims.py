@@ -39,7 +39,7 @@ from geval.statistics.null_judges import (
     length_scores,
     shuffled_scores,
 )
-from geval.statistics.proof import Outcome, confidence_of, gain_in_distance, gain_in_rank
+from geval.statistics.proof import ProofOutcome, confidence_of, gain_in_distance, gain_in_rank
 from geval.statistics.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 from geval.statistics.types import FloatArray
 
@@ -171,7 +171,7 @@ def claims_of_report(
     from evaluations.reports.report import criterion_result
     from geval.reports.options import ReportOptions
     from geval.reports.required_figures import figure_of
-    from geval.reports.requirements import Outcome as Said
+    from geval.reports.requirements import ProofOutcome as Said
     from geval.reports.requirements import check, parse_requirement
     from geval.reports.verdicts.verdict import VERDICT_SHARE, Verdict
 
@@ -223,7 +223,7 @@ def proofs(
             there.part(is_locked), rated[is_locked], mapped[is_locked], scores[is_locked],
             confidence=confidence, constant=nearest_to_all(rated[~is_locked]),
         )  # fmt: skip
-        yield Earned(MAP, proof.outcome == Outcome.PROVEN, proof.interval.is_above_zero)
+        yield Earned(MAP, proof.outcome == ProofOutcome.PROVEN, proof.interval.is_above_zero)
     if recorded is not None:
         there, (rated, scores, theirs) = complete(outputs, human, own, recorded)
         is_locked = locked[there.document]
@@ -232,7 +232,7 @@ def proofs(
             confidence=confidence,
         )  # fmt: skip
         gain = rank.gain.value
-        yield Earned(BETTER, rank.outcome == Outcome.PROVEN, gain is not None and gain > 0)
+        yield Earned(BETTER, rank.outcome == ProofOutcome.PROVEN, gain is not None and gain > 0)
 
 
 # Counting

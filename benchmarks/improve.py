@@ -32,7 +32,7 @@ from benchmarks.site import BENCHMARK_DATA
 from benchmarks.tied import HARD, MOST_PROVEN, most_cut_off_proven, share_of_tied_proven
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.panel import Arms, choose
-from geval.statistics.proof import Outcome, Proof, confidence_of, gain_in_rank
+from geval.statistics.proof import Proof, ProofOutcome, confidence_of, gain_in_rank
 from geval.statistics.types import FloatArray
 
 TOPICS = ("naturalness", "coherence", "engagingness", "groundedness")
@@ -182,7 +182,7 @@ def share_proven(projects: int, *, documents: int, noise: FloatArray, panel: boo
         rng = np.random.default_rng(seed)
         arms, today = simulated(rng, documents=documents, noise=noise)
         proof = proven(arms, today, rng, panel=panel)
-        found += proof is not None and proof.outcome == Outcome.PROVEN
+        found += proof is not None and proof.outcome == ProofOutcome.PROVEN
     return found / projects
 
 

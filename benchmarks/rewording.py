@@ -46,7 +46,7 @@ def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     from assurance.improving.looking import look
     from assurance.improving.rewording import wording_of
     from assurance.improving.trials import Trials, spent_on
-    from assurance.improving.work import Limits, request_search, work_on_search
+    from assurance.improving.work import SearchLimits, request_search, work_on_search
     from evaluations.corpus.locks.locking import lock_documents
     from evaluations.judging.runs.shift import Shift
     from evaluations.judging.runs.starting import RunRequest, start_run
@@ -62,7 +62,7 @@ def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     work_on_run(start_run(judge, [criterion]).pk, "bench")
     locked = lock_documents(project, seed=str(seed))
     search = request_search(
-        judge, criterion, [Change.WORDING], limits=Limits(most_calls=MOST_CALLS)
+        judge, criterion, [Change.WORDING], limits=SearchLimits(most_calls=MOST_CALLS)
     )
     while work_on_search(search.pk):
         pass
@@ -172,7 +172,7 @@ def cost_of_fifty(base_url: str) -> Cost:
     from unittest import mock
 
     from assurance.improving import rewording
-    from assurance.improving.work import Limits, request_search, work_on_search
+    from assurance.improving.work import SearchLimits, request_search, work_on_search
     from evaluations.corpus.locks.locking import lock_documents
     from evaluations.judging.runs.starting import start_run
     from evaluations.judging.runs.worker import work_on_run
@@ -186,7 +186,9 @@ def cost_of_fifty(base_url: str) -> Cost:
     work_on_run(known.pk, "bench")
     lock_documents(project, seed="0")
     with mock.patch.object(rewording, "PATIENCE", rewording.MOST_PROPOSALS):
-        search = request_search(judge, criterion, [Change.WORDING], limits=Limits(most_calls=5000))
+        search = request_search(
+            judge, criterion, [Change.WORDING], limits=SearchLimits(most_calls=5000)
+        )
         while work_on_search(search.pk):
             pass
     return cost_of(search, known.pk)

@@ -15,7 +15,7 @@ from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.layout import Outputs
 from geval.statistics.panel import Arms
-from geval.statistics.proof import Outcome, gain_in_rank
+from geval.statistics.proof import ProofOutcome, gain_in_rank
 from geval.statistics.same_documents import on_same_documents
 from geval.statistics.types import FloatArray
 
@@ -49,7 +49,7 @@ def share_of_tied_proven(projects: int, *, hard: float) -> float:
         gain_in_rank(*tied_project(np.random.default_rng(seed), hard=hard), confidence=CONFIDENCE)
         for seed in range(projects)
     )
-    return sum(proof.outcome == Outcome.PROVEN for proof in proofs) / projects
+    return sum(proof.outcome == ProofOutcome.PROVEN for proof in proofs) / projects
 
 
 def bare_share_of_tied_proven(projects: int, *, hard: float) -> float:
@@ -99,6 +99,6 @@ def most_cut_off_proven(criteria: Mapping[str, Arms], draws: int) -> int:
                 arms.outputs.part(mine), arms.human[mine], left[mine], scores[mine],
                 confidence=CONFIDENCE,
             )  # fmt: skip
-            proven += proof.outcome == Outcome.PROVEN
+            proven += proof.outcome == ProofOutcome.PROVEN
         most = max(most, proven)
     return most

@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 if TYPE_CHECKING:
     from evaluations.models import Judge, Project
     from evaluations.reports.probes import Sensitivity
-    from evaluations.reports.serving.parts import Page
+    from evaluations.reports.serving.parts import PageParts
     from geval.reports.instructed import Instructed
 
 BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours=1)
@@ -77,7 +77,7 @@ class Extension:
     instructed: Callable[
         [Project, Iterable[Sensitivity] | None], Mapping[tuple[int, int], Instructed]
     ] = lambda _project, _probed: {}
-    report_pages: Sequence[Page] = ()
+    report_pages: Sequence[PageParts] = ()
     tools: str = ""
 
 

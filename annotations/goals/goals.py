@@ -25,7 +25,7 @@ from evaluations.reports.data import load_data
 from geval.measuring.plans import DocumentValues
 from geval.measuring.standing import (
     GoalSequence,
-    Standing,
+    GoalStanding,
     judge_correlations,
     standing_of,
     system_differences,
@@ -36,7 +36,7 @@ from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, IntArray
 
 
-def standing(goal: CampaignGoal, data: ReportData) -> Standing:
+def standing(goal: CampaignGoal, data: ReportData) -> GoalStanding:
     """Return a campaign's progress towards its goal.
 
     Args:
@@ -70,7 +70,7 @@ def _look_at(goal: CampaignGoal) -> None:
 
 
 @transaction.atomic
-def _close(goal: CampaignGoal, standing: Standing) -> None:
+def _close(goal: CampaignGoal, standing: GoalStanding) -> None:
     if not close_campaign(goal.campaign, reason="goal reached"):
         return
     CampaignGoal.objects.filter(pk=goal.pk).update(

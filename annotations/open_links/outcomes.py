@@ -17,21 +17,23 @@ _ENDS = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ParticipantOutcome:
     """A completion code and an address to go on to; both may be empty."""
 
     code: str = ""
     url: str = ""
 
 
-def outcome_of(participant: Participant) -> Outcome:
+def outcome_of(participant: Participant) -> ParticipantOutcome:
     """Return the code and address that the owner chose for this ending; empty for people who are
     banned or still active."""
     end = _ENDS.get(ParticipantState(participant.state))
     if end is None:
-        return Outcome()
+        return ParticipantOutcome()
     link = participant.link
-    return Outcome(getattr(link, f"{end}_code"), _filled(getattr(link, f"{end}_url"), participant))
+    return ParticipantOutcome(
+        getattr(link, f"{end}_code"), _filled(getattr(link, f"{end}_url"), participant)
+    )
 
 
 def why_not_a_way_back(url: str) -> str:

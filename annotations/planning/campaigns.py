@@ -34,7 +34,7 @@ from evaluations.models.row_by_row import for_each
 from evaluations.people.webhooks.announcing import announce_campaign
 from geval.statistics import designs, item_plan
 from geval.statistics.designs import DrawnSample, SamplingUnits
-from geval.statistics.item_plan import Outputs, PlannedItem
+from geval.statistics.item_plan import PlannedItem, PlannedOutputs
 
 MOST_ITEMS = 5_000_000
 MOST_ATTENTION_CHECKS = 100
@@ -259,7 +259,7 @@ def _drawn(campaign: Campaign, rng: np.random.Generator) -> DrawnSample:
 
 
 def _ordinary(
-    campaign: Campaign, outputs: Outputs, rng: np.random.Generator
+    campaign: Campaign, outputs: PlannedOutputs, rng: np.random.Generator
 ) -> Iterator[PlannedItem]:
     """Yield the ordinary items in order. All queries are done when this returns, because the items
     are read during a COPY, when the connection can do nothing else."""
@@ -280,7 +280,9 @@ def _ordinary(
     return islice(plan(outputs, rng), most)
 
 
-def _in_order(campaign: Campaign, outputs: Outputs, rng: np.random.Generator) -> Outputs:
+def _in_order(
+    campaign: Campaign, outputs: PlannedOutputs, rng: np.random.Generator
+) -> PlannedOutputs:
     """Return the outputs in rating order. Whenever a campaign ends, the rated outputs are a random
     part of those drawn."""
     if campaign.order == ItemOrder.DOCUMENT or campaign.whole_documents:

@@ -7,7 +7,7 @@ from annotations.models import Campaign, Preference, Selection
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
-from geval.statistics.item_plan import FloatArray, Outputs, PlannedItem
+from geval.statistics.item_plan import FloatArray, PlannedItem, PlannedOutputs
 from geval.statistics.preferences import bradley_terry, next_pair_gains
 from geval.statistics.sampling import predicted_errors
 from geval.statistics.thresholds import ACTIVE_OUTPUTS
@@ -27,7 +27,7 @@ def scores_on_scale(more: str = "") -> str:
     return _SCORES.format(more=more)
 
 
-def project_outputs(project: Project) -> Outputs:
+def project_outputs(project: Project) -> PlannedOutputs:
     """Return all outputs of a project, ordered by id."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -41,10 +41,10 @@ def project_outputs(project: Project) -> Outputs:
             [project.pk],
         )
         rows = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 5)
-    return Outputs(*rows.T)
+    return PlannedOutputs(*rows.T)
 
 
-def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
+def disagreement(campaign: Campaign, outputs: PlannedOutputs) -> FloatArray:
     """Return the standard deviation over judges, averaged over criteria; shape (outputs,), NaN with
     fewer than two judges."""
     query = f"""SELECT output_id, avg(sd) FROM (
@@ -54,7 +54,7 @@ def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
     return _values(query, campaign, outputs)
 
 
-def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.ndarray]:
+def likely_errors(campaign: Campaign, outputs: PlannedOutputs) -> tuple[FloatArray, np.ndarray]:
     """Estimate how far people's ratings lie from what judges' scores predict for each output, and
     return which outputs are rated; both of shape (outputs,).
 
@@ -84,7 +84,9 @@ def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.
     return predicted_errors(human, judged, outputs.systems), is_rated
 
 
-def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) -> FloatArray:
+def pair_values(
+    campaign: Campaign, outputs: PlannedOutputs, pairs: list[PlannedItem]
+) -> FloatArray:
     """Return the priorities of pairs, shape (pairs,). By disagreement: the mean spread of judges on
     the two outputs; by need: how informative one more comparison of the two systems would be for
     the current ranking (Bradley-Terry)."""
@@ -119,7 +121,7 @@ def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
     return wins
 
 
-def _values(query: str, campaign: Campaign, outputs: Outputs) -> FloatArray:
+def _values(query: str, campaign: Campaign, outputs: PlannedOutputs) -> FloatArray:
     """Return the query's value for each output, NaN for outputs without one."""
     criteria = list(campaign.criteria.values_list("pk", flat=True))
     with connection.cursor() as cursor:

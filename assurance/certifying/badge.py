@@ -1,12 +1,16 @@
 """A certificate as a badge: a small SVG for a README or a dashboard."""
 
-from geval.reports.requirements import Outcome
+from geval.reports.requirements import RequirementOutcome
 from geval.texts.plain import for_xml
 
 # Approximate widths of Verdana at 11 pixels.
 _CHARACTER, _PADDING, _HEIGHT = 6.6, 8, 20
 # Dark enough for white text.
-_COLOURS = {Outcome.MET: "#1b7f4b", Outcome.NOT_MET: "#b3261e", Outcome.CANNOT_SAY: "#6b6b6b"}
+_COLOURS = {
+    RequirementOutcome.MET: "#1b7f4b",
+    RequirementOutcome.NOT_MET: "#b3261e",
+    RequirementOutcome.CANNOT_SAY: "#6b6b6b",
+}
 OUTDATED = "outdated"
 
 
@@ -19,8 +23,8 @@ def badge(judge: str, criterion: str, outcome: str, *, fits: bool = True) -> str
     left = f"{judge}: {criterion}"
     left = left if len(left) <= 60 else f"{left[:59]}…"
     right = outcome if fits else OUTDATED
-    is_known = fits and outcome in set(Outcome)
-    colour = _COLOURS[Outcome(outcome) if is_known else Outcome.CANNOT_SAY]
+    is_known = fits and outcome in set(RequirementOutcome)
+    colour = _COLOURS[RequirementOutcome(outcome) if is_known else RequirementOutcome.CANNOT_SAY]
     first, second = (round(_CHARACTER * len(text)) + 2 * _PADDING for text in (left, right))
     name = for_xml(f"{left}: {right}")
     return (

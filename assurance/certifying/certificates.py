@@ -19,10 +19,10 @@ from geval.reports.options import ADJUDICATED, MEAN, Epsilon, ReportOptions
 from geval.reports.requirements import (
     OF_PROBES,
     Checked,
-    Figure,
-    Outcome,
+    RequiredFigure,
     Requirement,
     RequirementError,
+    RequirementOutcome,
     check,
     overall,
     parse_requirement,
@@ -72,7 +72,7 @@ def certify(
     cannot_say = SEEN_BY_SEARCH if is_searched and data.withheld else outdated(judge, criterion)
     if cannot_say:
         checked = [
-            Checked(requirement, Outcome.CANNOT_SAY, None, cannot_say)
+            Checked(requirement, RequirementOutcome.CANNOT_SAY, None, cannot_say)
             for requirement in requirements
         ]
     else:
@@ -190,7 +190,7 @@ def _checked(
     )
     of_probes = OF_PROBES & figures.keys()
     if of_probes and (why_not := probes_outdated(judge, criterion)):
-        figures |= dict.fromkeys(of_probes, Figure(None, why_not))
+        figures |= dict.fromkeys(of_probes, RequiredFigure(None, why_not))
     return [check(requirement, figures[requirement.figure]) for requirement in requirements]
 
 

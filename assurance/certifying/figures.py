@@ -7,7 +7,7 @@ from evaluations.reports.report import criterion_result
 from geval.reports.data import ReportData
 from geval.reports.options import MEAN, Epsilon, ReportOptions
 from geval.reports.required_figures import InView, figures_in
-from geval.reports.requirements import Figure
+from geval.reports.requirements import RequiredFigure
 from geval.statistics.consensus import HumanScore
 from geval.statistics.correlation import Coefficient, Level
 
@@ -20,7 +20,7 @@ def figures_of(
     data: ReportData,
     epsilon: Epsilon,
     human_score: HumanScore = MEAN,
-) -> dict[str, Figure]:
+) -> dict[str, RequiredFigure]:
     """Return each named figure of a judge on a criterion.
 
     Args:

@@ -8,7 +8,7 @@ from assurance.certifying.certificates import is_intact
 from evaluations.models import Certificate
 from evaluations.models.sealing import public_key
 from geval.files.certificates import problem_of
-from geval.reports.requirements import Outcome
+from geval.reports.requirements import RequirementOutcome
 
 # What a page, a badge and the API say about a certificate that cannot be trusted.
 NOT_GENUINE = "not genuine"
@@ -21,7 +21,7 @@ class Sealed:
     """A certificate's outcome (None, with a `problem`, if it cannot be trusted), and the
     fingerprint of the signing site's key."""
 
-    outcome: Outcome | None
+    outcome: RequirementOutcome | None
     problem: str
     fingerprint: str
     is_ours: bool
@@ -47,7 +47,7 @@ def sealed(certificate: Certificate) -> Sealed:
     problem = ""
     if named != (certificate.judge.label, certificate.criterion.name):
         problem = f"it was signed for {named[0]} on {named[1]}"
-    outcome = None if problem else Outcome(content["outcome"])
+    outcome = None if problem else RequirementOutcome(content["outcome"])
     return Sealed(outcome, problem, fingerprint(key), is_ours=key == public_key())
 
 

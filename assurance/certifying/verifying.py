@@ -11,7 +11,7 @@ from assurance.certifying.certificates import bindings_now, is_intact
 from assurance.certifying.sealed import fingerprint
 from evaluations.models import Criterion, Judge, Project
 from geval.files.certificates import FORMAT, problem_of
-from geval.reports.requirements import Outcome
+from geval.reports.requirements import RequirementOutcome
 
 MOST_BYTES = 2**20
 VALID, REFUSED, UNKNOWN = 0, 1, 2
@@ -79,7 +79,7 @@ def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> 
     if changed:
         return Verified(REFUSED, ("Refused: it no longer fits.", *changed))
     sentence = f"{content['judge']} on {content['criterion']}: {content['outcome']}."
-    met = content["outcome"] == Outcome.MET
+    met = content["outcome"] == RequirementOutcome.MET
     return Verified(VALID if met else REFUSED, ("Genuine, and it still fits.", sentence))
 
 

@@ -7,7 +7,7 @@ from assurance.disagreements.topic_words import topic_words
 from evaluations.models import EvaluationRun, Project
 from evaluations.models.changes import state_of
 from evaluations.reports.data import fill_judges
-from evaluations.reports.serving.parts import Page, part_of_page
+from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
 from geval.reports.gap_numbers import GapNumbers, largest_gaps, rho_on, shift_in_words
 from geval.reports.gap_patterns import Patterns, patterns_of
@@ -75,4 +75,4 @@ def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> Repor
 
 
 GAPS = part_of_page(GapNumbers, gap_numbers, largest_gaps)
-PAGES = (Page("disagreements", "disagreement_list", read_gap_view, (GAPS,)),)
+PAGES = (PageParts("disagreements", "disagreement_list", read_gap_view, (GAPS,)),)

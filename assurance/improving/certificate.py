@@ -16,7 +16,7 @@ from evaluations.models import (
 from evaluations.models.improving import ASKING_CHANGES
 from geval.improving.changes import NOTHING_BETTER
 from geval.improving.words import likely_gain, sentence
-from geval.statistics.proof import Outcome
+from geval.statistics.proof import ProofOutcome
 
 _FOUND_NOTHING: dict[str, str] = {
     Change.WORDING: "tried, and no proposal was kept",
@@ -147,7 +147,7 @@ def certificate(locked: LockedDocuments) -> dict[str, Any]:
         "looks_allowed": locked.looks_allowed,
         "looks_used": locked.looks_used(),
         "withheld": LockedDocuments.objects.withheld_in(locked.project_id) is not None,
-        "proven": sum(look.outcome == Outcome.PROVEN for look in looks),
+        "proven": sum(look.outcome == ProofOutcome.PROVEN for look in looks),
         "looks": [
             look_json(look)
             | {

@@ -24,8 +24,8 @@ from evaluations.models import (
 )
 from evaluations.models.improving import OPEN_STATES, withheld_documents
 from geval.improving.words import constant_of, likely_gain, ranks_of
-from geval.reports.drawings.forest import Axis, Span
-from geval.statistics.proof import Outcome
+from geval.reports.drawings.forest import Axis, AxisSpan
+from geval.statistics.proof import ProofOutcome
 from geval.texts.numbers import signed
 
 # The axis of gains extends at least this far to both sides.
@@ -45,7 +45,7 @@ class Row:
     look: Look | None
     ring: str
     dot: str | None
-    span: Span | None
+    span: AxisSpan | None
     ticks: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -58,7 +58,7 @@ class Row:
         """The CSS class of the outcome stamp."""
         if self.look is None:
             return "unseen"
-        return "proven" if self.look.outcome == Outcome.PROVEN else "not"
+        return "proven" if self.look.outcome == ProofOutcome.PROVEN else "not"
 
     @property
     def stamp_text(self) -> str:
@@ -86,7 +86,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Page:
+class ImprovePage:
     """Everything about a judge on a criterion; `lead` summarises it in a sentence, and `looks` have
     their likely gains."""
 
@@ -145,7 +145,7 @@ class Page:
         return self.boxes.count(False)
 
 
-def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> Page:
+def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> ImprovePage:
     """Return the page for a judge and a criterion by id; by default those of the last search, or
     else the first."""
     judges = tuple(_judges(project))
@@ -170,7 +170,7 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
     current = searches.filter(state__in=OPEN_STATES).first()
     shown = current or searches.filter(proposals__isnull=False).first()
     last_search = searches.exclude(state__in=OPEN_STATES).first()
-    return Page(
+    return ImprovePage(
         judge=chosen_judge,
         criterion=chosen,
         judges=judges,

@@ -35,7 +35,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """Limits on the calls of a search.
 
     Args:
@@ -55,7 +55,7 @@ def request_search(
     changes: Sequence[str],
     *,
     by: Any = None,
-    limits: Limits | None = None,
+    limits: SearchLimits | None = None,
 ) -> Search:
     """Have a worker search for changes; concurrent requests share one search.
 
@@ -64,7 +64,7 @@ def request_search(
             limit was reached.
     """
     usable_lock(judge.project)
-    wanted, within = _known(changes), limits or Limits()
+    wanted, within = _known(changes), limits or SearchLimits()
     search = Search(
         project=judge.project,
         judge=judge,

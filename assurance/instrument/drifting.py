@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from evaluations.models import Study, StudyItem, StudyPart, WebhookEvent
 from evaluations.people.webhooks.announcing import announce
-from geval.statistics.drift import Evidence, drift
+from geval.statistics.drift import DriftEvidence, drift
 from geval.statistics.types import FloatArray
 
 log = structlog.stdlib.get_logger(__name__)
@@ -32,7 +32,7 @@ def ratings_of(items: Sequence[StudyItem]) -> FloatArray:
     return np.array([np.nan if item.rating is None else item.rating for item in items])
 
 
-def evidence_of(study: Study, items: Sequence[StudyItem]) -> Evidence:
+def evidence_of(study: Study, items: Sequence[StudyItem]) -> DriftEvidence:
     """Return the evidence of drift after each asking since the freeze."""
     scores = table_of(items)
     return drift(scores[:, : study.replies], scores[:, study.replies :], ratings_of(items))
@@ -70,7 +70,7 @@ def note_drift(study: Study, part: StudyPart, items: Sequence[StudyItem]) -> Non
 
 
 def _reasons(
-    study: Study, part: StudyPart, drift: Evidence, items: Sequence[StudyItem]
+    study: Study, part: StudyPart, drift: DriftEvidence, items: Sequence[StudyItem]
 ) -> list[str]:
     """Return sentences that say what has drifted."""
     reasons = []

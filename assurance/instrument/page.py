@@ -18,7 +18,7 @@ SHOWN_ASKINGS = 14
 
 
 @dataclass(frozen=True)
-class Asking:
+class AskingAgain:
     """One asking of a watch after the freeze; `mean` is the mean of the sentinels' scores."""
 
     number: int
@@ -46,7 +46,7 @@ class ShownStudy:
     waits_for: str
     run: int | None
     rated: int = 0
-    askings: tuple[Asking, ...] = ()
+    askings: tuple[AskingAgain, ...] = ()
     moved: float | None = None
     bound: float = 1 / SIGNIFICANCE
     agreement_shown: bool = True
@@ -149,7 +149,7 @@ def shown(study: Study) -> ShownStudy:
 
 def _askings(
     study: Study, recorded: Sequence[StudyPart], items: Sequence[StudyItem], *, rated: bool
-) -> tuple[Asking, ...]:
+) -> tuple[AskingAgain, ...]:
     scores = table_of(items)
     if not len(scores):
         return ()  # all of its outputs were removed
@@ -158,7 +158,7 @@ def _askings(
         column = scores[:, part.number - 1]
         there = column[~np.isnan(column)]
         askings.append(
-            Asking(
+            AskingAgain(
                 number=part.number - study.replies,
                 at=part.recorded_at,
                 model=part.model,

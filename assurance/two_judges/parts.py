@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from assurance.two_judges.probabilities import ProbabilityNumbers, probabilities_of_view
 from evaluations.models import Judge, Project
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.serving.parts import Page, part_of_page
+from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
 from geval.reports.pair_numbers import PairNumbers, first_outputs, pair_numbers
 from geval.reports.pair_tests import PairTests, pair_tests
@@ -35,7 +35,7 @@ PAIR = part_of_page(PairNumbers, _numbers, first_outputs)
 PROBABILITIES = part_of_page(ProbabilityNumbers, probabilities_of_view)
 TESTS = part_of_page(PairTests, _tests)
 PAGES = (
-    Page("compare", "judge_compare", read_pair_view, (PAIR,)),
-    Page("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
-    Page("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
+    PageParts("compare", "judge_compare", read_pair_view, (PAIR,)),
+    PageParts("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
+    PageParts("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
 )

@@ -18,7 +18,7 @@ from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
 from evaluations.models import CandidateOutput
 from evaluations.models.improving import withheld_documents
 from geval.files import contradictions
-from geval.files.load_results import LoadResult, Tally
+from geval.files.load_results import LoadResult, LoadTally
 from geval.files.mapping import column_of_rating
 from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
@@ -165,7 +165,7 @@ class Merge:
                 is_column = key in load.columns.get(file, {})
                 load.errors.unused.add(file, key if is_column else f"metadata.{key}", rows)
 
-    def _merge_documents(self, tally: Tally) -> None:
+    def _merge_documents(self, tally: LoadTally) -> None:
         load, replace = self.load, self.about.replace
         fixed = f"{DIFFERS} AND {DOCUMENT_HAS_DEPENDENTS}"
         self._conflicts(
@@ -218,7 +218,7 @@ class Merge:
         )
         tally.unchanged = load.document_table.count - tally.created - tally.changed
 
-    def _merge_outputs(self, tally: Tally) -> None:
+    def _merge_outputs(self, tally: LoadTally) -> None:
         load, replace = self.load, self.about.replace
         self._execute("ALTER TABLE stage_output ADD document bigint")
         self._execute(
@@ -294,7 +294,7 @@ class Merge:
 
     def _merge_scores(
         self,
-        tally: Tally,
+        tally: LoadTally,
         table: StagingTable,
         target: str,
         keys: tuple[str, str, str],

@@ -7,7 +7,7 @@ from django.db import connection
 
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
 from geval.files import contradictions
-from geval.files.load_results import Tally
+from geval.files.load_results import LoadTally
 from geval.files.rows import PreferenceRow
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]
@@ -58,7 +58,7 @@ class PreferenceStage:
         values = (file, row.line, *outputs, criterion, annotator, row.value, row.first_was_left)
         self.table.add((*values, row.comment), len(row.comment))
 
-    def merge(self, tally: Tally, *, conflicts: Conflicts, hidden: Sequence[int]) -> None:
+    def merge(self, tally: LoadTally, *, conflicts: Conflicts, hidden: Sequence[int]) -> None:
         """Insert new rows; a row that contradicts an existing or another new row is a conflict.
 
         Args:

@@ -9,7 +9,7 @@ from django.db import connection
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from geval.files import contradictions
-from geval.files.load_results import Tally
+from geval.files.load_results import LoadTally
 from geval.files.rows import FileErrors, RepliesRow
 from geval.llm.parsing import Failure
 from geval.llm.released_replies import Read, score_replies
@@ -45,7 +45,7 @@ class ReplyStage:
         self.table.add((file, row.line, output, criterion, run, replies), len(replies))
 
     def merge(
-        self, tally: Tally, *, errors: FileErrors, files: Mapping[int, str], read: Read | None
+        self, tally: LoadTally, *, errors: FileErrors, files: Mapping[int, str], read: Read | None
     ) -> None:
         """Create items, replies and scores from the staged rows. Existing items with different
         replies are errors.

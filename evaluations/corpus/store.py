@@ -24,7 +24,7 @@ from evaluations.people.limits import LimitError, check_storage
 from geval.files.apart import read_apart
 from geval.files.limits import file_limits
 from geval.files.load_contents import LoadContents
-from geval.files.load_results import LoadResult, Tally, UnusedColumn
+from geval.files.load_results import LoadResult, LoadTally, UnusedColumn
 from geval.files.packed import stem_of
 from geval.files.readers import InputFile
 from geval.files.rows import (
@@ -168,4 +168,4 @@ def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generat
     return read_apart(file, errors, defaults=defaults)
 
 
-__all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "Tally", "load_files"]
+__all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "LoadTally", "load_files"]

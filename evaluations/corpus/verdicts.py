@@ -11,7 +11,7 @@ from django.db import connection
 from evaluations.corpus.preferences import WITH_IDS, Conflicts
 from evaluations.corpus.staging import StagingTable
 from geval.files import contradictions
-from geval.files.load_results import Tally
+from geval.files.load_results import LoadTally
 from geval.files.rows import PreferenceRow
 
 COLUMNS = {
@@ -66,7 +66,7 @@ class VerdictStage:
         place = (file, row.line, *outputs)
         self.table.add((*place, criterion, run, value, tie, row.first_was_left))
 
-    def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
+    def merge(self, tally: LoadTally, *, conflicts: Conflicts) -> None:
         """Insert new verdicts; those that contradict each other or existing verdicts are
         conflicts."""
         if not self.table.count:

@@ -66,7 +66,7 @@ class RunSnapshot:
         return asdict(self) | {"cost": None if self.cost is None else str(self.cost)}
 
 
-class Pace:
+class WatchedPace:
     """The rate of a run since watching began, regardless of earlier pauses."""
 
     def __init__(self, finished: int) -> None:
@@ -78,12 +78,14 @@ class Pace:
         return 60 * (finished - self._first) / seconds if finished > self._first else None
 
 
-def snapshot(run: EvaluationRun, pace: Pace | None = None) -> tuple[RunSnapshot, Pace]:
+def snapshot(
+    run: EvaluationRun, pace: WatchedPace | None = None
+) -> tuple[RunSnapshot, WatchedPace]:
     """Return the current state of a run, with its rate since watching began."""
     counts = run.items.counts()
     items, done, failed = sum(counts.values()), counts[ItemState.DONE], counts[ItemState.FAILED]
     finished = done + failed
-    pace = pace or Pace(finished)
+    pace = pace or WatchedPace(finished)
     rate = pace.per_minute(finished)
     written, wanted = steps_written(run) or (0, 0)
     taken = RunSnapshot(
@@ -118,7 +120,7 @@ class Display(Protocol):
     def show(self, taken: RunSnapshot) -> None: ...
 
 
-class Bar:
+class ProgressBar:
     """A progress bar; in a log only the final counts are written."""
 
     def __init__(self, title: str) -> None:
@@ -177,8 +179,8 @@ def watch_run(
         display: where to show it; by default a progress bar.
         still_worked_on: called at every update; raises if no worker can continue the run.
     """
-    pace: Pace | None = None
-    with display or Bar(str(run.judge)) as shown:
+    pace: WatchedPace | None = None
+    with display or ProgressBar(str(run.judge)) as shown:
         while True:
             close_old_connections()
             run.refresh_from_db()

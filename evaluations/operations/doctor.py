@@ -23,7 +23,7 @@ from evaluations.models import Endpoint, WorkerHeartbeat
 from evaluations.models.sealing import SealError
 from evaluations.operations.backup.swapping import left_behind
 from evaluations.operations.readiness import (
-    Part,
+    SitePart,
     broker_part,
     database_part,
     migrations_part,
@@ -61,7 +61,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """A check's subject, its result, and what to do if it is not ok."""
 
     subject: str
@@ -70,7 +70,7 @@ class Finding:
     advice: str = ""
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[DoctorFinding]:
     """Run all checks, one after another; without a database, those that need none."""
     yield from settings_findings()
     yield from version_findings()
@@ -98,50 +98,52 @@ def examine() -> Iterator[Finding]:
         yield from endpoint_findings()
 
 
-def settings_findings() -> Iterator[Finding]:
+def settings_findings() -> Iterator[DoctorFinding]:
     """Yield the results of Django's own checks; those for deployment only in production."""
     messages = run_checks(include_deployment_checks=settings.PRODUCTION)
     for message in messages:
         yield _from_check(message)
     if not any(message.level >= WARNING for message in messages):
-        yield Finding("settings", Severity.OK, f"mode {settings.MODE}")
+        yield DoctorFinding("settings", Severity.OK, f"mode {settings.MODE}")
 
 
-def version_findings() -> Iterator[Finding]:
+def version_findings() -> Iterator[DoctorFinding]:
     """Compare Python and the installed packages with this version's requirements."""
     python = ".".join(map(str, sys.version_info[:3]))
     try:
         requirements = [Requirement(line) for line in requires("geval-site") or ()]
     except PackageNotFoundError:
         advice = "Install it with pip, so that its packages can be checked."
-        yield Finding("versions", Severity.WARNING, "geval-site is not installed", advice)
+        yield DoctorFinding("versions", Severity.WARNING, "geval-site is not installed", advice)
         return
     wrong = list(filter(None, map(_why_unfit, requirements)))
     for why in wrong:
-        yield Finding("versions", Severity.ERROR, why, "Install geval-site again with pip.")
+        yield DoctorFinding("versions", Severity.ERROR, why, "Install geval-site again with pip.")
     if not wrong:
-        yield Finding("versions", Severity.OK, f"geval-site {__version__} on Python {python}")
+        yield DoctorFinding("versions", Severity.OK, f"geval-site {__version__} on Python {python}")
 
 
-def disk_findings() -> Iterator[Finding]:
+def disk_findings() -> Iterator[DoctorFinding]:
     """Check the free space where the site writes."""
     folder = next(place for place in (settings.DATA_DIR, *settings.DATA_DIR.parents)
                   if place.exists())  # fmt: skip
     disk = shutil.disk_usage(folder)
     free = f"{disk.free / 2**30:.1f} GB free at {folder}"
     if disk.free < LEAST_FREE_BYTES or disk.free < LEAST_FREE_SHARE * disk.total:
-        yield Finding("disk", Severity.ERROR, free, "Free some space, or move GEVAL_DATA_DIR.")
+        yield DoctorFinding(
+            "disk", Severity.ERROR, free, "Free some space, or move GEVAL_DATA_DIR."
+        )
     elif not os.access(folder, os.W_OK):
         advice = "Let the site's user write there, or set GEVAL_DATA_DIR."
-        yield Finding("disk", Severity.ERROR, f"{folder} cannot be written", advice)
+        yield DoctorFinding("disk", Severity.ERROR, f"{folder} cannot be written", advice)
     else:
-        yield Finding("disk", Severity.OK, free)
+        yield DoctorFinding("disk", Severity.OK, free)
     for kept in kept_folders(settings.DATA_DIR):
         seen = f"data from before an upgrade of PostgreSQL are in {kept}"
-        yield Finding("disk", Severity.WARNING, seen, "Delete that folder when all is well.")
+        yield DoctorFinding("disk", Severity.WARNING, seen, "Delete that folder when all is well.")
 
 
-def open_folder_findings() -> Iterator[Finding]:
+def open_folder_findings() -> Iterator[DoctorFinding]:
     """Find a data folder with secrets that other users of the machine may enter or read. New ones
     are created private; an existing one may hold other things, so its permissions are left to the
     operator."""
@@ -153,36 +155,36 @@ def open_folder_findings() -> Iterator[Finding]:
     if mode & ~(PRIVATE_FOLDER | stat.S_IXGRP):
         seen = f"other users of this machine may enter {folder} (its mode is {mode:o})"
         advice = f"chmod go-rw,o-x '{folder}', then start the site again."
-        yield Finding("data folder", Severity.WARNING, seen, advice)
+        yield DoctorFinding("data folder", Severity.WARNING, seen, advice)
 
 
-def postgres_version() -> Finding:
+def postgres_version() -> DoctorFinding:
     """Check the database's version."""
     number = connection.connection.info.server_version
     seen = f"PostgreSQL {version_words(number)}"
     if number < OLDEST_POSTGRES:
-        return Finding("database version", Severity.ERROR, seen, "Upgrade it to 14 or newer.")
-    return Finding("database version", Severity.OK, seen)
+        return DoctorFinding("database version", Severity.ERROR, seen, "Upgrade it to 14 or newer.")
+    return DoctorFinding("database version", Severity.OK, seen)
 
 
-def databases() -> Finding:
+def databases() -> DoctorFinding:
     """Report databases that restores left next to the site's."""
     leftovers = left_behind()
     if leftovers:
         listed = ", ".join(f"{name} ({size / 2**20:,.0f} MB)" for name, size in leftovers.items())
         advice = f"{command('tidy --replaced')} drops what restores replaced or did not finish."
-        return Finding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
-    return Finding("databases", Severity.OK, "restores left none behind")
+        return DoctorFinding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
+    return DoctorFinding("databases", Severity.OK, "restores left none behind")
 
 
-def pooler_findings() -> Iterator[Finding]:
+def pooler_findings() -> Iterator[DoctorFinding]:
     """Report a pooler that the site does not work behind."""
     for sentences in pooler_advice():
         seen, advice = sentences.split(". ", 1)
-        yield Finding("connection pooler", Severity.ERROR, seen, advice)
+        yield DoctorFinding("connection pooler", Severity.ERROR, seen, advice)
 
 
-def replica_findings() -> Iterator[Finding]:
+def replica_findings() -> Iterator[DoctorFinding]:
     """Check the database's replica, if the site has one."""
     if REPLICA not in connections.settings:
         return
@@ -194,68 +196,70 @@ def replica_findings() -> Iterator[Finding]:
         lag = replica_lag()
     except DatabaseError:
         connections[REPLICA].close()
-        yield Finding("replica", Severity.ERROR, "does not answer", advice)
+        yield DoctorFinding("replica", Severity.ERROR, "does not answer", advice)
         return
     if lag is None:
-        yield Finding("replica", Severity.ERROR, "follows no other database", advice)
+        yield DoctorFinding("replica", Severity.ERROR, "follows no other database", advice)
     elif lag > MOST_LAG_SECONDS:
-        yield Finding("replica", Severity.WARNING, f"{lag:.0f} s behind", advice)
+        yield DoctorFinding("replica", Severity.WARNING, f"{lag:.0f} s behind", advice)
     else:
-        yield Finding("replica", Severity.OK, "up to date")
+        yield DoctorFinding("replica", Severity.OK, "up to date")
 
 
-def clock() -> Finding:
+def clock() -> DoctorFinding:
     """Compare this machine's clock with the database's, by which leases are measured."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         away = (datetime.datetime.now(datetime.UTC) - cursor.fetchone()[0]).total_seconds()
     seen = f"{away:+.1f} s from the database's"
     if abs(away) > MOST_CLOCK_SECONDS:
-        return Finding("clock", Severity.ERROR, seen, "Set both machines' clocks by NTP.")
-    return Finding("clock", Severity.OK, seen)
+        return DoctorFinding("clock", Severity.ERROR, seen, "Set both machines' clocks by NTP.")
+    return DoctorFinding("clock", Severity.OK, seen)
 
 
-def worker() -> Finding:
+def worker() -> DoctorFinding:
     """Check workers; a local site may have none while nobody uses it."""
     part = worker_part()
     if part.ok or settings.PRODUCTION:
         return _from_part(part, f"Start one: {command('worker')}.")
     advice = f"{command('serve')} starts some; runs and uploads wait until then."
-    return Finding("worker", Severity.WARNING, part.message, advice)
+    return DoctorFinding("worker", Severity.WARNING, part.message, advice)
 
 
-def upkeep() -> Finding:
+def upkeep() -> DoctorFinding:
     """Check periodic jobs, which wait while a local site is not in use."""
     part = upkeep_part()
     if part.ok or WorkerHeartbeat.objects.alive().exists():
         return _from_part(part, "A line “upkeep failed” in the log of the workers says where.")
-    return Finding("upkeep", Severity.OK, "waits until a worker runs")
+    return DoctorFinding("upkeep", Severity.OK, "waits until a worker runs")
 
 
-def leases() -> Finding:
+def leases() -> DoctorFinding:
     """Report items that a lost worker left and no other has claimed."""
     stale = stale_leases()
     if stale:
         seen = f"{stale} items of running runs are held by nobody"
-        return Finding("leases", Severity.ERROR, seen, "Start a worker; it claims them by itself.")
-    return Finding("leases", Severity.OK, "none is stale")
+        return DoctorFinding(
+            "leases", Severity.ERROR, seen, "Start a worker; it claims them by itself."
+        )
+    return DoctorFinding("leases", Severity.OK, "none is stale")
 
 
-def endpoint_findings() -> Iterator[Finding]:
+def endpoint_findings() -> Iterator[DoctorFinding]:
     """Check for each endpoint whether its key can be read here and its server accepts
     connections."""
     endpoints = list(Endpoint.objects.current().select_related("project"))
     if not endpoints:
-        yield Finding("endpoints", Severity.OK, "there are none")
+        yield DoctorFinding("endpoints", Severity.OK, "there are none")
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from pool.map(_endpoint, endpoints)
 
 
-def _endpoint(endpoint: Endpoint) -> Finding:
+def _endpoint(endpoint: Endpoint) -> DoctorFinding:
     subject = f"endpoint {endpoint.project.slug}/{endpoint.name}"
 
-    def wrong(seen: str, advice: str) -> Finding:
-        return Finding(subject, Severity.ERROR, seen, advice)
+    def wrong(seen: str, advice: str) -> DoctorFinding:
+        return DoctorFinding(subject, Severity.ERROR, seen, advice)
 
     try:
         key = endpoint.api_key
@@ -266,7 +270,9 @@ def _endpoint(endpoint: Endpoint) -> Finding:
     return _connected(endpoint, subject, wrong)
 
 
-def _connected(endpoint: Endpoint, subject: str, wrong: Callable[[str, str], Finding]) -> Finding:
+def _connected(
+    endpoint: Endpoint, subject: str, wrong: Callable[[str, str], DoctorFinding]
+) -> DoctorFinding:
     try:
         check_address(endpoint.base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
         parts = urlsplit(endpoint.base_url)
@@ -277,7 +283,7 @@ def _connected(endpoint: Endpoint, subject: str, wrong: Callable[[str, str], Fin
     except OSError as error:
         seen = f"nothing answers at {endpoint.host} ({error.strerror or type(error).__name__})"
         return wrong(seen, "Start the server, correct the address, or retire the endpoint.")
-    return Finding(subject, Severity.OK, f"{endpoint.host} takes connections")
+    return DoctorFinding(subject, Severity.OK, f"{endpoint.host} takes connections")
 
 
 def _why_unfit(requirement: Requirement) -> str:
@@ -294,12 +300,12 @@ def _why_unfit(requirement: Requirement) -> str:
     return ""
 
 
-def _from_part(part: Part, advice: str) -> Finding:
+def _from_part(part: SitePart, advice: str) -> DoctorFinding:
     if part.ok:
-        return Finding(part.name, Severity.OK, part.message)
-    return Finding(part.name, Severity.ERROR, part.message, advice)
+        return DoctorFinding(part.name, Severity.OK, part.message)
+    return DoctorFinding(part.name, Severity.ERROR, part.message, advice)
 
 
-def _from_check(message: CheckMessage) -> Finding:
+def _from_check(message: CheckMessage) -> DoctorFinding:
     severity = Severity.ERROR if message.is_serious() else Severity.WARNING
-    return Finding("settings", severity, f"{message.msg} ({message.id})", message.hint or "")
+    return DoctorFinding("settings", severity, f"{message.msg} ({message.id})", message.hint or "")

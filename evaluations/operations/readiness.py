@@ -24,7 +24,7 @@ BROKER_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Part:
+class SitePart:
     """A part that the site needs; `message` says what is wrong and what to do, or what was
     found."""
 
@@ -33,18 +33,18 @@ class Part:
     message: str
 
 
-def readiness() -> list[Part]:
+def readiness() -> list[SitePart]:
     """Return all parts; without the database, only the broker can be checked separately."""
     database = database_part()
     if not database.ok:
         unknown = "not known without the database"
-        others = [Part(name, False, unknown) for name in ("migrations", "worker", "upkeep")]
-        broker = Part("broker", False, unknown) if _queue_is_in_database() else broker_part()
+        others = [SitePart(name, False, unknown) for name in ("migrations", "worker", "upkeep")]
+        broker = SitePart("broker", False, unknown) if _queue_is_in_database() else broker_part()
         return [database, *others, broker]
     return [database, migrations_part(), worker_part(), upkeep_part(), broker_part()]
 
 
-def database_part() -> Part:
+def database_part() -> SitePart:
     """Check whether the database answers."""
     try:
         with connection.cursor() as cursor:
@@ -53,91 +53,91 @@ def database_part() -> Part:
         # The error may name hosts and users, which must not be published here.
         connection.close()
         why = f"{type(error).__name__}: the database does not answer; see DATABASE_URL"
-        return Part("database", False, why)
-    return Part("database", True, "answers")
+        return SitePart("database", False, why)
+    return SitePart("database", True, "answers")
 
 
-def migrations_part() -> Part:
+def migrations_part() -> SitePart:
     """Check whether the tables are those of this version."""
 
-    def look() -> Part:
+    def look() -> SitePart:
         applied = MigrationRecorder(connection).applied_migrations()
         missing = sorted(_known_migrations() - applied.keys())
         if missing:
             first = ".".join(missing[0])
             say = f"{len(missing)} not applied, the first is {first}; run {command('migrate')}"
-            return Part("migrations", False, say)
-        return Part("migrations", True, "all applied")
+            return SitePart("migrations", False, say)
+        return SitePart("migrations", True, "all applied")
 
     return _guarded("migrations", look)
 
 
-def worker_part() -> Part:
+def worker_part() -> SitePart:
     """Check whether a worker had a heartbeat within a minute, and none reports that it is
     frozen."""
 
-    def look() -> Part:
+    def look() -> SitePart:
         frozen = [
             f"{beat.name} is frozen: {beat.trouble}" for beat in WorkerHeartbeat.objects.frozen()
         ]
         if frozen:
-            return Part("worker", False, " ".join(frozen) + " It ends by itself; see its log.")
+            return SitePart("worker", False, " ".join(frozen) + " It ends by itself; see its log.")
         heard = WorkerHeartbeat.objects.alive(HEARTBEAT_WITHIN)
         number = heard.count()
         if not number:
-            return Part("worker", False, "no worker was heard of within a minute; start one")
+            return SitePart("worker", False, "no worker was heard of within a minute; start one")
         missing = sorted(set(settings.QUEUES) - {job for beat in heard for job in beat.jobs})
         none = f"; none takes jobs of: {', '.join(missing)}" if missing else ""
-        return Part("worker", True, f"{number} alive{none}")
+        return SitePart("worker", True, f"{number} alive{none}")
 
     return _guarded("worker", look)
 
 
-def upkeep_part() -> Part:
+def upkeep_part() -> SitePart:
     """Check whether workers' periodic jobs run and succeed."""
 
-    def look() -> Part:
+    def look() -> SitePart:
         troubles = UpkeepJob.objects.troubles()
         if troubles:
-            return Part("upkeep", False, f"{'; '.join(troubles)}; see the log of the workers")
-        return Part("upkeep", True, "no job fails or is overdue")
+            return SitePart("upkeep", False, f"{'; '.join(troubles)}; see the log of the workers")
+        return SitePart("upkeep", True, "no job fails or is overdue")
 
     return _guarded("upkeep", look)
 
 
-def broker_part() -> Part:
+def broker_part() -> SitePart:
     """Check whether messages can be sent."""
     if _queue_is_in_database():
         return _guarded("broker", _look_at_the_queue)
     return _connect_to_broker(app)
 
 
-def _look_at_the_queue() -> Part:
+def _look_at_the_queue() -> SitePart:
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regnamespace('pgmq') IS NOT NULL")
         installed = cursor.fetchone()[0]
     if installed:
-        return Part("broker", True, "the queue is in the database")
+        return SitePart("broker", True, "the queue is in the database")
     missing = f"the queue is not in the database; run {command('migrate')}"
-    return Part("broker", False, missing)
+    return SitePart("broker", False, missing)
 
 
-def _connect_to_broker(celery: Celery) -> Part:
+def _connect_to_broker(celery: Celery) -> SitePart:
     try:
         with celery.connection_for_write(connect_timeout=BROKER_SECONDS) as opened:
             opened.ensure_connection(max_retries=1, interval_start=0, timeout=BROKER_SECONDS)
     except (OperationalError, OSError) as error:
         why = f"{type(error).__name__}: the broker at CELERY_BROKER_URL does not answer"
-        return Part("broker", False, why)
-    return Part("broker", True, "answers")
+        return SitePart("broker", False, why)
+    return SitePart("broker", True, "answers")
 
 
-def _guarded(name: str, look: Callable[[], Part]) -> Part:
+def _guarded(name: str, look: Callable[[], SitePart]) -> SitePart:
     """Run a check that needs the database, which may become unavailable during it."""
     try:
         return look()
     except DatabaseError as error:
-        return Part(name, False, f"the database cannot say: {type(error).__name__}")
+        return SitePart(name, False, f"the database cannot say: {type(error).__name__}")
 
 
 @cache

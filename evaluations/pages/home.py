@@ -18,7 +18,7 @@ from geval.texts.numbers import counted, thin, whole_percent
 
 
 @dataclass(frozen=True)
-class Step:
+class HomeStep:
     """One of the five steps. `kind` is "done", "asks" (a person has to act), "going" or "later";
     `key` names it in addresses and tests."""
 
@@ -57,7 +57,7 @@ def home_of(report: Report) -> Home:
 
 def steps_of(
     project: Project, jobs: Jobs, glance: AtAGlance | None, *, may_edit: bool
-) -> tuple[Step, ...]:
+) -> tuple[HomeStep, ...]:
     """Return the five steps of a project; at most one of them needs a person.
 
     Args:
@@ -80,12 +80,12 @@ def _address(name: str, project: Project, *more: int) -> str:
     return reverse(name, args=[project.slug, *more])
 
 
-def _step(key: str, name: str, count: int, about: str, action: str, address: str) -> Step:
+def _step(key: str, name: str, count: int, about: str, action: str, address: str) -> HomeStep:
     kind, state = ("done", "Done") if count else ("later", "To do")
-    return Step(key, name, kind, state, thin(count), about, action, address)
+    return HomeStep(key, name, kind, state, thin(count), about, action, address)
 
 
-def _data(project: Project, *, may_edit: bool) -> Step:
+def _data(project: Project, *, may_edit: bool) -> HomeStep:
     (sized,) = with_sizes([project])
     outputs = sized.output_count
     about = (
@@ -99,7 +99,7 @@ def _data(project: Project, *, may_edit: bool) -> Step:
     return _step("data", "Data", outputs, about, "Read the texts", address)
 
 
-def _criteria(project: Project, *, may_edit: bool) -> Step:
+def _criteria(project: Project, *, may_edit: bool) -> HomeStep:
     names = list(project.criteria.values_list("name", flat=True))
     about = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     action = "Edit criteria" if may_edit else "Read the criteria"
@@ -111,7 +111,7 @@ def _criteria(project: Project, *, may_edit: bool) -> Step:
     )
 
 
-def _people(project: Project, *, may_edit: bool) -> Step:
+def _people(project: Project, *, may_edit: bool) -> HomeStep:
     ratings = rating_count(project)
     rated = Rating.objects.filter(annotator=OuterRef("pk"))
     people = project.annotators.filter(Exists(rated)).count()
@@ -127,7 +127,7 @@ def _people(project: Project, *, may_edit: bool) -> Step:
     return _step("people", "People", ratings, about, action, address)
 
 
-def _judge(project: Project, jobs: Jobs, *, may_edit: bool) -> Step:
+def _judge(project: Project, jobs: Jobs, *, may_edit: bool) -> HomeStep:
     if jobs.runs and jobs.share is not None:
         run = jobs.runs[-1]
         about = (
@@ -135,7 +135,9 @@ def _judge(project: Project, jobs: Jobs, *, may_edit: bool) -> Step:
         )
         address = _address("evaluations:run_detail", project, run.pk)
         number = whole_percent(jobs.share)
-        return Step("judge", "Judge", "going", "Running", number, about, "Watch the run", address)
+        return HomeStep(
+            "judge", "Judge", "going", "Running", number, about, "Watch the run", address
+        )
     scored = EvaluationRun.objects.counting().filter(judge=OuterRef("pk"), scores__isnull=False)
     judges = project.judges.filter(Exists(scored)).count()
     about = f"judge{'' if judges == 1 else 's'} with scores"
@@ -149,16 +151,18 @@ def _judge(project: Project, jobs: Jobs, *, may_edit: bool) -> Step:
     return _step("judge", "Judge", judges, about, "Create a judge", address)
 
 
-def report_step(project: Project, glance: AtAGlance | None) -> Step:
+def report_step(project: Project, glance: AtAGlance | None) -> HomeStep:
     """Return the last step: on how many criteria a judge can stand in for a rater."""
     address = _address("evaluations:report_detail", project)
     if glance is None:
         about = "the verdicts are being computed"
-        return Step("report", "Report", "later", "Wait", "–", about, "Open the report", address)
+        return HomeStep("report", "Report", "later", "Wait", "–", about, "Open the report", address)
     if not glance.rows:
         about = "needs ratings, and a judge with scores"
-        return Step("report", "Report", "later", "Later", "–", about, "Open the report", address)
+        return HomeStep(
+            "report", "Report", "later", "Later", "–", about, "Open the report", address
+        )
     stands = sum(row.verdict == Verdict.STANDS_IN for row in glance.rows)
     about = "criteria where a judge stands in for a rater"
     number = f"{stands} of {len(glance.rows)}"
-    return Step("report", "Report", "done", "Ready", number, about, "Read the report", address)
+    return HomeStep("report", "Report", "done", "Ready", number, about, "Read the report", address)

@@ -49,7 +49,7 @@ class LimitError(ValueError):
 
 
 @dataclass(frozen=True)
-class Allowance:
+class MonthlyAllowance:
     """A limit and its current use. `most` is None without a limit.
 
     Storage is in bytes, money in the currency of the judges' prices. `whose` says whose limit it
@@ -126,10 +126,10 @@ def first_owners(projects: Sequence[int] | None = None) -> dict[int, int]:
     return dict(owners.values_list("project_id", "user_id"))
 
 
-def allowances(project: Project) -> list[Allowance]:
+def allowances(project: Project) -> list[MonthlyAllowance]:
     """Return all limits and their use, for the page of the project's owners."""
     return [
-        Allowance(resource, scope.whose, _used_lately(resource, scope), scope.most(resource))
+        MonthlyAllowance(resource, scope.whose, _used_lately(resource, scope), scope.most(resource))
         for scope in scopes_of(project)
         for resource in Resource
     ]

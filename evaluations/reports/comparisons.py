@@ -11,8 +11,8 @@ from evaluations.models import Criterion, Judge, PairScore, Project
 from evaluations.models.newest_scores import newest_scores
 from geval.files.answers.pairs import preference_pairs
 from geval.reports.data import ReportData
-from geval.reports.leaderboard import OVERALL, Compared, Leaderboard, leaderboard
-from geval.reports.pairwise import Verdict
+from geval.reports.leaderboard import OVERALL, ComparedSystems, Leaderboard, leaderboard
+from geval.reports.pairwise import PairVerdict
 
 _NEWEST = newest_scores(
     "r.project_id = %s AND s.criterion_id IS NOT DISTINCT FROM %s::bigint",
@@ -76,7 +76,7 @@ def compared_by_people(
     criterion_id: int | None,
     annotators: Collection[int],
     round_id: int,
-) -> list[Compared]:
+) -> list[ComparedSystems]:
     """Return people's comparisons within the report's part of the project."""
     if round_id:
         return _compared_in_round(data, criterion_id, annotators, round_id)
@@ -94,14 +94,14 @@ def compared_by_people(
     )
     return [
         row
-        for row in itertools.starmap(Compared, rows.values_list(*columns))
+        for row in itertools.starmap(ComparedSystems, rows.values_list(*columns))
         if row.document in documents and row.first in systems and row.second in systems
     ]
 
 
 def _compared_in_round(
     data: ReportData, criterion_id: int | None, annotators: Collection[int], round_id: int
-) -> list[Compared]:
+) -> list[ComparedSystems]:
     """Return people's comparisons in one campaign, even if newer ones of theirs count elsewhere."""
     places = zip(
         data.document_ids[data.outputs.document].tolist(),
@@ -125,23 +125,25 @@ def _compared_in_round(
                 continue
             document, first = place_of[pair.output_a]
             second = place_of[pair.output_b][1]
-            rows.append(Compared(document, first, second, pair.value, pair.a_was_left, annotator))
+            rows.append(
+                ComparedSystems(document, first, second, pair.value, pair.a_was_left, annotator)
+            )
     return rows
 
 
 def _verdicts_of(
     project: Project, criterion_id: int | None, systems: Collection[int]
-) -> dict[int, list[Verdict]]:
+) -> dict[int, list[PairVerdict]]:
     """Return judges' verdicts on a criterion (None: overall), by judge id.
 
     Args:
         systems: ids of the systems to include.
     """
-    by_judge: dict[int, list[Verdict]] = defaultdict(list)
+    by_judge: dict[int, list[PairVerdict]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(_VERDICTS, [project.pk, criterion_id])
         for judge, *verdict in cursor.fetchall():
-            of_pair = Verdict(*verdict)
+            of_pair = PairVerdict(*verdict)
             if of_pair.first in systems and of_pair.second in systems:
                 by_judge[judge].append(of_pair)
     return by_judge

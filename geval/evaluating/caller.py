@@ -7,7 +7,7 @@ from geval.llm.endpoints import Client
 from geval.llm.in_flight import InFlight
 from geval.llm.metering import CallUsage, ask_counted
 from geval.llm.pacer import Pacer
-from geval.llm.pacing import Pace, Turn, WorkerReport
+from geval.llm.pacing import Pace, PacingTurn, WorkerReport
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 
@@ -48,10 +48,10 @@ class Caller:
         self._pacer.ended(number, limits=reply.limits)
         return reply
 
-    async def _exchange(self, seen: WorkerReport, wanted: int) -> Turn:
+    async def _exchange(self, seen: WorkerReport, wanted: int) -> PacingTurn:
         now = time.monotonic()
         self._pace, slots = self._pace.learned(seen, now).reserved(wanted, now)
-        return Turn(self._pace, slots, now)
+        return PacingTurn(self._pace, slots, now)
 
     async def _look(self) -> Pace:
         return self._pace

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from geval.evaluators.base import Item, Outcome
 from geval.evaluators.decision import INPUT, ProtocolSettings, refuse_input
-from geval.evaluators.pairwise import Pair, Pairwise, PairwiseSettings
+from geval.evaluators.pairwise import JudgedPair, Pairwise, PairwiseSettings
 from geval.llm.calls import Answer
 from geval.llm.decisions import DecisionRequest, TypedQuestion, score_decision
 from geval.llm.judgement import AskFully, Judgement, JudgeQuestion
@@ -50,12 +50,12 @@ class DecisionPairs(Pairwise):
         refuse_input(asked, parts.criterion)
         return f"{asked}{INPUT}" + "\n\n\n".join(self.texts(parts))
 
-    def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Pair | Failure:
+    def question(self, item: Item, scale: Scale, settings: RequestSettings) -> JudgedPair | Failure:
         instructions, _mark, texts = item.template.partition(INPUT)
         pair = super().question(replace(item, template=texts), scale, settings)
         return pair if isinstance(pair, Failure) else replace(pair, instructions=instructions)
 
-    def requests(self, question: Pair, settings: RequestSettings) -> tuple[Request, ...]:
+    def requests(self, question: JudgedPair, settings: RequestSettings) -> tuple[Request, ...]:
         choices = tuple((name, words) for name, words, _counts in self._choices)
         asked = (TypedQuestion(question.instructions, choices=choices),)
         return tuple(
@@ -63,7 +63,9 @@ class DecisionPairs(Pairwise):
             for order in question.orders
         )
 
-    async def judge(self, question: Pair, settings: RequestSettings, ask: AskFully) -> Judgement:
+    async def judge(
+        self, question: JudgedPair, settings: RequestSettings, ask: AskFully
+    ) -> Judgement:
         answers: list[Answer] = []
         for request, order in zip(self.requests(question, settings), question.orders, strict=True):
             answers.append(await ask(request))

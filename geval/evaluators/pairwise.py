@@ -47,7 +47,7 @@ class PairwiseSettings(PromptSettings):
 
 
 @dataclass(frozen=True)
-class Pair:
+class JudgedPair:
     """A prompt for each order, with swapped texts in the second. `instructions` are the question
     about them, where the prompts do not contain it."""
 
@@ -99,7 +99,7 @@ class Pairwise(LlmEvaluator):
         ]
         return [NOTE, *map(delimited, texts)] if self.settings.delimited else texts
 
-    def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Pair | Failure:
+    def question(self, item: Item, scale: Scale, settings: RequestSettings) -> JudgedPair | Failure:
         texts = item.texts
         if not texts.output.strip() or not texts.rival.strip():
             return Failure(
@@ -115,12 +115,14 @@ class Pairwise(LlmEvaluator):
             )
         except PromptError as error:
             return Failure(Reason.PROMPT, str(error))
-        return Pair(pairs)
+        return JudgedPair(pairs)
 
-    def requests(self, question: Pair, settings: RequestSettings) -> tuple[Request, ...]:
+    def requests(self, question: JudgedPair, settings: RequestSettings) -> tuple[Request, ...]:
         return tuple(first_request(settings, order.prompt) for order in question.orders)
 
-    async def judge(self, question: Pair, settings: RequestSettings, ask: AskFully) -> Judgement:
+    async def judge(
+        self, question: JudgedPair, settings: RequestSettings, ask: AskFully
+    ) -> Judgement:
         answers: list[Answer] = []
         kept: list[Answer] = []
         for order in question.orders:
@@ -136,7 +138,7 @@ class Pairwise(LlmEvaluator):
         return Judgement(self.score_again(kept, question, settings), tuple(kept))
 
     def score_again(
-        self, answers: Sequence[Answer], question: Pair, settings: RequestSettings
+        self, answers: Sequence[Answer], question: JudgedPair, settings: RequestSettings
     ) -> Outcome:
         """Score answers with equally many choices for each order, in the order in which they were
         asked."""

@@ -19,7 +19,7 @@ SEVERAL = {"verdicts": "verdicts of judges"}
 
 
 @dataclass
-class Tally:
+class LoadTally:
     """How many records of a kind a load created and changed, and how many already existed."""
 
     created: int = 0
@@ -46,13 +46,13 @@ class LoadResult:
     numbers; `contents` has the criteria, and after a
     dry run everything that would exist."""
 
-    documents: Tally = field(default_factory=Tally)
-    outputs: Tally = field(default_factory=Tally)
-    ratings: Tally = field(default_factory=Tally)
-    preferences: Tally = field(default_factory=Tally)
-    verdicts: Tally = field(default_factory=Tally)
-    scores: Tally = field(default_factory=Tally)
-    replies: Tally = field(default_factory=Tally)
+    documents: LoadTally = field(default_factory=LoadTally)
+    outputs: LoadTally = field(default_factory=LoadTally)
+    ratings: LoadTally = field(default_factory=LoadTally)
+    preferences: LoadTally = field(default_factory=LoadTally)
+    verdicts: LoadTally = field(default_factory=LoadTally)
+    scores: LoadTally = field(default_factory=LoadTally)
+    replies: LoadTally = field(default_factory=LoadTally)
     unreadable: int = 0
     unused: list[UnusedColumn] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class LoadResult:
         return {kind: asdict(getattr(self, kind)) for kind in KINDS}
 
 
-KINDS = tuple(entry.name for entry in fields(LoadResult) if entry.type is Tally)
+KINDS = tuple(entry.name for entry in fields(LoadResult) if entry.type is LoadTally)
 
 
 def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:

@@ -22,7 +22,7 @@ from geval.improving.lock_file import LockFile
 from geval.improving.proving import LookResult, proof_of, values_of
 from geval.improving.search import FoundChange, Power, Searched, power, search
 from geval.improving.words import likely_gain, sentence
-from geval.statistics.proof import Outcome, confidence_of
+from geval.statistics.proof import ProofOutcome, confidence_of
 from geval.statistics.thresholds import POWER
 from geval.texts.numbers import thin
 
@@ -68,7 +68,7 @@ class Improvement:
 
     @property
     def is_proven(self) -> bool:
-        return self.look is not None and self.look.outcome == Outcome.PROVEN
+        return self.look is not None and self.look.outcome == ProofOutcome.PROVEN
 
     @property
     def looks_used(self) -> int:

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from geval.improving.changes import MEASURE_LABELS, Measure
 from geval.reports.words import ranked_in_words
-from geval.statistics.proof import Outcome
+from geval.statistics.proof import ProofOutcome
 from geval.statistics.same_documents import Ranked
 from geval.statistics.shrinking import shrunken
 from geval.texts.numbers import signed
@@ -73,7 +73,7 @@ def outcome_in_words(look: LookLike) -> str:
     if look.gain is None:
         return f"{look.outcome}: {look.reason}"
     is_map = look.measure == Measure.DISTANCE
-    claim = f"{MAP_CLAIM}; " if is_map and look.outcome == Outcome.PROVEN else ""
+    claim = f"{MAP_CLAIM}; " if is_map and look.outcome == ProofOutcome.PROVEN else ""
     distance = f" ({look.today:.2f} → {look.value:.2f} from people)" if is_map else ""
     clauses = (likely_in_words(look), ranks_of(look), constant_of(look))
     following = "".join(f"; {clause}" for clause in clauses if clause)
@@ -87,7 +87,7 @@ def outcome_in_words(look: LookLike) -> str:
 def likely_gain(look: LookLike) -> float | None:
     """Return the likely size of a proven gain, as proven gains are exaggerated by chance. None for
     other looks."""
-    if look.outcome != Outcome.PROVEN or look.gain is None or look.low is None:
+    if look.outcome != ProofOutcome.PROVEN or look.gain is None or look.low is None:
         return None
     documents = look.ranked["documents"] if look.ranked else look.documents
     return shrunken(

@@ -48,7 +48,7 @@ _OTHERS = {
 
 
 @dataclass(frozen=True)
-class Change:
+class AdvisedChange:
     """A change of a judge's settings; `key` is short and without spaces, `words` label its
     button."""
 
@@ -62,7 +62,7 @@ class Advice:
     """Why replies cannot be read, as a sentence, and the changes that may help, best first."""
 
     cause: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[AdvisedChange, ...] = ()
 
     @property
     def in_words(self) -> str:
@@ -92,20 +92,20 @@ def _lower(words: str) -> str:
     return words[0].lower() + words[1:]
 
 
-def _longer(tokens: int) -> tuple[Change, ...]:
+def _longer(tokens: int) -> tuple[AdvisedChange, ...]:
     """Return the next two limits for the length of a reply."""
     lengths = [length for length in LONGER_REPLIES if length >= 2 * tokens][:2]
     return tuple(
-        Change(f"tokens-{length}", f"Allow {length:,} tokens", {"max_tokens": length})
+        AdvisedChange(f"tokens-{length}", f"Allow {length:,} tokens", {"max_tokens": length})
         for length in lengths
     )
 
 
-def _other_modes(mode: str, modes: Sequence[str]) -> tuple[Change, ...]:
+def _other_modes(mode: str, modes: Sequence[str]) -> tuple[AdvisedChange, ...]:
     """Return the modes that read ratings from replies in another way. Token probabilities are never
     suggested: they require more of a reply than the other modes."""
     return tuple(
-        Change(other, words, {"mode": other})
+        AdvisedChange(other, words, {"mode": other})
         for other, words in _MODES.items()
         if other in modes and other != mode
     )

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from geval.llm.errors import LOST, REFUSING_FOR_NOW, EndpointError, ErrorKind
-from geval.llm.pacing import Pace, Sign, Turn, WorkerReport
+from geval.llm.pacing import Pace, PacingTurn, Sign, WorkerReport
 from geval.llm.rate_headers import RateHeaders
 from geval.llm.signs import RecentCalls
 
@@ -15,7 +15,7 @@ from geval.llm.signs import RecentCalls
 OPENING_RATE, OPENING_DOUBLES_SECONDS, OPENING_SECONDS = 100.0, 0.1, 0.4
 LOOK_SECONDS = 1.0
 
-Exchange = Callable[[WorkerReport, int], Awaitable[Turn]]
+Exchange = Callable[[WorkerReport, int], Awaitable[PacingTurn]]
 # Errors after which a closed endpoint stays closed.
 _STILL_CLOSED = LOST | REFUSING_FOR_NOW
 

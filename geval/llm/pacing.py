@@ -274,7 +274,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Turn:
+class PacingTurn:
     """What a worker gets: the pace, and slots on a clock whose time is `now`."""
 
     pace: Pace

@@ -43,7 +43,7 @@ NAMES_LIMITS = tuple(remaining for _, remaining, _ in (*_REQUESTS, *_TOKENS))
 
 
 @dataclass(frozen=True)
-class Allowance:
+class RateAllowance:
     """What is left of a limit, and in how many seconds it is fully restored."""
 
     limit: float
@@ -66,11 +66,11 @@ class RateHeaders:
     """The limits that a reply names. `next_in` is in how many seconds the next call may pass, where
     the server states it in milliseconds."""
 
-    requests: Allowance | None = None
-    tokens: Allowance | None = None
+    requests: RateAllowance | None = None
+    tokens: RateAllowance | None = None
     next_in: float | None = None
 
-    def exhausted(self) -> list[Allowance]:
+    def exhausted(self) -> list[RateAllowance]:
         """Return the limits that are used up."""
         named = (self.requests, self.tokens)
         return [allowance for allowance in named if allowance and allowance.remaining < 1]
@@ -132,7 +132,7 @@ def seconds_until(written: str, *, now: float) -> float | None:
 
 def _allowance(
     headers: Mapping[str, str], spellings: tuple[tuple[str, str, str], ...], now: float
-) -> Allowance | None:
+) -> RateAllowance | None:
     for limit_name, remaining_name, reset_name in spellings:
         if remaining_name not in headers:
             continue
@@ -140,7 +140,7 @@ def _allowance(
         remaining = _number(headers[remaining_name])
         resets_in = seconds_until(headers.get(reset_name, ""), now=now)
         if limit is not None and remaining is not None and resets_in is not None and limit > 0:
-            return Allowance(limit, min(max(0.0, remaining), limit), resets_in)
+            return RateAllowance(limit, min(max(0.0, remaining), limit), resets_in)
     return None
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from geval.llm.pacing import Sign
-from geval.llm.rate_headers import Allowance, RateHeaders
+from geval.llm.rate_headers import RateAllowance, RateHeaders
 
 # A cumulative sum of log-likelihood ratios (Page, 1954): that 35 of 100 calls meet a limit, against
 # 10. With 10 in 100 it is reached by chance once in more than 20,000 calls.
@@ -92,11 +92,11 @@ class RecentCalls:
         took = self._clock() - self._left_at[0] if self._left_at else 0.0
         return len(self._left_at) / max(took, 0.01)
 
-    def _is_used_up(self, allowance: Allowance, limits: RateHeaders) -> bool:
+    def _is_used_up(self, allowance: RateAllowance, limits: RateHeaders) -> bool:
         needs = self._tokens_each if allowance is limits.tokens else 1.0
         return allowance.remaining < max(1.0, needs)
 
-    def _as_calls(self, allowance: Allowance, limits: RateHeaders) -> float | None:
+    def _as_calls(self, allowance: RateAllowance, limits: RateHeaders) -> float | None:
         rate = allowance.per_second
         if rate is None or allowance is limits.requests:
             return rate

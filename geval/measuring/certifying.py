@@ -15,16 +15,20 @@ from geval.reports.required_figures import InView, figures_in
 from geval.reports.requirements import (
     OF_PROBES,
     Checked,
-    Outcome,
     Requirement,
     RequirementError,
+    RequirementOutcome,
     check,
     overall,
     parse_requirement,
 )
 from geval.statistics.correlation import Coefficient, Level
 
-_EXIT_CODES = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
+_EXIT_CODES = {
+    RequirementOutcome.MET: 0,
+    RequirementOutcome.NOT_MET: 1,
+    RequirementOutcome.CANNOT_SAY: 2,
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Certification:
     checked: tuple[Checked, ...]
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RequirementOutcome:
         """The worst outcome of all requirements."""
         return overall(list(self.checked))
 

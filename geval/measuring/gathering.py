@@ -21,8 +21,8 @@ from geval.files.word_ratings import WordNotes
 from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData, in_sessions
 from geval.reports.human_scores import HumanScores, Rater, human_scores_of
-from geval.reports.leaderboard import Compared
-from geval.reports.pairwise import Verdict
+from geval.reports.leaderboard import ComparedSystems
+from geval.reports.pairwise import PairVerdict
 from geval.reports.weights import Sampled
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs
@@ -297,8 +297,8 @@ class Gathered:
     criteria: tuple[Criterion, ...]
     judges: tuple[ImportedJudge, ...]
     texts: tuple[str, ...]
-    compared: Mapping[int | None, Sequence[Compared]] = field(default_factory=dict)
-    verdicts: Mapping[int | None, Mapping[int, Sequence[Verdict]]] = field(default_factory=dict)
+    compared: Mapping[int | None, Sequence[ComparedSystems]] = field(default_factory=dict)
+    verdicts: Mapping[int | None, Mapping[int, Sequence[PairVerdict]]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -375,12 +375,12 @@ def _compared(
     preferred: Iterable[tuple[PreferenceRow, int, int]],
     gatherer: Gatherer,
     criteria: Sequence[Criterion],
-) -> dict[int | None, list[Compared]]:
+) -> dict[int | None, list[ComparedSystems]]:
     """Return people's comparisons by criterion. The output that occurred first is the first of its
     pair in all comparisons."""
     numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
     outputs = list(gatherer.outputs)
-    kept: dict[int | None, dict[tuple[int, int, int], Compared]] = {}
+    kept: dict[int | None, dict[tuple[int, int, int], ComparedSystems]] = {}
     for row, *pair in preferred:
         is_turned = pair[0] > pair[1]
         left = row.first_was_left
@@ -389,13 +389,15 @@ def _compared(
         rater = gatherer.raters[row.annotator].pk
         first, second = sorted(pair)
         (document, one_system), (_, other_system) = outputs[first], outputs[second]
-        kept.setdefault(numbers.get(row.criterion.lower()), {})[first, second, rater] = Compared(
-            document + 1,
-            one_system + 1,
-            other_system + 1,
-            -row.value if is_turned else row.value,
-            left,
-            rater,
+        kept.setdefault(numbers.get(row.criterion.lower()), {})[first, second, rater] = (
+            ComparedSystems(
+                document + 1,
+                one_system + 1,
+                other_system + 1,
+                -row.value if is_turned else row.value,
+                left,
+                rater,
+            )
         )
     return {pk: [*rows.values()] for pk, rows in kept.items()}
 
@@ -404,14 +406,14 @@ def _verdicts(
     preferred: Iterable[tuple[PreferenceRow, int, int]],
     gatherer: Gatherer,
     criteria: Sequence[Criterion],
-) -> dict[int | None, dict[int, list[Verdict]]]:
+) -> dict[int | None, dict[int, list[PairVerdict]]]:
     """Return judges' choices by criterion and judge, as a site stores them: a pair shown in both
     orders has the mean of both, and the share of preference for the output shown first."""
     numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
     outputs = list(gatherer.outputs)
     # The first output's share, by whether it was shown first.
     shares: dict[tuple[int | None, int, int, int], dict[bool, float]] = {}
-    verdicts: dict[int | None, dict[int, list[Verdict]]] = {}
+    verdicts: dict[int | None, dict[int, list[PairVerdict]]] = {}
     for row, *pair in preferred:
         share = 0.5 if not row.value else float(row.value > 0)
         is_turned = pair[0] > pair[1]
@@ -422,7 +424,9 @@ def _verdicts(
             (document, one_system), (_, other_system) = outputs[first], outputs[second]
             given = 1 - row.share if is_turned else row.share
             verdicts.setdefault(about[0], {}).setdefault(about[1], []).append(
-                Verdict(document + 1, one_system + 1, other_system + 1, given, row.tie, row.left)
+                PairVerdict(
+                    document + 1, one_system + 1, other_system + 1, given, row.tie, row.left
+                )
             )
             continue
         own = 1 - share if is_turned else share
@@ -436,7 +440,7 @@ def _verdicts(
             share if was_shown_first else 1 - share for was_shown_first, share in by_order.items()
         ]
         verdicts.setdefault(criterion, {}).setdefault(judge, []).append(
-            Verdict(
+            PairVerdict(
                 document + 1,
                 one_system + 1,
                 other_system + 1,

@@ -19,7 +19,7 @@ from geval.statistics.types import FloatArray
 
 
 @dataclass(frozen=True)
-class Standing:
+class GoalStanding:
     """A campaign's progress towards its goal: an anytime-valid interval from `documents` that
     count, out of `planned`; `needed` is the expected total number of documents for the goal,
     `promised` the number that is enough in nine of ten cases. Without documents that count there is
@@ -55,7 +55,7 @@ class GoalSequence:
     ranked: Ranked | None = None
 
 
-def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
+def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
     """Compute a campaign's progress.
 
     Args:
@@ -63,7 +63,7 @@ def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
     """
     count = len(sequence.values)
     if not count:
-        return Standing(0, sequence.planned)
+        return GoalStanding(0, sequence.planned)
     (ends,) = confidence_sequence(
         sequence.values,
         [count],
@@ -90,7 +90,7 @@ def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
     # The size of a difference is not known well enough to promise when it is detected.
     promised = None if width is None else needed.promised
     fixed = LeftOut.each(count).mean_interval(sequence.values, weight=sequence.weight)
-    return Standing(
+    return GoalStanding(
         count, sequence.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
         within(fixed, -sequence.most, sequence.most), sequence.ranked,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from geval.reports.drawings.forest import Axis, Span, shared_axis
+from geval.reports.drawings.forest import Axis, AxisSpan, shared_axis
 from geval.reports.drawings.numbers import ForestLine
 from geval.reports.forest import forest_lines, lowest_near_one_rater
 from geval.reports.report import CriterionResult, JudgeResult, Report
@@ -29,7 +29,7 @@ class ForestRow:
     interval: str
     reason: str
     dot: str
-    span: Span | None
+    span: AxisSpan | None
     outputs: int = 0
     is_best: bool = False
     running: bool = False
@@ -51,7 +51,7 @@ class RowBackground:
     """The background of a criterion's rows: the band from the bar to the upper end of one rater's
     interval, the bar, and one rater."""
 
-    band: Span
+    band: AxisSpan
     bar: str
     ceiling: str
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
+from geval.reports.drawings.forest import Axis, AxisSpan, Tick, round_numbers, ticks_at
 from geval.reports.gaps import Gaps
 from geval.reports.memo import remembered
 from geval.statistics.clusters import Cluster, Group, find_clusters
@@ -43,7 +43,7 @@ class LengthRow:
     gap: str
     outputs: int
     dot: str
-    span: Span | None
+    span: AxisSpan | None
     y: int
 
 
@@ -263,5 +263,5 @@ def _axis(low: float, high: float) -> Axis:
     return Axis(low - 0.26 * width, low + 0.74 * width)
 
 
-def _span(axis: Axis, gap: MeanGap) -> Span | None:
+def _span(axis: Axis, gap: MeanGap) -> AxisSpan | None:
     return axis.span(*gap.interval.ends) if gap.interval.ends else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges
+from geval.reports.pairwise import PairVerdict, PairwiseJudge, pairwise_judges
 from geval.reports.seen import marked
 from geval.statistics.comparisons import (
     Agreed,
@@ -32,7 +32,7 @@ SAME = 1e-10
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedSystems:
     """A person's comparison of two systems' outputs for a document, by ids."""
 
     document: int
@@ -69,7 +69,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemStanding:
     """A system's strength with its 95 % interval over documents; `wins`, `ties` and `losses` are
     the comparisons behind it."""
 
@@ -103,7 +103,7 @@ class Leaderboard:
     known sides and a winner, with its interval over documents."""
 
     comparisons: int
-    standings: tuple[Standing, ...]
+    standings: tuple[SystemStanding, ...]
     tie: float | None
     left_share: float | None
     left_interval: Interval
@@ -133,8 +133,8 @@ def leaderboard(
     data: ReportData,
     judges: Sequence[JudgeLike],
     criterion_id: int | None,
-    compared_pairs: Sequence[Compared],
-    verdicts: Mapping[int, Sequence[Verdict]],
+    compared_pairs: Sequence[ComparedSystems],
+    verdicts: Mapping[int, Sequence[PairVerdict]],
 ) -> Leaderboard:
     """Return the ranking by comparisons on a criterion (None: overall).
 
@@ -200,7 +200,7 @@ def leaderboard(
     )
 
 
-def _questions(data: ReportData, rows: Sequence[Compared]) -> tuple[list[int], int]:
+def _questions(data: ReportData, rows: Sequence[ComparedSystems]) -> tuple[list[int], int]:
     """Return the document of each comparison, numbered from 0, turns of a question counting as one;
     and their number."""
     names = dict(zip(data.document_ids.tolist(), data.doc_ids, strict=True))
@@ -213,9 +213,9 @@ def _agreement(
     data: ReportData,
     judges: Sequence[JudgeLike],
     criterion_id: int | None,
-    known: Sequence[Compared],
+    known: Sequence[ComparedSystems],
     question: Sequence[int],
-    verdicts: Mapping[int, Sequence[Verdict]],
+    verdicts: Mapping[int, Sequence[PairVerdict]],
 ) -> tuple[Side, ...]:
     """Return the agreement of people with each other, then of each judge with people, the highest
     first.
@@ -252,9 +252,9 @@ def _standings(
     intervals: Sequence[Interval],
     wins: np.ndarray,
     ties: np.ndarray,
-) -> tuple[Standing, ...]:
+) -> tuple[SystemStanding, ...]:
     strengths = [
-        Standing(
+        SystemStanding(
             system=data.system_names[column],
             strength=float(fitted.strengths[index]),
             interval=intervals[index],
@@ -278,7 +278,7 @@ def _standings(
 
 
 def _gaps(
-    data: ReportData, judge: JudgeLike, criterion_id: int | None, rows: Sequence[Compared]
+    data: ReportData, judge: JudgeLike, criterion_id: int | None, rows: Sequence[ComparedSystems]
 ) -> dict[tuple[int, int, int], float]:
     """Return a judge's score of the first output minus that of the second, where it scored both."""
     on_criteria = [
@@ -302,7 +302,7 @@ def _gaps(
 
 
 def _on_pairs(
-    data: ReportData, judge: JudgeLike, criterion_id: int | None, rows: Sequence[Compared]
+    data: ReportData, judge: JudgeLike, criterion_id: int | None, rows: Sequence[ComparedSystems]
 ) -> JudgeOnPairs:
     gaps = _gaps(data, judge, criterion_id, rows)
     points = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.dearer import AgreementGap, PricedJudge, compare_prices
-from geval.reports.drawings.forest import Axis, Span
+from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.reports.pair_on_criterion import PairOnCriterion
 from geval.reports.report import Report
 from geval.reports.seen import marked
@@ -41,7 +41,7 @@ class Difference:
     ahead: int
     reason: str
     dot: str
-    span: Span | None
+    span: AxisSpan | None
     leaves_out_zero: bool
     seen: tuple[bool, bool]
 

@@ -25,7 +25,7 @@ NO_SCORES = "one of them has no scores"
 
 
 @dataclass(frozen=True)
-class PairTest:
+class JudgePairTest:
     """Two judges on a criterion: soft pairwise accuracy, over pairs of systems, and tie-calibrated
     accuracy, over pairs of outputs of a document."""
 
@@ -38,12 +38,12 @@ class PairTest:
 class PairTests:
     """The tests on every criterion."""
 
-    criteria: tuple[PairTest, ...]
+    criteria: tuple[JudgePairTest, ...]
 
 
 def pair_tests(
     data: ReportData, criteria: Iterable[CriterionLike], first: int, second: int, *, seed: int = 0
-) -> Iterable[PairTest]:
+) -> Iterable[JudgePairTest]:
     """Compare two judges on criteria.
 
     Args:
@@ -57,7 +57,7 @@ def pair_tests(
 
 def _on_criterion(
     data: ReportData, criterion: CriterionLike, first: int, second: int, rng: np.random.Generator
-) -> PairTest:
+) -> JudgePairTest:
     scores, other = (data.judges.get((criterion.pk, judge)) for judge in (first, second))
     if scores is None or other is None:
         return _without(criterion, NO_SCORES)
@@ -70,12 +70,12 @@ def _on_criterion(
     swaps = rng.integers(0, 2, (ORDERINGS, documents, data.outputs.systems), dtype=np.int8)
     soft = soft_pairwise_test(outputs, human, scores, other, signs=signs, swaps=swaps.astype(bool))
     calibrated = tie_calibrated_test(outputs, human, scores, other, rng=rng)
-    return PairTest(criterion.name, soft, calibrated)
+    return JudgePairTest(criterion.name, soft, calibrated)
 
 
-def _without(criterion: CriterionLike, reason: str) -> PairTest:
+def _without(criterion: CriterionLike, reason: str) -> JudgePairTest:
     none = AccuracyTest(None, None, None, None, reason=reason)
-    return PairTest(criterion.name, none, none)
+    return JudgePairTest(criterion.name, none, none)
 
 
 def pair_tests_json(tests: PairTests, seen: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PairVerdict:
     """A judge's preference in one document between two systems."""
 
     document: int
@@ -54,7 +54,7 @@ class PairwiseJudge:
 
 def pairwise_judges(
     judges: Sequence[JudgeLike],
-    by_judge: Mapping[int, Sequence[Verdict]],
+    by_judge: Mapping[int, Sequence[PairVerdict]],
     *,
     preferred: Mapping[tuple[int, int, int], Sequence[int]],
     strengths: Mapping[int, float],
@@ -78,7 +78,7 @@ def pairwise_judges(
 
 def _judge(
     label: str,
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[PairVerdict],
     preferred: Mapping[tuple[int, int, int], Sequence[int]],
     strengths: Mapping[int, float],
     names: Mapping[int, str],

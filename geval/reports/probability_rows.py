@@ -35,7 +35,7 @@ class Diagram:
 
 
 @dataclass(frozen=True)
-class JudgeRow:
+class ProbabilityRow:
     """A judge's numbers on a criterion, and the conclusion."""
 
     judge: str
@@ -48,7 +48,7 @@ class CriterionRows:
     """A criterion with the rows of both judges; if empty, `pair.reason` says why."""
 
     pair: PairProbabilities
-    rows: tuple[JudgeRow, ...]
+    rows: tuple[ProbabilityRow, ...]
 
 
 def criterion_rows(pair: PairProbabilities, names: tuple[str, str]) -> CriterionRows:
@@ -58,7 +58,7 @@ def criterion_rows(pair: PairProbabilities, names: tuple[str, str]) -> Criterion
     return CriterionRows(
         pair,
         tuple(
-            JudgeRow(name, numbers, in_words(numbers, pair.nothing))
+            ProbabilityRow(name, numbers, in_words(numbers, pair.nothing))
             for name, numbers in zip(names, pair.judges, strict=True)
         ),
     )

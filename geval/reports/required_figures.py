@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from geval.reports.report import CriterionResult, JudgeResult
-from geval.reports.requirements import CLAIMS, Figure
+from geval.reports.requirements import CLAIMS, RequiredFigure
 from geval.reports.verdicts.null_judges import NullDraw
 from geval.reports.verdicts.verdict import Verdict, verdict_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
@@ -22,7 +22,7 @@ InView = tuple[CriterionResult, JudgeResult | None]
 
 def figures_in(
     names: Collection[str], in_view: Callable[[Level, Coefficient], InView]
-) -> dict[str, Figure]:
+) -> dict[str, RequiredFigure]:
     """Return each named figure; results are computed once per view."""
     views: dict[tuple[Level, Coefficient], InView] = {}
     figures = {}
@@ -45,9 +45,9 @@ def _view_of(name: str) -> tuple[Level, Coefficient]:
     return "summary", "spearman"
 
 
-def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) -> Figure:
+def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) -> RequiredFigure:
     if judge is None:
-        return Figure(None, "the judge has no scores on this criterion")
+        return RequiredFigure(None, "the judge has no scores on this criterion")
     if name in CLAIMS:
         return _alt_test_passed(judge) if name == "alt_test.passed" else _verdict(
             criterion, judge, _VERDICTS[name]
@@ -57,12 +57,12 @@ def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) 
     return _correlation(criterion, judge, is_low=name.endswith(".low"))
 
 
-def _alt_test_passed(judge: JudgeResult) -> Figure:
+def _alt_test_passed(judge: JudgeResult) -> RequiredFigure:
     rate = judge.alt_test.winning_rate
     if rate.value is None:
-        return Figure(None, rate.reason)
+        return RequiredFigure(None, rate.reason)
     reason = f"it wins against {rate.value:.0%} of annotators at epsilon {judge.alt_test.epsilon:g}"
-    return Figure(
+    return RequiredFigure(
         float(judge.alt_test.passes),
         reason,
         nulls=_of_nulls(judge, lambda null: float(null.passes)),
@@ -76,23 +76,25 @@ def _of_nulls(
     return {null.title: [figure(draw) for draw in null.draws] for null in judge.analysis.nulls}
 
 
-def _verdict(criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]) -> Figure:
+def _verdict(
+    criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]
+) -> RequiredFigure:
     evidence = criterion.evidence(judge)
     verdict = verdict_of(evidence)
     if verdict == Verdict.TOO_EARLY:
-        return Figure(None, evidence.missing, more=_to_the_least(judge))
-    return Figure(float(verdict in enough), f"the verdict is “{verdict.label}”")
+        return RequiredFigure(None, evidence.missing, more=_to_the_least(judge))
+    return RequiredFigure(float(verdict in enough), f"the verdict is “{verdict.label}”")
 
 
-def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool) -> Figure:
+def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool) -> RequiredFigure:
     evidence, documents = criterion.evidence(judge), judge.correlations.documents
     estimate = evidence.correlation
     if estimate.value is None or not is_low:
         of_nulls = _of_nulls(judge, lambda null: null.correlation.value)
         return _known(estimate, more=_to_the_least(judge), nulls=of_nulls)
     if evidence.low is None:
-        return Figure(None, evidence.interval.reason, more=_to_the_least(judge))
-    return Figure(
+        return RequiredFigure(None, evidence.interval.reason, more=_to_the_least(judge))
+    return RequiredFigure(
         evidence.low,
         estimate=estimate.value,
         units=documents,
@@ -105,8 +107,8 @@ def _known(
     *,
     more: int | None = None,
     nulls: Mapping[str, Sequence[float | None]] | None = None,
-) -> Figure:
-    return Figure(
+) -> RequiredFigure:
+    return RequiredFigure(
         estimate.value,
         estimate.reason,
         more=None if estimate.value is not None else more,
@@ -119,56 +121,60 @@ def _to_the_least(judge: JudgeResult) -> int | None:
     return max(0, INTERVAL_DOCUMENTS - judge.correlations.documents) or None
 
 
-def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
+def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     evidence = criterion.evidence(judge)
     if evidence.share is None:
-        return Figure(None, evidence.ceiling.reason or "one rater's own correlation is not above 0")
+        return RequiredFigure(
+            None, evidence.ceiling.reason or "one rater's own correlation is not above 0"
+        )
     ceiling = evidence.ceiling.value or 1.0
 
     def share(null: NullDraw) -> float | None:
         return None if null.in_place.value is None else null.in_place.value / ceiling
 
-    return Figure(evidence.share, nulls=_of_nulls(judge, share))
+    return RequiredFigure(evidence.share, nulls=_of_nulls(judge, share))
 
 
-def _instruction(criterion: CriterionResult, judge: JudgeResult) -> Figure:
+def _instruction(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     """Return the effect of an instruction on the scores, only for judges that agree with people, as
     a judge that reads nothing cannot be instructed either."""
     instructed, low = judge.instructed, criterion.evidence(judge).low
     if instructed is None:
-        return Figure(None, "no text can address this judge")
+        return RequiredFigure(None, "no text can address this judge")
     if instructed.finding is None:
-        return Figure(None, "the judge was not probed on this criterion; start its probes")
+        return RequiredFigure(None, "the judge was not probed on this criterion; start its probes")
     if instructed.most is None:
-        return Figure(None, instructed.finding.reason)
+        return RequiredFigure(None, instructed.finding.reason)
     if not instructed.is_whole:
-        return Figure(
+        return RequiredFigure(
             None,
             f"the probes have scores of {instructed.finding.outputs} of {instructed.asked} outputs"
             " with and without an instruction; those that are missing may be moved by one",
         )
     if low is None or low <= 0:
-        return Figure(
+        return RequiredFigure(
             None,
             "its scores are not shown to follow people's ratings (the 95 % interval of its"
             " correlation is not above 0), and what follows nothing is not moved by instructions",
         )
-    return Figure(instructed.most, estimate=instructed.estimate, units=instructed.finding.documents)
+    return RequiredFigure(
+        instructed.most, estimate=instructed.estimate, units=instructed.finding.documents
+    )
 
 
-def _scored(criterion: CriterionResult, judge: JudgeResult) -> Figure:
+def _scored(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     if not criterion.rated_outputs:
-        return Figure(None, "no output is rated")
-    return Figure(judge.correlations.pairs / criterion.rated_outputs)
+        return RequiredFigure(None, "no output is rated")
+    return RequiredFigure(judge.correlations.pairs / criterion.rated_outputs)
 
 
-_PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], Figure]] = {
+_PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], RequiredFigure]] = {
     "alt_test.winning_rate": lambda _criterion, judge: _known(
         judge.alt_test.winning_rate, nulls=_of_nulls(judge, lambda one: one.winning_rate)
     ),
     "one_rater.share": _one_rater,
     "instruction.most": _instruction,
     "scores.share": _scored,
-    "documents": lambda _criterion, judge: Figure(float(judge.correlations.documents)),
-    "raters": lambda criterion, _judge: Figure(float(len(criterion.annotators))),
+    "documents": lambda _criterion, judge: RequiredFigure(float(judge.correlations.documents)),
+    "raters": lambda criterion, _judge: RequiredFigure(float(len(criterion.annotators))),
 }

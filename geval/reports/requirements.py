@@ -48,7 +48,7 @@ NUMBERS = {
 OF_PROBES = frozenset({"instruction.most"})
 
 
-class Outcome(StrEnum):
+class RequirementOutcome(StrEnum):
     """The outcome of a certificate; of several requirements the worst counts: first one that is not
     met, then one that cannot be decided."""
 
@@ -74,7 +74,7 @@ class Requirement:
 
 
 @dataclass(frozen=True)
-class Figure:
+class RequiredFigure:
     """A measured figure.
 
     `value` is None where undefined, with a `reason`. `estimate` is the estimate behind an end of an
@@ -96,7 +96,7 @@ class Checked:
     """A requirement with its outcome and reason; `more_documents` would allow a decision."""
 
     requirement: Requirement
-    outcome: Outcome
+    outcome: RequirementOutcome
     value: float | None
     reason: str
     more_documents: int | None = None
@@ -130,7 +130,7 @@ def parse_requirement(text: str) -> Requirement:
     )
 
 
-def check(requirement: Requirement, figure: Figure) -> Checked:
+def check(requirement: Requirement, figure: RequiredFigure) -> Checked:
     """Check whether a figure meets a requirement.
 
     An interval's end beyond the bound is "not met" only if the estimate is beyond it too; otherwise
@@ -138,18 +138,22 @@ def check(requirement: Requirement, figure: Figure) -> Checked:
     enough, if its width shrinks with the square root of their number.
     """
     if figure.value is None:
-        return Checked(requirement, Outcome.CANNOT_SAY, None, figure.reason, figure.more)
+        return Checked(requirement, RequirementOutcome.CANNOT_SAY, None, figure.reason, figure.more)
     value = figure.value
     if not requirement.relation:
         if value and (also := _met_by_nulls(figure, bool)):
-            return Checked(requirement, Outcome.CANNOT_SAY, value, f"{figure.reason}; {also}")
-        outcome = Outcome.MET if value else Outcome.NOT_MET
+            return Checked(
+                requirement, RequirementOutcome.CANNOT_SAY, value, f"{figure.reason}; {also}"
+            )
+        outcome = RequirementOutcome.MET if value else RequirementOutcome.NOT_MET
         return Checked(requirement, outcome, value, figure.reason)
     holds = _RELATIONS[requirement.relation]
     if holds(value, requirement.bound):
         if also := _met_by_nulls(figure, lambda found: holds(found, requirement.bound)):
-            return Checked(requirement, Outcome.CANNOT_SAY, value, f"{_stated(value)}; {also}")
-        return Checked(requirement, Outcome.MET, value, _stated(value))
+            return Checked(
+                requirement, RequirementOutcome.CANNOT_SAY, value, f"{_stated(value)}; {also}"
+            )
+        return Checked(requirement, RequirementOutcome.MET, value, _stated(value))
     estimate = figure.estimate
     if estimate is not None and holds(estimate, requirement.bound):
         more = _more_documents(value, estimate, requirement.bound, figure.units)
@@ -163,14 +167,14 @@ def check(requirement: Requirement, figure: Figure) -> Checked:
                 f"{_stated(value)}, and the estimate, {estimate:.3f}, lies on your bound or hardly"
                 " beyond it: no affordable number of documents decides this"
             )
-        return Checked(requirement, Outcome.CANNOT_SAY, value, reason, more)
+        return Checked(requirement, RequirementOutcome.CANNOT_SAY, value, reason, more)
     reason = _stated(value)
     if estimate is not None:
         reason += f", and the estimate itself is {estimate:.3f}"
-    return Checked(requirement, Outcome.NOT_MET, value, reason)
+    return Checked(requirement, RequirementOutcome.NOT_MET, value, reason)
 
 
-def _met_by_nulls(figure: Figure, meets: Callable[[float], bool]) -> str:
+def _met_by_nulls(figure: RequiredFigure, meets: Callable[[float], bool]) -> str:
     """Return which null judges meet a requirement as well, in words; empty if none does."""
     also = [
         title
@@ -193,10 +197,10 @@ def _more_documents(end: float, estimate: float, bound: float, units: int) -> in
     return None if needed is None else max(1, needed - units)
 
 
-def overall(checked: list[Checked]) -> Outcome:
+def overall(checked: list[Checked]) -> RequirementOutcome:
     """Return the outcome of all requirements together."""
     outcomes = {requirement.outcome for requirement in checked}
-    for worst in (Outcome.NOT_MET, Outcome.CANNOT_SAY):
+    for worst in (RequirementOutcome.NOT_MET, RequirementOutcome.CANNOT_SAY):
         if worst in outcomes:
             return worst
-    return Outcome.MET
+    return RequirementOutcome.MET

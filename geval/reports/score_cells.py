@@ -35,7 +35,7 @@ class ScoreOf:
 
 
 @dataclass(frozen=True)
-class JudgeCell:
+class ScoreCell:
     """A judge's score of an output on a criterion, and its distance from the human mean."""
 
     judge: str
@@ -64,7 +64,7 @@ class CriterionRow:
     criterion: CriterionLike
     human_mean: float | None
     ratings: tuple[tuple[str, float], ...]
-    judges: tuple[JudgeCell | None, ...]
+    judges: tuple[ScoreCell | None, ...]
 
     # Texts for the page, which has hundreds of them: building them in a template would take several
     # times as long.
@@ -83,7 +83,7 @@ class CriterionRow:
         return ", ".join(f"{name}: {score:.4g}" for name, score in self.ratings)
 
 
-def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> JudgeCell:
+def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> ScoreCell:
     """Return a judge's score of an output next to people's mean, with its distribution as bars."""
     bars = tuple(
         Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, scale))
@@ -91,7 +91,7 @@ def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> 
     # A score on another scale (ROUGE) has no distance from a rating.
     on_scale = score.criterion_id is not None and score.rates_on_scale
     comparable = mean is not None and on_scale and scale.holds(score.value)
-    return JudgeCell(
+    return ScoreCell(
         judge, score.value, bars, score.value - mean if comparable and mean is not None else None
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.reports.drawings.forest import Axis, Span
+from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.reports.pairs import Pair
 from geval.statistics.scales import short
 from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
@@ -15,7 +15,7 @@ MOST_POINTS = 11
 
 
 @dataclass(frozen=True)
-class Bubble:
+class GridBubble:
     """A pair of scores in the drawing."""
 
     x: str
@@ -32,7 +32,7 @@ class Grid:
     criterion: str
     same: float
     ticks: tuple[tuple[str, str, str], ...]
-    bubbles: tuple[Bubble, ...]
+    bubbles: tuple[GridBubble, ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -45,7 +45,7 @@ class Shares:
     pk: int
     criterion: str
     counts: tuple[int, int, int, int]
-    parts: tuple[tuple[str, Span, str, int, bool], ...]
+    parts: tuple[tuple[str, AxisSpan, str, int, bool], ...]
 
     @property
     def only_one(self) -> int:
@@ -67,7 +67,7 @@ def grid_of(pair: Pair) -> Grid:
     names = tuple(short(round(float(point), 2)) for point in points)
     total, most = int(counts.counts.sum()), int(counts.counts.max())
     bubbles = tuple(
-        Bubble(
+        GridBubble(
             places[column],
             heights[row],
             f"{max(0.6, 0.46 * step * math.sqrt(count / most)):.2f}%",

@@ -12,7 +12,7 @@ from geval.reports.words import ranked_in_words
 from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval
 from geval.statistics.correlation import correlations, mean_of_documents
 from geval.statistics.layout import Outputs, complete, mean_of
-from geval.statistics.narrowing import Step, anytime_mean
+from geval.statistics.narrowing import NarrowingStep, anytime_mean
 from geval.statistics.projection import documents_for
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents
@@ -216,7 +216,7 @@ def in_order(so_far: CriterionSoFar, order: list[int]) -> tuple[FloatArray, Floa
 
 
 def next_goal_in_words(
-    last: Step, documents: int, so_far: CriterionSoFar, left: OpenItems | None, rate: float
+    last: NarrowingStep, documents: int, so_far: CriterionSoFar, left: OpenItems | None, rate: float
 ) -> str:
     """Return when the next goal is reached: by this run, or with how many documents.
 

@@ -69,7 +69,7 @@ _ABOUT_SOURCE = {features.support, features.coverage}
 
 
 @dataclass(frozen=True)
-class Reading:
+class StandInReading:
     """The stand-in's interpretation of a judging prompt; `wording` is the text about the criterion,
     `output_first` whether the text to judge comes before its source, `name` the criterion's name in
     the prompt."""
@@ -101,7 +101,7 @@ def without_delimiting(prompt: str) -> str:
     return _TAG_LINE.sub("", prompt.replace(f"{NOTE}\n\n", "")) if NOTE in prompt else prompt
 
 
-def read_prompt(prompt: str) -> Reading | None:
+def read_prompt(prompt: str) -> StandInReading | None:
     """Return the criterion, scale and texts of a judging prompt; None for other prompts."""
     prompt = without_delimiting(prompt)
     form = _FORM.search(prompt)
@@ -123,10 +123,12 @@ def read_prompt(prompt: str) -> Reading | None:
     shift = shift_by(ratings_of_examples(texts), lowest, highest)
     name = (form["item"] or form["line"]).strip()
     criterion = name.lower()
-    return Reading(criterion, lowest, highest, source, output, wording, shift, output_first, name)
+    return StandInReading(
+        criterion, lowest, highest, source, output, wording, shift, output_first, name
+    )
 
 
-def read_joint_prompt(prompt: str) -> list[Reading]:
+def read_joint_prompt(prompt: str) -> list[StandInReading]:
     """Return what a prompt says about each criterion of its form, where it has several. Paragraphs
     that begin with a criterion's name are about it."""
     form = _JOINT_FORM.search(prompt)
@@ -137,7 +139,7 @@ def read_joint_prompt(prompt: str) -> list[Reading]:
     return [_about(whole, line.removeprefix("- ").removesuffix(":").strip()) for line in lines]
 
 
-def _about(whole: Reading, name: str) -> Reading:
+def _about(whole: StandInReading, name: str) -> StandInReading:
     own = "\n\n".join(
         re.findall(rf"^{re.escape(name)}(?!\w)[^\n]*(?:\n[^\n]+)*", whole.wording, re.M)
     )
@@ -149,7 +151,7 @@ def _about(whole: Reading, name: str) -> Reading:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedTexts:
     """The stand-in's interpretation of a comparing prompt; `tie` if ties are allowed."""
 
     source: str
@@ -159,7 +161,7 @@ class Comparison:
     tie: bool
 
 
-def read_comparison(prompt: str) -> Comparison | None:
+def read_comparison(prompt: str) -> ComparedTexts | None:
     """Return the criterion and texts of a comparing prompt; None for other prompts."""
     prompt = without_delimiting(prompt)
     match = _COMPARED.search(prompt)
@@ -171,7 +173,7 @@ def read_comparison(prompt: str) -> Comparison | None:
         else ""
     )
     name = _NAMED.search(prompt)
-    return Comparison(
+    return ComparedTexts(
         source,
         match["a"].strip(),
         match["b"].strip(),
@@ -180,11 +182,11 @@ def read_comparison(prompt: str) -> Comparison | None:
     )
 
 
-def preference(comparison: Comparison) -> dict[str, float]:
+def preference(comparison: ComparedTexts) -> dict[str, float]:
     """Return the probability of A, B and C (a tie): by quality, with a small bias to the first
     text, like LLMs."""
     first, second = (
-        quality(Reading(comparison.criterion, 1, 5, comparison.source, text))
+        quality(StandInReading(comparison.criterion, 1, 5, comparison.source, text))
         for text in (comparison.first, comparison.second)
     )
     tie = 0.1 if comparison.tie else 0.0
@@ -193,7 +195,7 @@ def preference(comparison: Comparison) -> dict[str, float]:
     return {name: 0.98 * share for name, share in points.items()}
 
 
-def quality(reading: Reading) -> float:
+def quality(reading: StandInReading) -> float:
     """Return the quality from 0 to 1, by the criterion's features, with a little noise that depends
     on the texts.
 
@@ -219,7 +221,9 @@ def quality(reading: Reading) -> float:
     return min(1.0, max(0.0, (score / weights if weights else 0.5) + chance))
 
 
-def distribution(reading: Reading, *, leaning: str = "", luck: float = 0.0) -> dict[int, float]:
+def distribution(
+    reading: StandInReading, *, leaning: str = "", luck: float = 0.0
+) -> dict[int, float]:
     """Return a probability for each point of the scale, centred on the quality. Sums to 0.98: some
     mass goes elsewhere.
 

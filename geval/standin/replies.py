@@ -9,7 +9,7 @@ from typing import Any
 
 from geval.llm.server_fit import MOST_ALTERNATIVES
 from geval.standin.judging import (
-    Reading,
+    StandInReading,
     distribution,
     preference,
     read_comparison,
@@ -222,7 +222,7 @@ def _by_schema(schema: dict[str, Any], rating: str) -> str:
 
 
 def _rate(
-    reading: Reading, *, temperature: float, index: int, call: int, leaning: str
+    reading: StandInReading, *, temperature: float, index: int, call: int, leaning: str
 ) -> tuple[str, dict[str, float]]:
     source = seeded(reading.criterion, reading.source, reading.output, index, call)
     luck = source.uniform(-1, 1) if leaning else 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.statistics.item_plan import FloatArray, IntArray, Outputs, stratified_sample
+from geval.statistics.item_plan import FloatArray, IntArray, PlannedOutputs, stratified_sample
 from geval.statistics.sampling import (
     UNIFORM_SHARE,
     active_probabilities,
@@ -21,8 +21,8 @@ class DrawnSample:
     """The outputs that a design chose. `probability` has shape (frame,), for each output that could
     have been chosen; None for a census and for samples without known probabilities."""
 
-    outputs: Outputs
-    frame: Outputs
+    outputs: PlannedOutputs
+    frame: PlannedOutputs
     probability: FloatArray | None = None
 
 
@@ -37,7 +37,7 @@ class SamplingUnits:
     count: int
 
     @classmethod
-    def of(cls, outputs: Outputs, *, whole_documents: bool) -> "SamplingUnits":
+    def of(cls, outputs: PlannedOutputs, *, whole_documents: bool) -> "SamplingUnits":
         if not whole_documents:
             return cls(np.arange(len(outputs)), len(outputs))
         together = outputs.documents if outputs.sessions is None else outputs.sessions
@@ -64,7 +64,7 @@ class SamplingUnits:
 
 
 def uniform(
-    outputs: Outputs, size: int, units: SamplingUnits, rng: np.random.Generator
+    outputs: PlannedOutputs, size: int, units: SamplingUnits, rng: np.random.Generator
 ) -> DrawnSample:
     """Draw units with equal probabilities."""
     count = min(units.size(size), units.count)
@@ -74,7 +74,7 @@ def uniform(
     return DrawnSample(outputs.at(np.flatnonzero(chosen[units.at])), outputs, probability)
 
 
-def stratified(outputs: Outputs, size: int, rng: np.random.Generator) -> DrawnSample:
+def stratified(outputs: PlannedOutputs, size: int, rng: np.random.Generator) -> DrawnSample:
     """Draw equally many outputs of each system as far as possible. Which systems get one more is
     drawn as well, so that all with outputs left have the same chance."""
     chosen = stratified_sample(outputs, size, rng)
@@ -90,7 +90,7 @@ def stratified(outputs: Outputs, size: int, rng: np.random.Generator) -> DrawnSa
 
 
 def active(
-    outputs: Outputs,
+    outputs: PlannedOutputs,
     error: FloatArray,
     size: int,
     units: SamplingUnits,

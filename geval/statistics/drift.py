@@ -28,7 +28,7 @@ SPREADS = (0.4, 0.8)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class DriftEvidence:
     """Evidence of drift after each round.
 
     `scores` is the capital that bets on scores rising, falling or spreading, `agreement` the
@@ -51,7 +51,9 @@ class Evidence:
         return _first(self.agreement, self.bound)
 
 
-def drift(frozen: FloatArray, asked: FloatArray, ratings: FloatArray | None = None) -> Evidence:
+def drift(
+    frozen: FloatArray, asked: FloatArray, ratings: FloatArray | None = None
+) -> DriftEvidence:
     """Return evidence that later scores differ from the frozen ones.
 
     It answers whether a judge still scores as it did, and is valid however often it is looked at.
@@ -71,11 +73,11 @@ def drift(frozen: FloatArray, asked: FloatArray, ratings: FloatArray | None = No
     bound = (2 if rated else 1) / SIGNIFICANCE
     scores = np.mean([_capital(bet) for bet in bets], axis=0)
     if not rated or ratings is None:
-        return Evidence(scores, np.ones(asked.shape[1]), bound)
+        return DriftEvidence(scores, np.ones(asked.shape[1]), bound)
     people = ratings[:, None]
     low, high = _ranks(abs(frozen - people), abs(asked - people))
     bets = [1 + slope * (low + high - 1) for slope in SLOPES]
-    return Evidence(scores, np.mean([_capital(bet) for bet in bets], axis=0), bound)
+    return DriftEvidence(scores, np.mean([_capital(bet) for bet in bets], axis=0), bound)
 
 
 def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArray]:

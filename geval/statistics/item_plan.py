@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Outputs:
+class PlannedOutputs:
     """The outputs to choose from; all arrays have shape (outputs,).
 
     `sessions` are equal for documents that are turns of one session, and `turns` are their order in
@@ -33,8 +33,8 @@ class Outputs:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def at(self, indices: IntArray) -> "Outputs":
-        return Outputs(
+    def at(self, indices: IntArray) -> "PlannedOutputs":
+        return PlannedOutputs(
             self.ids[indices],
             self.documents[indices],
             self.systems[indices],
@@ -54,7 +54,9 @@ class PlannedItem:
 # Which outputs
 
 
-def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
+def stratified_sample(
+    outputs: PlannedOutputs, size: int, rng: np.random.Generator
+) -> PlannedOutputs:
     """Draw equally many outputs of each system: numbers differ by at most one while a system has
     outputs left."""
     shuffled = rng.permutation(len(outputs))
@@ -63,7 +65,7 @@ def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> 
     return outputs.at(np.sort(shuffled[order][:size]))
 
 
-def highest(outputs: Outputs, values: FloatArray, size: int) -> Outputs:
+def highest(outputs: PlannedOutputs, values: FloatArray, size: int) -> PlannedOutputs:
     """Return the outputs with the highest values (shape (outputs,), NaN counts as lowest), in their
     original order."""
     order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
@@ -73,7 +75,7 @@ def highest(outputs: Outputs, values: FloatArray, size: int) -> Outputs:
 # Order
 
 
-def by_document(outputs: Outputs, rng: np.random.Generator) -> Outputs:
+def by_document(outputs: PlannedOutputs, rng: np.random.Generator) -> PlannedOutputs:
     """Order documents at random, each with its outputs together in random order; turns of a session
     stay in sequence."""
     together = outputs.documents if outputs.sessions is None else outputs.sessions
@@ -83,7 +85,7 @@ def by_document(outputs: Outputs, rng: np.random.Generator) -> Outputs:
     return outputs.at(np.lexsort((rng.random(len(outputs)), outputs.documents, turns, place)))
 
 
-def systems_in_turn(outputs: Outputs, rng: np.random.Generator) -> Outputs:
+def systems_in_turn(outputs: PlannedOutputs, rng: np.random.Generator) -> PlannedOutputs:
     """Order outputs in random rounds with each system once, so that every stretch is balanced."""
     shuffled = rng.permutation(len(outputs))
     rounds = _rank_within(outputs.systems[shuffled])
@@ -108,7 +110,9 @@ def _rank_within(groups: IntArray) -> IntArray:
 # Pairs and groups
 
 
-def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
+def pairs_connected_early(
+    outputs: PlannedOutputs, rng: np.random.Generator
+) -> Iterator[PlannedItem]:
     """Yield all pairs of outputs of a document, in rounds in which each pair of systems occurs
     once.
 
@@ -136,7 +140,7 @@ def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterato
             return
 
 
-def pairs_by_document(outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
+def pairs_by_document(outputs: PlannedOutputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
     """Yield all pairs of outputs, document by document in random order, neighbours on a shuffled
     ring first."""
     for document, ids in _by_document(outputs, rng):
@@ -144,7 +148,7 @@ def pairs_by_document(outputs: Outputs, rng: np.random.Generator) -> Iterator[Pl
             yield PlannedItem(document, (first, second))
 
 
-def groups(outputs: Outputs, size: int, rng: np.random.Generator) -> Iterator[PlannedItem]:
+def groups(outputs: PlannedOutputs, size: int, rng: np.random.Generator) -> Iterator[PlannedItem]:
     """Groups of `size` outputs of a document, in random combinations; the last is filled up from
     the others."""
     for document, ids in _by_document(outputs, rng):
@@ -166,7 +170,9 @@ def _ring(members: Sequence[int]) -> Iterator[tuple[int, int]]:
                 yield members[index], members[(index + apart) % count]
 
 
-def _by_document(outputs: Outputs, rng: np.random.Generator) -> Iterator[tuple[int, list[int]]]:
+def _by_document(
+    outputs: PlannedOutputs, rng: np.random.Generator
+) -> Iterator[tuple[int, list[int]]]:
     ordered = by_document(outputs, rng)
     pairs = zip(ordered.documents, ordered.ids, strict=True)
     for document, members in itertools.groupby(pairs, key=lambda pair: int(pair[0])):

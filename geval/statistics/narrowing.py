@@ -15,7 +15,7 @@ MOST_STEPS = 30
 
 
 @dataclass(frozen=True)
-class Step:
+class NarrowingStep:
     """The mean over the first `documents` with a coefficient, its 95 % interval, and the ends that
     are valid at all steps simultaneously."""
 
@@ -32,7 +32,7 @@ def narrowing(
     *,
     largest: float | None = None,
     most: int = MOST_STEPS,
-) -> tuple[Step, ...]:
+) -> tuple[NarrowingStep, ...]:
     """Return the correlation after ten documents and more, with the interval that a report would
     give.
 
@@ -58,7 +58,9 @@ def narrowing(
         interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:
             low, high = within(interval, -1.0, 1.0).ends or interval.ends
-            steps.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
+            steps.append(
+                NarrowingStep(count, mean_of_documents(first, of_first), low, high, anytime)
+            )
     # The last step is the current state; without it an earlier one would be taken for it.
     return tuple(steps) if steps and steps[-1].documents == len(values) else ()
 

@@ -29,7 +29,7 @@ _TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class Formula:
+class PanelFormula:
     """A weight for each arm, shape (arms,); `ridge` is None for a single arm."""
 
     weights: FloatArray
@@ -51,7 +51,7 @@ class Chosen:
     """A formula and its honest evaluation: Spearman's rho in each document by formulas chosen
     without that document, shape (documents,), NaN where undefined."""
 
-    formula: Formula
+    formula: PanelFormula
     by_document: FloatArray
 
 
@@ -93,14 +93,14 @@ class Arms:
             target[block.groups] = np.einsum("ags,gs->ga", own, people[block.members])
         return scores, target
 
-    def best(self, documents: IntArray) -> Formula:
+    def best(self, documents: IntArray) -> PanelFormula:
         """Return the arm with the highest mean rho over some documents."""
         means = mean_of_rows(self.rho[:, documents])
         weights = np.zeros(len(self.scores))
         weights[int(np.argmax(np.nan_to_num(means, nan=-2.0)))] = 1.0
-        return Formula(weights)
+        return PanelFormula(weights)
 
-    def fitted(self, documents: IntArray, ridge: float | None) -> Formula:
+    def fitted(self, documents: IntArray, ridge: float | None) -> PanelFormula:
         """Fit a formula to some documents."""
         if ridge is None:
             return self.best(documents)
@@ -108,9 +108,9 @@ class Arms:
         spread = np.sqrt(np.diag(products))
         scale = np.where(spread > _TINY, spread, np.inf)
         correlations = products / np.outer(scale, scale) + ridge * np.eye(len(scale))
-        return Formula(np.linalg.solve(correlations, target / scale) / scale, ridge)
+        return PanelFormula(np.linalg.solve(correlations, target / scale) / scale, ridge)
 
-    def rho_of(self, formula: Formula, documents: IntArray) -> FloatArray:
+    def rho_of(self, formula: PanelFormula, documents: IntArray) -> FloatArray:
         """Spearman's rho of a formula in some documents; shape (documents given,)."""
         chosen = np.isin(self.outputs.document, documents)
         part = self.outputs.part(chosen)
@@ -136,7 +136,7 @@ def choose(
 
 def _selected(
     arms: Arms, documents: IntArray, rng: np.random.Generator, ridges: Sequence[float | None]
-) -> Formula:
+) -> PanelFormula:
     """Return the formula of the procedure that does best on held-out documents."""
     if len(ridges) == 1:
         return arms.fitted(documents, ridges[0])

@@ -21,7 +21,7 @@ from geval.statistics.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR
 from geval.statistics.types import Estimate, FloatArray
 
 
-class Outcome(StrEnum):
+class ProofOutcome(StrEnum):
     """The outcome of a look."""
 
     PROVEN = "proven"
@@ -62,14 +62,14 @@ class Proof:
     constant: AgainstConstant | None = None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ProofOutcome:
         ends = self.interval.ends
         if ends is None or ends[0] <= 0 <= ends[1]:
-            return Outcome.NOT_PROVEN
+            return ProofOutcome.NOT_PROVEN
         if ends[1] < 0:
-            return Outcome.WORSE
+            return ProofOutcome.WORSE
         is_shown = self.constant is None or self.constant.is_beaten
-        return Outcome.PROVEN if is_shown else Outcome.NOT_PROVEN
+        return ProofOutcome.PROVEN if is_shown else ProofOutcome.NOT_PROVEN
 
 
 def confidence_of(looks: int, criteria: int) -> float:

@@ -8,17 +8,19 @@ from pathlib import Path
 
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.paths import USER
-from geval_site.embedded.programs import Programs
+from geval_site.embedded.programs import ServerPrograms
 from geval_site.embedded.runner import Runner
 
 START_SECONDS = 60
 LAST_LINES = 5
 
 
-class Cluster:
+class DatabaseCluster:
     """The data in `folder`; its server listens in `socket_dir`."""
 
-    def __init__(self, runner: Runner, programs: Programs, folder: Path, socket_dir: Path) -> None:
+    def __init__(
+        self, runner: Runner, programs: ServerPrograms, folder: Path, socket_dir: Path
+    ) -> None:
         self.runner, self.programs = runner, programs
         self.folder, self.socket_dir = folder, socket_dir
         self.log = folder / "server.log"

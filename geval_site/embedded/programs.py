@@ -18,7 +18,7 @@ DEBIANS = Path("/usr/lib/postgresql")
 
 
 @dataclass(frozen=True)
-class Programs:
+class ServerPrograms:
     """A folder with `initdb`, `pg_ctl`, `postgres` and so on, and their major version."""
 
     folder: Path
@@ -34,16 +34,16 @@ def packaged_programs() -> Path:
     return _package() / f"pginstall{POSTGRES_VERSION}" / "bin"
 
 
-def current_programs() -> Programs:
+def current_programs() -> ServerPrograms:
     """Return the bundled programs, which create new data.
 
     Raises:
         EmbeddedServerError: the programs are not installed.
     """
-    return Programs(packaged_programs(), POSTGRES_VERSION)
+    return ServerPrograms(packaged_programs(), POSTGRES_VERSION)
 
 
-def earlier_programs(major: int, data_dir: Path) -> Programs:
+def earlier_programs(major: int, data_dir: Path) -> ServerPrograms:
     """Return programs of an earlier version that can read this data folder.
 
     The wheel contains those of the previous version; others are looked for in the data folder (put
@@ -54,7 +54,7 @@ def earlier_programs(major: int, data_dir: Path) -> Programs:
     """
     for folder in _places(major, data_dir):
         if _major(folder) == major:
-            return Programs(folder, major)
+            return ServerPrograms(folder, major)
     brought = data_dir / BROUGHT
     raise EmbeddedServerError(
         f"The data in {data_dir} were made by PostgreSQL {major}. To move them to PostgreSQL"

@@ -13,7 +13,7 @@ from pwd import struct_passwd
 from geval_site.datafolder import PRIVATE_FOLDER, open_private, private_folder
 from geval_site.embedded.account import AccountError, system_account
 from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.embedded.programs import Programs
+from geval_site.embedded.programs import ServerPrograms
 
 SYSTEM_USER = "geval-postgres"  # PostgreSQL refuses to run as root, so it gets this account
 
@@ -97,7 +97,9 @@ class Runner:
             finally:
                 self._held = ()
 
-    def run(self, programs: Programs, name: str, *arguments: str, cwd: Path = Path("/")) -> str:
+    def run(
+        self, programs: ServerPrograms, name: str, *arguments: str, cwd: Path = Path("/")
+    ) -> str:
         """Run a program to its end; return its output.
 
         Raises:
@@ -130,7 +132,7 @@ class Runner:
         finally:
             report.unlink(missing_ok=True)
 
-    def folder_of(self, programs: Programs) -> Path:
+    def folder_of(self, programs: ServerPrograms) -> Path:
         """Return the folder from which the programs can be run."""
         if not self.as_root or _others_can_pass(programs.folder):
             return programs.folder

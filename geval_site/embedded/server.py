@@ -23,10 +23,10 @@ import psycopg
 from psycopg import sql
 
 from geval_site.datafolder import open_private
-from geval_site.embedded.cluster import Cluster, is_listening, major_of
+from geval_site.embedded.cluster import DatabaseCluster, is_listening, major_of
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.paths import DATABASE, SOCKET_NAME, USER, cluster_dir, socket_dir
-from geval_site.embedded.programs import Programs, current_programs
+from geval_site.embedded.programs import ServerPrograms, current_programs
 from geval_site.embedded.runner import Runner
 from geval_site.embedded.upgrade import upgrade_if_older
 
@@ -38,7 +38,7 @@ class EmbeddedServer:
         programs: the programs that create and serve the data; by default the bundled ones.
     """
 
-    def __init__(self, data_dir: Path, programs: Programs | None = None) -> None:
+    def __init__(self, data_dir: Path, programs: ServerPrograms | None = None) -> None:
         self.data_dir = data_dir
         self.folder = cluster_dir(data_dir)
         self.socket_dir = socket_dir(data_dir)
@@ -119,9 +119,9 @@ class EmbeddedServer:
         if not self.socket_dir.is_relative_to(self.data_dir):
             shutil.rmtree(self.socket_dir, ignore_errors=True)
 
-    def _cluster(self) -> Cluster:
+    def _cluster(self) -> DatabaseCluster:
         programs = self._programs or current_programs()
-        return Cluster(self.runner, programs, self.folder, self.socket_dir)
+        return DatabaseCluster(self.runner, programs, self.folder, self.socket_dir)
 
 
 _servers: dict[Path, EmbeddedServer] = {}

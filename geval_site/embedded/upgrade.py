@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from geval_site.embedded.cluster import Cluster, is_listening, major_of
+from geval_site.embedded.cluster import DatabaseCluster, is_listening, major_of
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.paths import USER
 from geval_site.embedded.programs import earlier_programs
@@ -22,7 +22,7 @@ PORT = "5433"
 SPARE_BYTES = 200 * 2**20
 
 
-def upgrade_if_older(cluster: Cluster) -> None:
+def upgrade_if_older(cluster: DatabaseCluster) -> None:
     """Upgrade data to the version of the cluster's programs. Its server must not be running.
 
     Raises:
@@ -43,7 +43,9 @@ def upgrade_if_older(cluster: Cluster) -> None:
     _check_space(cluster)
     _say(f"The site's data are being moved from PostgreSQL {major} to {target} …")
     try:
-        _copy(Cluster(cluster.runner, programs, cluster.folder, cluster.socket_dir), cluster)
+        _copy(
+            DatabaseCluster(cluster.runner, programs, cluster.folder, cluster.socket_dir), cluster
+        )
     except EmbeddedServerError as error:
         raise EmbeddedServerError(
             f"The data could not be moved to PostgreSQL {target}. They are as they were, in"
@@ -66,7 +68,7 @@ def kept_folders(data_dir: Path) -> list[Path]:
     return sorted(data_dir.glob(KEPT.format(major="*") + "*"))
 
 
-def _finish(cluster: Cluster) -> None:
+def _finish(cluster: DatabaseCluster) -> None:
     """Finish a killed upgrade: complete data take their place, everything else starts over."""
     data_dir = cluster.runner.data_dir
     _stop_what_is_left(cluster)
@@ -83,7 +85,7 @@ def _finish(cluster: Cluster) -> None:
         complete.rename(cluster.folder)
 
 
-def _copy(earlier: Cluster, target: Cluster) -> None:
+def _copy(earlier: DatabaseCluster, target: DatabaseCluster) -> None:
     """Make a complete copy of earlier data for the target's programs, as `COMPLETE`."""
     runner = target.runner
     # A server of the data's own version recovers from a crash first.
@@ -105,7 +107,7 @@ def _copy(earlier: Cluster, target: Cluster) -> None:
         copy.folder.rename(runner.data_dir / COMPLETE)
 
 
-def _stop_what_is_left(cluster: Cluster) -> None:
+def _stop_what_is_left(cluster: DatabaseCluster) -> None:
     """Stop the server that a killed upgrade left running, if there is one."""
     for server in (cluster, _in_work(cluster)):
         if is_listening(cluster.socket_dir / f".s.PGSQL.{PORT}"):
@@ -113,13 +115,13 @@ def _stop_what_is_left(cluster: Cluster) -> None:
                 server.stop()
 
 
-def _in_work(cluster: Cluster) -> Cluster:
+def _in_work(cluster: DatabaseCluster) -> DatabaseCluster:
     """Return the folder of data that are being created."""
     folder = cluster.runner.data_dir / WORK / "data"
-    return Cluster(cluster.runner, cluster.programs, folder, cluster.socket_dir)
+    return DatabaseCluster(cluster.runner, cluster.programs, folder, cluster.socket_dir)
 
 
-def _check_space(cluster: Cluster) -> None:
+def _check_space(cluster: DatabaseCluster) -> None:
     needed = SPARE_BYTES + sum(path.lstat().st_size for path in cluster.folder.rglob("*"))
     free = shutil.disk_usage(cluster.runner.data_dir).free
     if free < needed:

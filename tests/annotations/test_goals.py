@@ -26,7 +26,7 @@ from evaluations.models import (
 )
 from evaluations.models.row_by_row import RowsFailedError
 from evaluations.reports.data import load_data
-from geval.measuring.standing import Standing
+from geval.measuring.standing import GoalStanding
 from tests.annotations.answered import answer, many_documents
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def by_system(name: str) -> float:
     return 5.0 if name == "better" else 1.0
 
 
-def where(campaign: Campaign) -> Standing:
+def where(campaign: Campaign) -> GoalStanding:
     goal = CampaignGoal.objects.get(campaign=campaign)
     judges = [judge for judge in (goal.judge, goal.rival) if judge]
     return standing(goal, load_data(campaign.project, judges, [goal.criterion]))

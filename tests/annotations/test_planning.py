@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geval.statistics import item_plan
-from geval.statistics.item_plan import Outputs
+from geval.statistics.item_plan import PlannedOutputs
 
 
-def outputs(documents: int, systems: int, *, missing: float = 0.0, seed: int = 0) -> Outputs:
+def outputs(documents: int, systems: int, *, missing: float = 0.0, seed: int = 0) -> PlannedOutputs:
     """Outputs of all systems for all documents, less a share of them."""
     rng = np.random.default_rng(seed)
     grid = np.array(
         [(d, s) for d in range(documents) for s in range(systems)], dtype=np.int64
     ).reshape(-1, 2)
     kept = grid[rng.random(len(grid)) >= missing]
-    return Outputs(np.arange(100, 100 + len(kept)), kept[:, 0], kept[:, 1])
+    return PlannedOutputs(np.arange(100, 100 + len(kept)), kept[:, 0], kept[:, 1])
 
 
 sizes = st.tuples(st.integers(1, 8), st.integers(1, 6), st.floats(0, 0.5), st.integers(0, 50))

@@ -11,10 +11,10 @@ from scipy import stats
 from geval.reports.requirements import (
     NUMBERS,
     Checked,
-    Figure,
-    Outcome,
+    RequiredFigure,
     Requirement,
     RequirementError,
+    RequirementOutcome,
     check,
     overall,
     parse_requirement,
@@ -74,17 +74,17 @@ LOW = Requirement("spearman.summary.low", ">=", 0.45)
 
 
 def low(value: float | None, estimate: float, documents: int = 100) -> Checked:
-    return check(LOW, Figure(value, estimate=estimate, units=documents))
+    return check(LOW, RequiredFigure(value, estimate=estimate, units=documents))
 
 
 def test_a_low_end_above_the_bound_is_met() -> None:
-    assert low(0.46, 0.55).outcome == Outcome.MET
+    assert low(0.46, 0.55).outcome == RequirementOutcome.MET
 
 
 def test_an_estimate_below_the_bound_is_not_met() -> None:
     found = low(0.30, 0.40)
 
-    assert (found.outcome, found.more_documents) == (Outcome.NOT_MET, None)
+    assert (found.outcome, found.more_documents) == (RequirementOutcome.NOT_MET, None)
 
 
 def test_between_them_nothing_can_be_said_and_as_many_documents_as_it_takes_are_named() -> None:
@@ -92,47 +92,53 @@ def test_between_them_nothing_can_be_said_and_as_many_documents_as_it_takes_are_
 
     # The half width has to go from 0.2 to 0.1, for which it takes four times as many, less what
     # Student's t with more of them brings.
-    assert (found.outcome, found.more_documents) == (Outcome.CANNOT_SAY, 293)
+    assert (found.outcome, found.more_documents) == (RequirementOutcome.CANNOT_SAY, 293)
     assert "too wide to say" in found.reason
 
 
 def test_no_number_of_documents_narrows_an_estimate_on_the_bound_itself() -> None:
     found = low(0.40, 0.4501)
 
-    assert (found.outcome, found.more_documents) == (Outcome.CANNOT_SAY, None)
+    assert (found.outcome, found.more_documents) == (RequirementOutcome.CANNOT_SAY, None)
     assert "no affordable number of documents" in found.reason
 
 
 def with_nulls(name: str, value: float, **nulls: list[float | None]) -> Checked:
-    return check(parse_requirement(name), Figure(value, "why", nulls=nulls))
+    return check(parse_requirement(name), RequiredFigure(value, "why", nulls=nulls))
 
 
 @pytest.mark.parametrize(
     ("draws", "outcome"),
     [
-        ([0.0], Outcome.MET),
-        ([1.0], Outcome.CANNOT_SAY),
-        ([None], Outcome.MET),
-        ([1.0] + [0.0] * 19, Outcome.MET),  # a twentieth is what chance may do
-        ([1.0] * 2 + [0.0] * 18, Outcome.CANNOT_SAY),
+        ([0.0], RequirementOutcome.MET),
+        ([1.0], RequirementOutcome.CANNOT_SAY),
+        ([None], RequirementOutcome.MET),
+        ([1.0] + [0.0] * 19, RequirementOutcome.MET),  # a twentieth is what chance may do
+        ([1.0] * 2 + [0.0] * 18, RequirementOutcome.CANNOT_SAY),
     ],
 )
 def test_a_claim_that_a_judge_that_reads_nothing_meets_too_is_not_made(
-    draws: list[float | None], outcome: Outcome
+    draws: list[float | None], outcome: RequirementOutcome
 ) -> None:
     found = with_nulls("alt_test.passed", 1.0, shuffled=draws)
 
     assert found.outcome == outcome
-    assert ("meets it too (shuffled)" in found.reason) == (outcome == Outcome.CANNOT_SAY)
+    assert ("meets it too (shuffled)" in found.reason) == (outcome == RequirementOutcome.CANNOT_SAY)
 
 
 def test_a_bound_that_length_alone_reaches_says_nothing_about_a_judge() -> None:
-    assert with_nulls("spearman.summary.low>=0.1", 0.3, length=[0.1]).outcome == Outcome.CANNOT_SAY
-    assert with_nulls("spearman.summary.low>=0.1", 0.3, length=[0.099]).outcome == Outcome.MET
+    assert (
+        with_nulls("spearman.summary.low>=0.1", 0.3, length=[0.1]).outcome
+        == RequirementOutcome.CANNOT_SAY
+    )
+    assert (
+        with_nulls("spearman.summary.low>=0.1", 0.3, length=[0.099]).outcome
+        == RequirementOutcome.MET
+    )
 
 
 def test_a_requirement_that_is_not_met_stays_so_whatever_null_judges_do() -> None:
-    assert with_nulls("alt_test.passed", 0.0, constant=[1.0]).outcome == Outcome.NOT_MET
+    assert with_nulls("alt_test.passed", 0.0, constant=[1.0]).outcome == RequirementOutcome.NOT_MET
 
 
 @given(
@@ -156,21 +162,21 @@ def test_with_the_documents_named_the_low_end_reaches_the_bound(
 
 
 def test_a_figure_that_is_not_known_says_why() -> None:
-    found = check(LOW, Figure(None, "there are 6 documents", more=4))
+    found = check(LOW, RequiredFigure(None, "there are 6 documents", more=4))
 
-    assert (found.outcome, found.reason) == (Outcome.CANNOT_SAY, "there are 6 documents")
+    assert (found.outcome, found.reason) == (RequirementOutcome.CANNOT_SAY, "there are 6 documents")
     assert found.more_documents == 4
 
 
 @pytest.mark.parametrize(
     ("outcomes", "together"),
     [
-        ("met met", Outcome.MET),
-        ("met cannot-say", Outcome.CANNOT_SAY),
-        ("cannot-say not-met met", Outcome.NOT_MET),
+        ("met met", RequirementOutcome.MET),
+        ("met cannot-say", RequirementOutcome.CANNOT_SAY),
+        ("cannot-say not-met met", RequirementOutcome.NOT_MET),
     ],
 )
-def test_the_worst_outcome_counts(outcomes: str, together: Outcome) -> None:
-    each = [Outcome(word.replace("-", " ")) for word in outcomes.split()]
+def test_the_worst_outcome_counts(outcomes: str, together: RequirementOutcome) -> None:
+    each = [RequirementOutcome(word.replace("-", " ")) for word in outcomes.split()]
 
     assert overall([Checked(LOW, one, None, "") for one in each]) == together

@@ -14,6 +14,9 @@ BUDGET = {
     "found": 24, "one": 43, "known": 19, "said": 24, "there": 8, "both": 14, "mine": 15
 }  # fmt: skip
 
+# Names that several classes have.
+SHARED = 8
+
 
 @cache
 def bindings() -> Counter[str]:
@@ -27,6 +30,25 @@ def bindings() -> Counter[str]:
                 elif isinstance(node, ast.arg):
                     names[node.arg] += 1
     return names
+
+
+@cache
+def shared_class_names() -> frozenset[str]:
+    """The names that several classes have: a reader of one cannot tell which. Shapes of the API
+    and its client state what is sent, and have its words."""
+    modules: dict[str, set[str]] = {}
+    for package in PACKAGES:
+        for path in (CHECKOUT / package).rglob("*.py"):
+            if path.name in ("shapes.py", "api_shapes.py") or "client" in path.parts:
+                continue
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef) and node.name not in ("Command", "Migration"):
+                    modules.setdefault(node.name, set()).add(str(path))
+    return frozenset(name for name, paths in modules.items() if len(paths) > 1)
+
+
+def test_no_more_classes_share_their_names_than_before() -> None:
+    assert len(shared_class_names()) == SHARED, sorted(shared_class_names())
 
 
 @pytest.mark.parametrize("name", BUDGET)

@@ -12,7 +12,7 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
 from geval.evaluators.base import Item
 from geval.evaluators.decision_pairs import DecisionPairs
-from geval.evaluators.pairwise import Pair
+from geval.evaluators.pairwise import JudgedPair
 from geval.llm.calls import Answer
 from geval.llm.decisions import DecisionRequest, TypedQuestion, reply_text
 from geval.llm.item_texts import Texts
@@ -29,11 +29,11 @@ SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)
 PROTOCOLS = ["decisions", "systemone", "gemini"]
 
 
-def asked(**settings: Any) -> tuple[DecisionPairs, Pair, tuple[DecisionRequest, ...]]:
+def asked(**settings: Any) -> tuple[DecisionPairs, JudgedPair, tuple[DecisionRequest, ...]]:
     judge = DecisionPairs(settings)
     item = Item(Texts("src", "one", rival="two"), "clarity", judge.template(PARTS))
     question = judge.question(item, PARTS.scale, SETTINGS)
-    assert isinstance(question, Pair)
+    assert isinstance(question, JudgedPair)
     return judge, question, judge.requests(question, SETTINGS)  # type: ignore[return-value]
 
 

@@ -188,7 +188,7 @@ def test_an_unexpected_error_ends_a_question_with_a_message(
     def fall_over(_probe: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setitem(errands.KINDS, "probe", errands.Kind(ModelProbe, fall_over))
+    monkeypatch.setitem(errands.KINDS, "probe", errands.ErrandKind(ModelProbe, fall_over))
     probe = request_probe(endpoint, "m")
     do_errands()
 
@@ -199,7 +199,9 @@ def test_a_question_about_something_removed_meanwhile_is_harmless(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(
-        errands.KINDS, "probe", errands.Kind(ModelProbe, lambda _probe: endpoint.delete() and None)
+        errands.KINDS,
+        "probe",
+        errands.ErrandKind(ModelProbe, lambda _probe: endpoint.delete() and None),
     )
     probe = request_probe(endpoint, "m")
 

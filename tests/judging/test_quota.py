@@ -8,7 +8,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.runs.quota import Grant, Limits, Permits, bucket, take
+from evaluations.judging.runs.quota import Grant, Permits, QuotaLimits, bucket, take
 from evaluations.models import AccountBucket
 
 ACCOUNT = "0" * 64
@@ -23,7 +23,7 @@ def test_no_sixty_seconds_see_more_than_the_limit(limit: int) -> None:
 
 @pytest.mark.django_db
 def test_workers_share_one_bucket() -> None:
-    limits = Limits(requests=100, tokens=None)
+    limits = QuotaLimits(requests=100, tokens=None)
 
     granted = [take(ACCOUNT, limits, wanted=4, tokens_each=10).calls for _ in range(5)]
 
@@ -33,7 +33,7 @@ def test_workers_share_one_bucket() -> None:
 
 @pytest.mark.django_db
 def test_an_empty_bucket_says_how_long_to_wait() -> None:
-    limits = Limits(requests=10, tokens=None)
+    limits = QuotaLimits(requests=10, tokens=None)
     take(ACCOUNT, limits, wanted=4, tokens_each=10)
 
     grant = take(ACCOUNT, limits, wanted=4, tokens_each=10)
@@ -44,7 +44,7 @@ def test_an_empty_bucket_says_how_long_to_wait() -> None:
 
 @pytest.mark.django_db
 def test_tokens_are_counted_and_a_call_larger_than_the_bucket_may_go_out_alone() -> None:
-    limits = Limits(requests=None, tokens=1000)
+    limits = QuotaLimits(requests=None, tokens=1000)
 
     first = take(ACCOUNT, limits, wanted=3, tokens_each=400)
     second = take(ACCOUNT, limits, wanted=3, tokens_each=400)
@@ -76,7 +76,7 @@ def test_a_handful_is_asked_for_at_a_time_and_waits_are_waited() -> None:
 
 @pytest.mark.django_db
 def test_a_clock_that_was_set_back_neither_empties_the_bucket_nor_blocks_it() -> None:
-    limits = Limits(requests=100, tokens=1000)
+    limits = QuotaLimits(requests=100, tokens=1000)
     take(ACCOUNT, limits, wanted=1, tokens_each=10)
     tomorrow = timezone.now() + datetime.timedelta(days=1)
     AccountBucket.objects.update(counted_at=tomorrow)

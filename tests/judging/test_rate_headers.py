@@ -7,7 +7,7 @@ import pytest
 
 from geval.llm.errors import ErrorKind, status_error
 from geval.llm.rate_headers import (
-    Allowance,
+    RateAllowance,
     read_rate_headers,
     retry_seconds,
     seconds_until,
@@ -59,10 +59,10 @@ def test_openai_names_what_is_left_of_requests_and_tokens() -> None:
         now=NOW,
     )
 
-    assert found.requests == Allowance(60, 0, 60)
-    assert found.tokens == Allowance(150_000, 149_984, 0.006)
+    assert found.requests == RateAllowance(60, 0, 60)
+    assert found.tokens == RateAllowance(150_000, 149_984, 0.006)
     assert found.next_in == pytest.approx(0.02)
-    assert found.exhausted() == [Allowance(60, 0, 60)]
+    assert found.exhausted() == [RateAllowance(60, 0, 60)]
 
 
 def test_anthropic_names_the_moment_of_the_reset() -> None:
@@ -75,15 +75,15 @@ def test_anthropic_names_the_moment_of_the_reset() -> None:
         now=NOW,
     )
 
-    assert found.requests == Allowance(50, 20, 15)
+    assert found.requests == RateAllowance(50, 20, 15)
 
 
 def test_the_rate_follows_from_what_is_used_and_the_reset_and_not_from_the_limit() -> None:
-    a_minute = Allowance(limit=3000, remaining=0, resets_in=60)
-    a_second = Allowance(limit=50, remaining=10, resets_in=0.8)
+    a_minute = RateAllowance(limit=3000, remaining=0, resets_in=60)
+    a_second = RateAllowance(limit=50, remaining=10, resets_in=0.8)
 
     assert (a_minute.per_second, a_second.per_second) == (50, pytest.approx(50))
-    assert Allowance(limit=50, remaining=50, resets_in=0).per_second is None
+    assert RateAllowance(limit=50, remaining=50, resets_in=0).per_second is None
 
 
 @pytest.mark.parametrize(

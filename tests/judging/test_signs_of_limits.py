@@ -2,7 +2,7 @@
 
 import random
 
-from geval.llm.rate_headers import Allowance, RateHeaders
+from geval.llm.rate_headers import RateAllowance, RateHeaders
 from geval.llm.signs import RecentCalls
 
 
@@ -52,7 +52,7 @@ def test_one_call_of_ten_at_random_is_hardly_ever_a_sign() -> None:
 
 def test_one_rate_limit_with_nothing_left_is_a_sign_with_the_rate_of_the_server() -> None:
     calls = calls_left(60, every=0.005)
-    limits = RateHeaders(requests=Allowance(50, 0, 1.0), next_in=0.02)
+    limits = RateHeaders(requests=RateAllowance(50, 0, 1.0), next_in=0.02)
 
     sign = calls.sign_of_limit(59, limits, 0.02)
 
@@ -63,7 +63,7 @@ def test_one_rate_limit_with_nothing_left_is_a_sign_with_the_rate_of_the_server(
 def test_a_rate_that_cannot_be_is_not_believed() -> None:
     calls = calls_left(60, every=0.005)
     # Here the reset is that of the next call, as the wait says.
-    limits = RateHeaders(requests=Allowance(50, 0, 0.02), next_in=0.02)
+    limits = RateHeaders(requests=RateAllowance(50, 0, 0.02), next_in=0.02)
 
     sign = calls.sign_of_limit(59, limits, 0.02)
 
@@ -73,7 +73,7 @@ def test_a_rate_that_cannot_be_is_not_believed() -> None:
 
 def test_tokens_are_calls_of_their_usual_size() -> None:
     calls = calls_left(60, every=0.005, tokens_each=1000)
-    limits = RateHeaders(tokens=Allowance(120_000, 400, 6.0))
+    limits = RateHeaders(tokens=RateAllowance(120_000, 400, 6.0))
 
     sign = calls.sign_of_limit(59, limits, None)
 
@@ -86,7 +86,7 @@ def test_a_wait_of_seconds_closes_the_endpoint_for_everybody_only_with_a_sign() 
     calls = calls_left(60, every=0.005)
 
     assert calls.sign_of_limit(5, None, 20.0) is None
-    sign = calls.sign_of_limit(59, RateHeaders(requests=Allowance(50, 0, 20.0)), 20.0)
+    sign = calls.sign_of_limit(59, RateHeaders(requests=RateAllowance(50, 0, 20.0)), 20.0)
 
     assert sign is not None
     assert sign.closed_for == 20.0
@@ -95,8 +95,8 @@ def test_a_wait_of_seconds_closes_the_endpoint_for_everybody_only_with_a_sign() 
 def test_a_reply_foretells_a_limit_when_little_is_left() -> None:
     calls = calls_left(60, every=0.005)
 
-    assert calls.sign_of_reply(RateHeaders(requests=Allowance(50, 30, 0.4))) is None
-    sign = calls.sign_of_reply(RateHeaders(requests=Allowance(50, 5, 0.9)))
+    assert calls.sign_of_reply(RateHeaders(requests=RateAllowance(50, 30, 0.4))) is None
+    sign = calls.sign_of_reply(RateHeaders(requests=RateAllowance(50, 5, 0.9)))
 
     assert sign is not None
     assert (round(sign.rate), sign.is_sure) == (50, True)

@@ -23,7 +23,7 @@ from evaluations.operations.backup import programs
 from evaluations.operations.backup.swapping import at_database
 from geval.files.backups.container import manifest_of, new_file, verify, write_container
 from geval.files.backups.errors import BackupError
-from geval.files.backups.manifest import Manifest
+from geval.files.backups.manifest import BackupManifest
 from geval_site.databases import libpq_parameters
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,7 +113,7 @@ def test_a_backup_shows_one_moment_while_others_write(
 
         real = write_container
 
-        def meanwhile(file: Any, dump: Any, manifest: Manifest) -> Manifest:
+        def meanwhile(file: Any, dump: Any, manifest: BackupManifest) -> BackupManifest:
             """Others commit while the dump is being made."""
             writing.commit()
             other.execute(add, ["too late"])
@@ -257,7 +257,7 @@ def test_what_the_database_refuses_is_said_in_its_words(elsewhere: str, tmp_path
     for name in ("psql", "pg_restore"):
         (tmp_path / name).chmod(0o755)
 
-    found = programs.Programs(tmp_path, 180_004)
+    found = programs.BackupPrograms(tmp_path, 180_004)
 
     with at_database(elsewhere) as settings, pytest.raises(BackupError) as refused:
         programs.load_dump(found, settings, server=180_004, copy=lambda target: target.close())

@@ -17,10 +17,10 @@ from geval.files.backups import container
 from geval.files.backups import manifest as manifests
 from geval.files.backups.container import new_file, verify, write_container
 from geval.files.backups.errors import BackupError
-from geval.files.backups.manifest import Manifest
+from geval.files.backups.manifest import BackupManifest
 from geval_site.databases import EMBEDDED
 
-MANIFEST = Manifest(
+MANIFEST = BackupManifest(
     software="1.0.0",
     made_at="2026-01-31T12:00:00+00:00",
     postgresql=180004,
@@ -32,7 +32,9 @@ MANIFEST = Manifest(
 )
 
 
-def write(path: Path, dump: bytes = b"rows " * 400, manifest: Manifest = MANIFEST) -> Manifest:
+def write(
+    path: Path, dump: bytes = b"rows " * 400, manifest: BackupManifest = MANIFEST
+) -> BackupManifest:
     with new_file(path) as file:
         return write_container(file, io.BytesIO(dump), manifest)
 

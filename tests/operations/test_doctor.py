@@ -17,11 +17,11 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import beat
 from evaluations.models import Project
 from evaluations.operations import doctor, readiness
-from evaluations.operations.doctor import Finding, Severity
+from evaluations.operations.doctor import DoctorFinding, Severity
 from tests.processes import free_port
 
 
-def found(subject: str) -> Finding:
+def found(subject: str) -> DoctorFinding:
     return next(finding for finding in doctor.examine() if finding.subject == subject)
 
 

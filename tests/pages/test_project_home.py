@@ -67,7 +67,7 @@ def names(resolver: URLResolver, namespace: str = "", taken: tuple[str, ...] = (
             yield f"{namespace}{entry.name}"
 
 
-def steps(project: Project, *, may_edit: bool = True) -> dict[str, home.Step]:
+def steps(project: Project, *, may_edit: bool = True) -> dict[str, home.HomeStep]:
     found = home.steps_of(project, jobs_of(project), None, may_edit=may_edit)
     return {step.key: step for step in found}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import account_of, normalised, read_account
 from evaluations.judging.runs.pace import _limits
-from evaluations.judging.runs.quota import Limits, allowed_rate, exchange, known_pace, take
+from evaluations.judging.runs.quota import QuotaLimits, allowed_rate, exchange, known_pace, take
 from evaluations.management.upkeep import JOBS, do_if_due
 from evaluations.models import (
     AccountBucket,
@@ -151,7 +151,7 @@ def test_another_address_or_key_is_another_account_from_then_on(project: Project
 
 def granted(endpoint: Endpoint) -> int:
     """Calls that the limit of an endpoint lets out at once."""
-    limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+    limits = QuotaLimits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
     return take(endpoint.account, limits, wanted=100, tokens_each=1).calls
 
 
@@ -245,7 +245,7 @@ def test_what_was_learned_goes_with_the_last_endpoint_of_an_account(
     account = read_account(ours)
     assert read_account(theirs) == account
     exchange(account, "m", SURE, wanted=64)
-    take(account, Limits(60, None), wanted=1, tokens_each=1)
+    take(account, QuotaLimits(60, None), wanted=1, tokens_each=1)
     job = next(job for job in JOBS if job.name == "paces of accounts")
 
     ours.delete()

@@ -6,14 +6,14 @@ from typing import Any
 
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.pacer import OPENING_SECONDS, Pacer
-from geval.llm.pacing import Pace, Turn, WorkerReport
-from geval.llm.rate_headers import Allowance, RateHeaders
+from geval.llm.pacing import Pace, PacingTurn, WorkerReport
+from geval.llm.rate_headers import RateAllowance, RateHeaders
 
 LIMITED = EndpointError(
     ErrorKind.RATE_LIMIT,
     "Slow down.",
     retry_after=0.02,
-    limits=RateHeaders(requests=Allowance(50, 0, 1.0)),
+    limits=RateHeaders(requests=RateAllowance(50, 0, 1.0)),
 )
 
 
@@ -25,10 +25,10 @@ class Shared:
         self.now = 1000.0
         self.seen: list[WorkerReport] = []
 
-    async def exchange(self, seen: WorkerReport, wanted: int) -> Turn:
+    async def exchange(self, seen: WorkerReport, wanted: int) -> PacingTurn:
         self.seen.append(seen)
         self.pace, slots = self.pace.learned(seen, self.now).reserved(wanted, self.now)
-        return Turn(self.pace, slots, self.now)
+        return PacingTurn(self.pace, slots, self.now)
 
     async def look(self) -> Pace:
         return self.pace

@@ -14,7 +14,7 @@ from evaluations.judging.runs import serving
 from evaluations.judging.runs.call_parts import grant_calls
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.scheduling import choose_run, waiting_run
-from evaluations.judging.runs.serving import Turn, work_on_runs
+from evaluations.judging.runs.serving import ServingTurn, work_on_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.management.upkeep import JOBS
@@ -210,7 +210,7 @@ def test_a_slot_stays_with_its_run_until_another_has_a_better_claim(
     slot = WorkerSlot.objects.take(WORKER)
     assert slot
     assert choose_run(slot) == run.pk
-    turn = Turn(slot, run.pk, stay, seconds=0)
+    turn = ServingTurn(slot, run.pk, stay, seconds=0)
     assert not turn.gives_way()
 
     other = started(make_judge(project_of("other"), name="b", use_steps=False))
@@ -230,7 +230,7 @@ def test_a_turn_does_not_look_before_its_seconds_are_over(
     choose_run(slot)
     started(make_judge(project_of("other"), name="b", use_steps=False))
 
-    assert not Turn(slot, run.pk, stay, seconds=60).gives_way()
+    assert not ServingTurn(slot, run.pk, stay, seconds=60).gives_way()
 
 
 def test_a_slot_that_is_gone_serves_nothing(small_project: Project, make_judge: MakeJudge) -> None:
@@ -254,7 +254,7 @@ def test_a_slot_shows_that_it_lives_while_it_serves(
     WorkerSlot.objects.update(seen_at=timezone.now() - WorkerSlot.STALE_AFTER)
     assert not WorkerSlot.objects.serving().exists()
 
-    Turn(slot, run.pk, stay, seconds=60).told_to_stop()
+    ServingTurn(slot, run.pk, stay, seconds=60).told_to_stop()
 
     assert WorkerSlot.objects.serving().count() == 1
     WorkerHeartbeat.objects.update(seen_at=timezone.now() - WorkerHeartbeat.STALE_AFTER)

@@ -18,7 +18,12 @@ from evaluations.judging.runs import serving
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run
 from evaluations.judging.runs.scheduling import choose_run, waiting_run
-from evaluations.judging.runs.serving import PROMISE_SECONDS, Turn, release_lost_slots, work_on_runs
+from evaluations.judging.runs.serving import (
+    PROMISE_SECONDS,
+    ServingTurn,
+    release_lost_slots,
+    work_on_runs,
+)
 from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
@@ -94,7 +99,7 @@ def test_a_thread_whose_slot_is_gone_ends_its_turn_and_the_new_slot_has_another_
     run = started(make_judge(small_project, use_steps=False))
     slot = taken()
     assert choose_run(slot) == run.pk
-    turn = Turn(slot, run.pk, stay, seconds=0)
+    turn = ServingTurn(slot, run.pk, stay, seconds=0)
     assert not turn.gives_way()
     WorkerSlot.objects.all().delete()
     beat(WORKER, Offer((RUNS,), 1))
@@ -156,7 +161,7 @@ def test_a_run_that_follows_is_free_for_others_where_calls_take_long(
     run = started(make_judge(small_project, use_steps=False))
     slot = taken()
     choose_run(slot)
-    turn = Turn(slot, run.pk, stay, seconds=0)
+    turn = ServingTurn(slot, run.pk, stay, seconds=0)
     follows = started(make_judge(other, use_steps=False))
     assert turn.gives_way()
     turn.told_to_stop()

@@ -29,7 +29,7 @@ from evaluations.pages.runs.run_items import ItemsView, item_rows
 from evaluations.reports.data import load_data
 from geval_site import replica
 from geval_site.databases import EMBEDDED, REPLICA
-from geval_site.embedded.cluster import Cluster
+from geval_site.embedded.cluster import DatabaseCluster
 from geval_site.embedded.paths import USER
 from geval_site.embedded.programs import current_programs
 from geval_site.embedded.runner import Runner
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(scope="module")
-def standby(database_url: str) -> Iterator[Cluster]:
+def standby(database_url: str) -> Iterator[DatabaseCluster]:
     """A server that follows the one of the tests."""
     if connection.settings_dict["ENGINE"] != EMBEDDED:
         pytest.skip("the tests' PostgreSQL is not the embedded one, so nothing may follow it")
@@ -52,7 +52,7 @@ def standby(database_url: str) -> Iterator[Cluster]:
         runner.prepare()
         for part in ("data", "run"):
             runner.make_folder(folder / part)
-        follower = Cluster(runner, programs, folder / "data", folder / "run")
+        follower = DatabaseCluster(runner, programs, folder / "data", folder / "run")
         runner.run(
             programs, "pg_basebackup", "-h", primary, "-U", USER, "-D", str(folder / "data"),
             "--write-recovery-conf", "--checkpoint=fast",
@@ -72,7 +72,9 @@ class Following(DatabaseWrapper):
 
 
 @pytest.fixture
-def replicated(standby: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def replicated(
+    standby: DatabaseCluster, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[DatabaseCluster]:
     """The site of this test with that replica."""
     settings = connection.settings_dict | {"HOST": str(standby.socket_dir), "OPTIONS": {}}
     monkeypatch.setitem(connections.settings, REPLICA, settings)
@@ -90,7 +92,7 @@ def ask_again() -> None:
     replica._passed_over_until[REPLICA] = float("-inf")
 
 
-def on_standby(standby: Cluster, statement: str) -> None:
+def on_standby(standby: DatabaseCluster, statement: str) -> None:
     with psycopg.connect(
         host=str(standby.socket_dir), user=USER, dbname="postgres", autocommit=True
     ) as connected:
@@ -98,7 +100,7 @@ def on_standby(standby: Cluster, statement: str) -> None:
 
 
 @contextmanager
-def lagging(standby: Cluster) -> Iterator[None]:
+def lagging(standby: DatabaseCluster) -> Iterator[None]:
     """The replica receives what is written, and replays nothing."""
     on_standby(standby, "SELECT pg_wal_replay_pause()")
     try:
@@ -108,7 +110,7 @@ def lagging(standby: Cluster) -> Iterator[None]:
 
 
 @contextmanager
-def cut_off(standby: Cluster) -> Iterator[None]:
+def cut_off(standby: DatabaseCluster) -> Iterator[None]:
     """The replica answers, and receives nothing."""
 
     def receivers() -> int:
@@ -144,7 +146,7 @@ def names(project: Project) -> tuple[str, list[str]]:
 
 
 def test_what_was_just_written_is_read_from_the_replica(
-    replicated: Cluster, project: Project
+    replicated: DatabaseCluster, project: Project
 ) -> None:
     for number in range(5):
         Document.objects.create(project=project, doc_id=f"d{number}", source="A text.")
@@ -153,7 +155,7 @@ def test_what_was_just_written_is_read_from_the_replica(
 
 
 def test_a_replica_that_lags_is_passed_over(
-    replicated: Cluster, project: Project, monkeypatch: pytest.MonkeyPatch
+    replicated: DatabaseCluster, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replica, "PATIENCE_SECONDS", 0.2)
     with lagging(replicated):
@@ -167,7 +169,9 @@ def test_a_replica_that_lags_is_passed_over(
     assert names(project) == (REPLICA, ["new"])
 
 
-def test_a_replica_that_is_away_is_passed_over(replicated: Cluster, project: Project) -> None:
+def test_a_replica_that_is_away_is_passed_over(
+    replicated: DatabaseCluster, project: Project
+) -> None:
     Document.objects.create(project=project, doc_id="d1", source="A text.")
     assert names(project)[0] == REPLICA
     replicated.stop()
@@ -179,7 +183,7 @@ def test_a_replica_that_is_away_is_passed_over(replicated: Cluster, project: Pro
 
 
 def test_a_query_that_the_replica_gives_up_is_asked_of_the_primary(
-    replicated: Cluster, project: Project
+    replicated: DatabaseCluster, project: Project
 ) -> None:
     asked = []
 
@@ -197,7 +201,7 @@ def test_a_query_that_the_replica_gives_up_is_asked_of_the_primary(
 
 
 def test_a_database_that_follows_nobody_is_no_replica(
-    replicated: Cluster, project: Project, monkeypatch: pytest.MonkeyPatch
+    replicated: DatabaseCluster, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replica, "PATIENCE_SECONDS", 0.1)
     connections[REPLICA].settings_dict["HOST"] = connection.settings_dict["HOST"]
@@ -206,7 +210,9 @@ def test_a_database_that_follows_nobody_is_no_replica(
     assert [finding.severity for finding in replica_findings()] == ["error"]
 
 
-def test_within_a_transaction_the_primary_is_read(replicated: Cluster, project: Project) -> None:
+def test_within_a_transaction_the_primary_is_read(
+    replicated: DatabaseCluster, project: Project
+) -> None:
     with transaction.atomic():
         Document.objects.create(project=project, doc_id="unseen", source="A text.")
 
@@ -214,7 +220,7 @@ def test_within_a_transaction_the_primary_is_read(replicated: Cluster, project: 
 
 
 def test_what_was_read_there_is_changed_in_the_primary(
-    replicated: Cluster, project: Project
+    replicated: DatabaseCluster, project: Project
 ) -> None:
     Document.objects.create(project=project, doc_id="d1", source="A text.")
 
@@ -231,7 +237,9 @@ def test_what_was_read_there_is_changed_in_the_primary(
     assert not Document.objects.exists()
 
 
-def test_a_report_reads_its_numbers_there(replicated: Cluster, small_project: Project) -> None:
+def test_a_report_reads_its_numbers_there(
+    replicated: DatabaseCluster, small_project: Project
+) -> None:
     criteria = list(small_project.criteria.all())
 
     with (
@@ -251,7 +259,7 @@ def test_a_report_reads_its_numbers_there(replicated: Cluster, small_project: Pr
 
 
 def test_pages_show_what_the_primary_holds_whatever_the_replica_does(
-    replicated: Cluster,
+    replicated: DatabaseCluster,
     project: Project,
     as_role: Callable[[str], Client],
     monkeypatch: pytest.MonkeyPatch,
@@ -272,7 +280,7 @@ def test_pages_show_what_the_primary_holds_whatever_the_replica_does(
 
 
 def test_the_doctor_says_how_far_it_is_behind(
-    replicated: Cluster, project: Project, monkeypatch: pytest.MonkeyPatch
+    replicated: DatabaseCluster, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replica, "PATIENCE_SECONDS", 0.1)
     assert [finding.severity for finding in replica_findings()] == ["ok"]
@@ -286,7 +294,7 @@ def test_the_doctor_says_how_far_it_is_behind(
 
 
 def test_a_replica_that_was_cut_off_is_behind_once_something_is_written(
-    replicated: Cluster, project: Project, monkeypatch: pytest.MonkeyPatch
+    replicated: DatabaseCluster, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "MOST_LAG_SECONDS", 0.0)
 
@@ -311,7 +319,7 @@ def test_without_a_replica_nothing_is_said_and_nothing_asked(project: Project) -
 
 
 def test_lists_of_documents_and_items_read_there(
-    replicated: Cluster, small_project: Project, make_judge: Callable[..., Judge]
+    replicated: DatabaseCluster, small_project: Project, make_judge: Callable[..., Judge]
 ) -> None:
     judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
     run = start_run(judge, list(small_project.criteria.all()))

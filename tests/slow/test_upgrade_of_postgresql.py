@@ -18,7 +18,7 @@ import pytest
 from geval_site.embedded import programs
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.paths import DATABASE, USER
-from geval_site.embedded.programs import BROUGHT, Programs, current_programs, earlier_programs
+from geval_site.embedded.programs import BROUGHT, ServerPrograms, current_programs, earlier_programs
 from geval_site.embedded.server import EmbeddedServer
 from geval_site.embedded.upgrade import COMPLETE, WORK
 from tests.conftest import CHECKOUT, wait_until
@@ -185,7 +185,7 @@ def test_a_copy_is_stale_if_the_earlier_version_has_worked_since(
 
 
 @pytest.fixture
-def wheel_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
+def wheel_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServerPrograms:
     """The bundled programs, as if the wheel had none of the earlier version."""
     current = current_programs()
     monkeypatch.setattr(programs, "_package", lambda: tmp_path)
@@ -194,7 +194,7 @@ def wheel_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_without_programs_it_says_how_to_bring_them(
-    earlier: EmbeddedServer, folder: Path, wheel_of_another_version: Programs
+    earlier: EmbeddedServer, folder: Path, wheel_of_another_version: ServerPrograms
 ) -> None:
     earlier.release()
     before = sorted(path.name for path in (folder / "postgres").iterdir())
@@ -208,7 +208,7 @@ def test_without_programs_it_says_how_to_bring_them(
 
 
 def test_an_earlier_wheel_installed_as_it_says_is_used(
-    earlier: EmbeddedServer, folder: Path, wheel_of_another_version: Programs
+    earlier: EmbeddedServer, folder: Path, wheel_of_another_version: ServerPrograms
 ) -> None:
     earlier.release()
     server = EmbeddedServer(folder, wheel_of_another_version)

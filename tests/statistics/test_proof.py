@@ -7,8 +7,8 @@ from scipy import stats
 from geval.statistics.layout import Outputs
 from geval.statistics.proof import (
     AgainstConstant,
-    Outcome,
     Proof,
+    ProofOutcome,
     confidence_of,
     documents_for,
     gain_in_distance,
@@ -40,19 +40,21 @@ def test_the_gain_in_rank_has_the_paired_t_interval_over_documents():
     found = gain_in_rank(outputs, human, better, worse, confidence=0.99)
     assert found.gain.value == pytest.approx(rho[0].mean() - rho[1].mean())
     assert found.interval.ends == pytest.approx((expected.low, expected.high))
-    assert found.outcome == Outcome.PROVEN
+    assert found.outcome == ProofOutcome.PROVEN
     assert found.documents == 40
 
 
 def test_a_judge_that_is_surely_worse_is_said_to_be_worse():
     outputs, human, better, worse = judges(2)
-    assert gain_in_rank(outputs, human, worse, better, confidence=0.99).outcome == Outcome.WORSE
+    assert (
+        gain_in_rank(outputs, human, worse, better, confidence=0.99).outcome == ProofOutcome.WORSE
+    )
 
 
 def test_the_same_judge_proves_nothing():
     outputs, human, better, _ = judges(3)
     found = gain_in_rank(outputs, human, better, better, confidence=0.99)
-    assert found.outcome == Outcome.NOT_PROVEN
+    assert found.outcome == ProofOutcome.NOT_PROVEN
     assert found.gain.value == 0
 
 
@@ -63,7 +65,7 @@ def test_scores_nearer_to_peoples_are_a_gain_in_distance():
     found = gain_in_distance(outputs, human, mapped, today, confidence=0.95)
     assert found.candidate.value == pytest.approx(0.2)
     assert found.gain.value == pytest.approx(found.today.value - 0.2)
-    assert found.outcome == Outcome.PROVEN
+    assert found.outcome == ProofOutcome.PROVEN
 
 
 def test_what_comes_nearer_than_today_and_not_than_a_constant_is_not_proven():
@@ -77,7 +79,7 @@ def test_what_comes_nearer_than_today_and_not_than_a_constant_is_not_proven():
         found.constant.distance - np.abs(mapped - human).mean()
     )
     assert not found.constant.is_beaten
-    assert found.outcome == Outcome.NOT_PROVEN
+    assert found.outcome == ProofOutcome.NOT_PROVEN
 
 
 def test_what_comes_nearer_than_both_is_proven_and_the_gain_over_the_constant_has_an_interval():
@@ -89,14 +91,14 @@ def test_what_comes_nearer_than_both_is_proven_and_the_gain_over_the_constant_ha
     expected = stats.ttest_1samp(gains, 0).confidence_interval(0.99)
     assert found.constant.interval.ends == pytest.approx((expected.low, expected.high))
     assert found.constant.value == 0.5
-    assert found.outcome == Outcome.PROVEN
+    assert found.outcome == ProofOutcome.PROVEN
 
 
 @pytest.mark.parametrize(
     ("ends", "outcome"),
-    [((-0.1, 0.1), Outcome.NOT_PROVEN), ((0.0, 0.1), Outcome.NOT_PROVEN),
-     ((0.01, 0.1), Outcome.PROVEN), ((-0.1, 0.0), Outcome.NOT_PROVEN),
-     ((-0.1, -0.01), Outcome.WORSE), ((None, None), Outcome.NOT_PROVEN)],
+    [((-0.1, 0.1), ProofOutcome.NOT_PROVEN), ((0.0, 0.1), ProofOutcome.NOT_PROVEN),
+     ((0.01, 0.1), ProofOutcome.PROVEN), ((-0.1, 0.0), ProofOutcome.NOT_PROVEN),
+     ((-0.1, -0.01), ProofOutcome.WORSE), ((None, None), ProofOutcome.NOT_PROVEN)],
 )  # fmt: skip
 def test_an_interval_that_begins_or_ends_at_0_proves_nothing(ends, outcome):
     nothing = Estimate(0.0)
@@ -115,7 +117,7 @@ def test_what_is_further_than_today_is_worse_whatever_the_constant():
     near, far = human - 0.2 + rng.normal(0, 0.1, human.shape), human - 1.0
     found = gain_in_distance(outputs, human, far, near, confidence=0.95, constant=9.0)
     assert found.constant.is_beaten
-    assert found.outcome == Outcome.WORSE
+    assert found.outcome == ProofOutcome.WORSE
 
 
 def test_without_outputs_there_is_no_constant_to_beat():
@@ -123,7 +125,7 @@ def test_without_outputs_there_is_no_constant_to_beat():
     nothing = np.full_like(better, np.nan)
     found = gain_in_distance(outputs, human, nothing, worse, confidence=0.95, constant=3.0)
     assert found.constant is None
-    assert found.outcome == Outcome.NOT_PROVEN
+    assert found.outcome == ProofOutcome.NOT_PROVEN
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
@@ -157,7 +159,7 @@ def test_the_gain_in_distance_has_the_t_interval_of_documents_means(is_weighted)
 def test_too_few_locked_documents_prove_nothing_and_say_why():
     outputs, human, better, worse = judges(5, documents=9)
     found = gain_in_rank(outputs, human, better, worse, confidence=0.95)
-    assert found.outcome == Outcome.NOT_PROVEN
+    assert found.outcome == ProofOutcome.NOT_PROVEN
     assert "too few" in found.interval.reason
 
 
@@ -165,7 +167,7 @@ def test_outputs_without_a_score_of_both_do_not_count():
     outputs, human, better, worse = judges(6)
     nothing = np.full_like(better, np.nan)
     found = gain_in_rank(outputs, human, nothing, worse, confidence=0.95)
-    assert found.outcome == Outcome.NOT_PROVEN
+    assert found.outcome == ProofOutcome.NOT_PROVEN
     assert found.gain.value is None
     assert found.gain.reason
 
@@ -215,5 +217,5 @@ def test_equal_judges_are_told_apart_in_at_most_six_percent():
     for seed in range(200):
         outputs, human, first, second = judges(seed, documents=20, noise=(0.8, 0.8))
         found = gain_in_rank(outputs, human, first, second, confidence=0.95)
-        told += found.outcome != Outcome.NOT_PROVEN
+        told += found.outcome != ProofOutcome.NOT_PROVEN
     assert told / 200 < 0.06 + 2 * np.sqrt(0.05 * 0.95 / 200)

@@ -6,7 +6,7 @@ import pytest
 from geval.statistics.correlation import correlations, mean_of_documents
 from geval.statistics.jackknife import interval_of_difference
 from geval.statistics.layout import Outputs
-from geval.statistics.proof import Outcome, gain_in_rank
+from geval.statistics.proof import ProofOutcome, gain_in_rank
 from geval.statistics.same_documents import on_same_documents, ranked_by_document
 from geval.statistics.significance import new_systems_test, permutation_test
 
@@ -114,7 +114,7 @@ def test_tying_the_outputs_of_hard_documents_is_not_proven_better() -> None:
         assert proof.ranked is not None
         assert (proof.ranked.documents, proof.ranked.first, proof.ranked.second) == (40, 20, 40)
 
-    assert outcomes.count(Outcome.PROVEN) == 0
+    assert outcomes.count(ProofOutcome.PROVEN) == 0
 
 
 def test_it_would_be_if_such_documents_were_left_out() -> None:

@@ -22,7 +22,7 @@ from geval.improving.search import check_size
 from geval.llm.item_texts import Texts
 from geval.llm.scoring import Scored
 from geval.reports import requirements
-from geval.reports.requirements import Figure, Requirement, check
+from geval.reports.requirements import RequiredFigure, Requirement, check
 from geval.statistics.anytime import expected_half_width
 from geval.statistics.layout import Outputs
 from geval.statistics.planning import _least, for_any_time, for_power, for_width, power_of
@@ -172,7 +172,7 @@ def test_a_requirement_that_takes_too_many_documents_is_not_decided(
     monkeypatch.setattr(requirements, "_more_documents", lambda *_: value)
     low = Requirement("spearman.summary.low", ">=", 0.45)
 
-    found = check(low, Figure(0.4, estimate=0.5, units=100))
+    found = check(low, RequiredFigure(0.4, estimate=0.5, units=100))
 
     assert found.more_documents == (value if expected else None)
     assert ("no affordable number" in found.reason) is not expected

@@ -14,10 +14,10 @@ from assurance.certifying.certificates import certify, in_words, read_requiremen
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from geval.reports.options import EPSILON_HELP, HUMAN_SCORE_HELP, MEAN, WORDS
-from geval.reports.requirements import Outcome, RequirementError
+from geval.reports.requirements import RequirementError, RequirementOutcome
 from geval.reports.words import left_out_in_words, unseen_in_words
 
-EXIT = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
+EXIT = {RequirementOutcome.MET: 0, RequirementOutcome.NOT_MET: 1, RequirementOutcome.CANNOT_SAY: 2}
 
 
 class Command(GateCommand):
@@ -73,7 +73,7 @@ class Command(GateCommand):
         self.stdout.write(f"{judge} on {criterion}: {made.outcome} (certificate {made.pk}).")
         _write(options["out"], orjson.dumps(made.content, option=orjson.OPT_INDENT_2) + b"\n")
         _write(options["badge"], badge(judge.label, criterion.name, made.outcome).encode())
-        sys.exit(EXIT[Outcome(made.outcome)])
+        sys.exit(EXIT[RequirementOutcome(made.outcome)])
 
 
 def _write(path: Path | None, content: bytes) -> None:

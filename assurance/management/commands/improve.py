@@ -16,7 +16,7 @@ from assurance.improving.estimating import estimate_search
 from assurance.improving.looking import look
 from assurance.improving.trials import LOOK_SECONDS
 from assurance.improving.work import (
-    Limits,
+    SearchLimits,
     pause_search,
     request_search,
     resume_search,
@@ -46,7 +46,7 @@ from evaluations.models.improving import FREE_CHANGES
 from geval.improving.ground import ImproveError
 from geval.improving.words import MAP_CLAIM
 from geval.statistics.locked_rule import LOOKS, SHARE
-from geval.statistics.proof import Outcome
+from geval.statistics.proof import ProofOutcome
 
 LOCKED = (
     "Documents are locked: their ratings are left out of reports and exports until the last of {}"
@@ -79,8 +79,8 @@ class Command(SiteCommand):
         parser.add_argument(
             "--calls",
             type=int,
-            default=Limits.most_calls,
-            help=f"the calls that a search may make ({Limits.most_calls})",
+            default=SearchLimits.most_calls,
+            help=f"the calls that a search may make ({SearchLimits.most_calls})",
         )
         parser.add_argument(
             "--budget",
@@ -140,7 +140,7 @@ class Command(SiteCommand):
             raise CommandError("Name the judge to improve with --judge.")
         judge = find_judge(project, options["judge"])
         reflector = options["reflector"]
-        limits = Limits(
+        limits = SearchLimits(
             most_calls=options["calls"],
             budget=options["budget"],
             reflector=find_judge(project, reflector) if reflector else None,
@@ -183,7 +183,7 @@ class Command(SiteCommand):
         judge: Judge,
         criterion: Criterion,
         changes: list[str],
-        limits: Limits,
+        limits: SearchLimits,
         *,
         looks: bool,
     ) -> dict[str, Any]:
@@ -224,7 +224,7 @@ class Command(SiteCommand):
         self.stderr.write(f"{candidate.search.criterion}: {sentence_of(candidate)}")
         return search_json(candidate.search) | {"candidates": [candidate_json(candidate)]}
 
-    def _announce(self, judge: Judge, criterion: Criterion, limits: Limits) -> None:
+    def _announce(self, judge: Judge, criterion: Criterion, limits: SearchLimits) -> None:
         about = estimate_search(judge, criterion, calls=limits.most_calls)
         if about is not None:
             cost = "" if about.cost is None else f", which cost about {about.cost:.2f}"
@@ -237,7 +237,7 @@ class Command(SiteCommand):
         """Adopt the proven changes, and score every output with them."""
         ids = [one["candidate"] for search in candidates for one in search["candidates"]]
         for candidate in Candidate.objects.filter(
-            pk__in=ids, look__outcome=Outcome.PROVEN, adopted_as=None
+            pk__in=ids, look__outcome=ProofOutcome.PROVEN, adopted_as=None
         ).select_related("search__project", "search__judge", "search__criterion", "proposal"):
             judge, run = adopt(candidate)
             work_on_run(run.pk, worker_name())

@@ -17,7 +17,7 @@ from assurance.improving.certificate import (
 )
 from assurance.improving.looking import finish_looks, look_on_page
 from assurance.improving.work import (
-    Limits,
+    SearchLimits,
     cancel_search,
     pause_search,
     request_search,
@@ -48,7 +48,7 @@ class SearchIn(In):
     judge: int = ID
     criterion: int = ID
     changes: list[str] = Field([str(one) for one in FREE_CHANGES], max_length=20)
-    most_calls: int = Field(Limits.most_calls, ge=1, le=1_000_000)
+    most_calls: int = Field(SearchLimits.most_calls, ge=1, le=1_000_000)
     budget: Decimal | None = Field(None, gt=0, max_digits=14, decimal_places=4)
     reflector: int | None = Field(None, le=2**63 - 1)
 
@@ -94,7 +94,7 @@ def list_searches(request: HttpRequest, slug: Path[str], page: Query[Page]) -> A
 def make_search(request: HttpRequest, slug: Path[str], data: SearchIn) -> Any:
     """Have a worker search for changes that make a judge better."""
     project = project_for(request, slug, change=True)
-    limits = Limits(
+    limits = SearchLimits(
         most_calls=data.most_calls,
         budget=data.budget,
         reflector=(

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from assurance.improving.work import Limits
+from assurance.improving.work import SearchLimits
 from evaluations.models import Change, Criterion, Judge, Project
 from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
 from geval.statistics.locked_rule import LOOKS, MOST_LOOKS, SHARE
@@ -94,10 +94,10 @@ class SearchForm(forms.Form):
                 del self.fields[name]
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SearchLimits:
         given = self.cleaned_data
-        return Limits(
-            most_calls=given.get("most_calls") or Limits.most_calls,
+        return SearchLimits(
+            most_calls=given.get("most_calls") or SearchLimits.most_calls,
             budget=given.get("budget"),
             reflector=given.get("reflector"),
         )

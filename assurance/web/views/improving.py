@@ -19,7 +19,7 @@ from assurance.improving.page import improve_page
 from assurance.improving.proposals import progress_of
 from assurance.improving.rewording import can_be_reworded
 from assurance.improving.work import (
-    Limits,
+    SearchLimits,
     cancel_search,
     pause_search,
     request_search,
@@ -64,7 +64,7 @@ def improve(request: HttpRequest, project: Project) -> HttpResponse:
 def _estimate(judge: Judge | None, criterion: Criterion | None) -> SearchEstimate | None:
     if judge is None or criterion is None:
         return None
-    return estimate_search(judge, criterion, calls=Limits.most_calls)
+    return estimate_search(judge, criterion, calls=SearchLimits.most_calls)
 
 
 @project_view(READERS)
@@ -122,7 +122,7 @@ def lock_open(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(EDITORS)
 def search_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = SearchForm(
-        {"most_calls": Limits.most_calls}
+        {"most_calls": SearchLimits.most_calls}
         | request.POST.dict()
         | {"changes": request.POST.getlist("changes")},
         project=project,

@@ -72,7 +72,7 @@ def change_criterion(criterion: Criterion, values: Mapping[str, Any]) -> Criteri
 
 
 @dataclass(frozen=True)
-class Preview:
+class PromptPreview:
     """A criterion's prompt as it will be sent for a real output; `problem` says why it cannot be
     sent."""
 
@@ -82,7 +82,7 @@ class Preview:
     problem: str = ""
 
 
-def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
+def preview(criterion: Criterion, *, steps: str | None = None) -> PromptPreview:
     """Compose the whole prompt for the project's first output, with its token estimate."""
     output = (
         CandidateOutput.objects.of_project(criterion.project)
@@ -97,7 +97,7 @@ def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
     try:
         template = compose_template(parts, steps=text, is_delimited=True)
         if output is None:
-            return Preview(
+            return PromptPreview(
                 template,
                 estimated_tokens(len(template)),
                 "",
@@ -106,8 +106,8 @@ def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
         document = output.document
         prompt = render(template, output.texts())
     except PromptError as error:
-        return Preview("", 0, output.document.doc_id if output else "", str(error))
-    return Preview(
+        return PromptPreview("", 0, output.document.doc_id if output else "", str(error))
+    return PromptPreview(
         prompt, estimated_tokens(len(prompt)), f"{document.doc_id}, {output.system.name}"
     )
 

@@ -51,7 +51,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Kind:
+class ErrandKind:
     """A kind of errand: its rows, the function that does it and stores the answer, and its time
     limit in seconds."""
 
@@ -78,9 +78,9 @@ def _write_steps(wanted: StepsRequest) -> None:
 
 
 KINDS = {
-    "probe": Kind(ModelProbe, _probe, PROBE_PATIENCE_SECONDS),
-    "steps": Kind(StepsRequest, _write_steps),
-    "explanation": Kind(Explanation, explain),
+    "probe": ErrandKind(ModelProbe, _probe, PROBE_PATIENCE_SECONDS),
+    "steps": ErrandKind(StepsRequest, _write_steps),
+    "explanation": ErrandKind(Explanation, explain),
 }
 
 

@@ -4,7 +4,7 @@ and its pace allow. Each call is counted before its reply is used."""
 import functools
 import time
 
-from evaluations.judging.runs.quota import Grant, Limits, Permits, exchange, known_pace, take
+from evaluations.judging.runs.quota import Grant, Permits, QuotaLimits, exchange, known_pace, take
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import RunShare, StoppedError
 from geval.llm.cost import estimated_tokens
@@ -13,7 +13,7 @@ from geval.llm.errors import LOST, EndpointError
 from geval.llm.in_flight import InFlight
 from geval.llm.metering import CallUsage, ask_counted
 from geval.llm.pacer import Pacer
-from geval.llm.pacing import Pace, Turn, WorkerReport
+from geval.llm.pacing import Pace, PacingTurn, WorkerReport
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 
@@ -47,7 +47,7 @@ class OutgoingCalls:
         self._client = client
         self._most = most
         self._account, self._model = endpoint.account, questions.frozen.model
-        self._limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        self._limits = QuotaLimits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         # Approximate tokens per call.
         self._tokens_each = (
             estimated_tokens(questions.frozen.characters_each) + questions.settings.max_tokens
@@ -135,7 +135,7 @@ class OutgoingCalls:
             )
         )
 
-    async def _exchange(self, seen: WorkerReport, wanted: int) -> Turn:
+    async def _exchange(self, seen: WorkerReport, wanted: int) -> PacingTurn:
         return await self._share.database.call(
             functools.partial(exchange, self._account, self._model, seen, wanted=wanted)
         )

@@ -22,7 +22,7 @@ import orjson
 from django.db import connection, transaction
 
 from evaluations.models import AccountQuota
-from geval.llm.pacing import Pace, Turn, WorkerReport
+from geval.llm.pacing import Pace, PacingTurn, WorkerReport
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
@@ -39,7 +39,7 @@ class Grant:
 
 
 @dataclass(frozen=True)
-class Limits:
+class QuotaLimits:
     """Requests and tokens per minute; None for no limit."""
 
     requests: int | None
@@ -56,7 +56,7 @@ def bucket(limit: int) -> tuple[float, float]:
     return size, max(limit - size, 1.0) / SECONDS
 
 
-def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
+def take(account: str, limits: QuotaLimits, *, wanted: int, tokens_each: int) -> Grant:
     """Take permits for up to `wanted` calls of about `tokens_each` tokens from the bucket shared by
     all endpoints of an account with these limits.
 
@@ -118,14 +118,14 @@ def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Gran
     return Grant(0, max(waits))
 
 
-def exchange(account: str, model: str, seen: WorkerReport, *, wanted: int) -> Turn:
+def exchange(account: str, model: str, seen: WorkerReport, *, wanted: int) -> PacingTurn:
     """Report what a worker observed of a model's rate limits, and reserve times for up to `wanted`
     calls."""
     with transaction.atomic(), connection.cursor() as cursor:
         pace, now = _locked_pace(cursor, account, model)
         pace, slots = pace.learned(seen, now).reserved(wanted, now)
         _write_pace(cursor, account, model, pace)
-    return Turn(pace, slots, now)
+    return PacingTurn(pace, slots, now)
 
 
 def close(account: str, model: str) -> None:

@@ -39,7 +39,7 @@ BEGINNING = timedelta(seconds=30)
 _at_work: set[int] = set()
 
 
-class Turn:
+class ServingTurn:
     """A slot's time with a run. The methods are called in the database thread.
 
     Args:
@@ -159,7 +159,7 @@ def _take_turn(
     """Work on a run; return the run to serve next if the slot gave way to one."""
     asking = EvaluationRun.objects.filter(pk=run_id, judge__endpoint__isnull=False)
     asks = patiently(asking.exists)
-    turn = Turn(slot, run_id, leaves, seconds=TURN_SECONDS if asks else COMPUTING_SECONDS)
+    turn = ServingTurn(slot, run_id, leaves, seconds=TURN_SECONDS if asks else COMPUTING_SECONDS)
     shift = Shift(turn.told_to_stop, ends, turn.gives_way, turn.calls)
     try:
         work_on_run(run_id, slot.name, shift=shift)

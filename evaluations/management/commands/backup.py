@@ -12,7 +12,7 @@ from django.utils import timezone
 from evaluations.operations.backup.saving import save
 from geval.files.backups.container import verify
 from geval.files.backups.errors import BackupError
-from geval.files.backups.manifest import Manifest, version_words
+from geval.files.backups.manifest import BackupManifest, version_words
 from geval.files.backups.nightly import nightly_file, remove_old
 
 
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             for old in remove_old(folder, days=days, now=now):
                 self.stdout.write(f"{old}: removed, as it is older than {days} days.")
 
-    def _describe(self, manifest: Manifest) -> None:
+    def _describe(self, manifest: BackupManifest) -> None:
         size = sum(file.bytes for file in manifest.files.values())
         self.stdout.write(
             f"Made {manifest.made_at} by geval_site {manifest.software} from PostgreSQL"

@@ -34,14 +34,14 @@ FIRST_OBJECT = b"-- Name: "
 
 
 @dataclass(frozen=True)
-class Programs:
+class BackupPrograms:
     """A folder with pg_dump, pg_restore and psql, and their version number."""
 
     folder: Path
     version: int
 
 
-def find_programs(database: Mapping[str, Any], *, at_least: int, purpose: str) -> Programs:
+def find_programs(database: Mapping[str, Any], *, at_least: int, purpose: str) -> BackupPrograms:
     """Return PostgreSQL's programs for a database, of this major version or a later one.
 
     For the embedded server these are its own programs; for others the system's take precedence over
@@ -59,7 +59,7 @@ def find_programs(database: Mapping[str, Any], *, at_least: int, purpose: str) -
     for folder in _folders(embedded=database["ENGINE"] == EMBEDDED):
         version = _version(folder)
         if version // NUMBER_OF_MAJOR >= at_least // NUMBER_OF_MAJOR:
-            return Programs(folder, version)
+            return BackupPrograms(folder, version)
         if version:
             seen.append(f"{version_words(version)} in {folder}")
     major = at_least // NUMBER_OF_MAJOR
@@ -71,7 +71,9 @@ def find_programs(database: Mapping[str, Any], *, at_least: int, purpose: str) -
 
 
 @contextmanager
-def dumping(programs: Programs, database: Mapping[str, Any], snapshot: str) -> Iterator[IO[bytes]]:
+def dumping(
+    programs: BackupPrograms, database: Mapping[str, Any], snapshot: str
+) -> Iterator[IO[bytes]]:
     """Yield the output of pg_dump, which shows the database as of a snapshot.
 
     Raises:
@@ -87,7 +89,11 @@ def dumping(programs: Programs, database: Mapping[str, Any], snapshot: str) -> I
 
 
 def load_dump(
-    programs: Programs, database: Mapping[str, Any], *, server: int, copy: Callable[[Any], None]
+    programs: BackupPrograms,
+    database: Mapping[str, Any],
+    *,
+    server: int,
+    copy: Callable[[Any], None],
 ) -> None:
     """Load a dump into an empty database: one program writes SQL, the other executes it.
 

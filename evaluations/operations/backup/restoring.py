@@ -9,13 +9,13 @@ from django.db import connection
 
 from evaluations.models.sealing import fingerprint
 from evaluations.operations.backup.counting import NOT_IN_A_BACKUP, rows_by_table
-from evaluations.operations.backup.programs import Programs, find_programs, load_dump
+from evaluations.operations.backup.programs import BackupPrograms, find_programs, load_dump
 from evaluations.operations.backup.saving import known_migrations
 from evaluations.operations.backup.swapping import Server, at_database, in_use, server_of
 from geval.files.backups.container import copy_dump, verify
 from geval.files.backups.errors import BackupError
 from geval.files.backups.manifest import (
-    Manifest,
+    BackupManifest,
     is_older,
     unknown_migrations,
     version_words,
@@ -27,7 +27,7 @@ Say = Callable[[str], None]
 TELLING_TABLES = ("evaluations_project", "auth_user")
 
 
-def restore(path: Path, *, replace: bool, disconnect: bool, drop: bool, say: Say) -> Manifest:
+def restore(path: Path, *, replace: bool, disconnect: bool, drop: bool, say: Say) -> BackupManifest:
     """Replace the site's database with the contents of a backup.
 
     The backup is verified first, then restored next to the site's database, which keeps working.
@@ -82,7 +82,7 @@ def is_empty() -> bool:
         return cursor.fetchone() is None
 
 
-def _fits(manifest: Manifest) -> bool:
+def _fits(manifest: BackupManifest) -> bool:
     """Return whether a backup is older than this software.
 
     Raises:
@@ -103,8 +103,8 @@ def _fits(manifest: Manifest) -> bool:
 def _fill(
     server: Server,
     path: Path,
-    manifest: Manifest,
-    programs: Programs,
+    manifest: BackupManifest,
+    programs: BackupPrograms,
     version: int,
     *,
     older: bool,
@@ -129,7 +129,7 @@ def _fill(
         raise
 
 
-def _compare(manifest: Manifest) -> None:
+def _compare(manifest: BackupManifest) -> None:
     rows = rows_by_table()
     wrong = [
         f"{table} has {rows.get(table, 0)} rows, not {count}"
@@ -140,7 +140,7 @@ def _compare(manifest: Manifest) -> None:
         raise BackupError(f"The backup was not restored completely: {'; '.join(wrong)}.")
 
 
-def _warn_of_older_server(manifest: Manifest, version: int, say: Say) -> None:
+def _warn_of_older_server(manifest: BackupManifest, version: int, say: Say) -> None:
     if version // 10_000 < manifest.postgresql // 10_000:
         say(
             f"The backup is from PostgreSQL {version_words(manifest.postgresql)}, this server is"
@@ -148,7 +148,7 @@ def _warn_of_older_server(manifest: Manifest, version: int, say: Say) -> None:
         )
 
 
-def _say_what_is_left(manifest: Manifest, say: Say) -> None:
+def _say_what_is_left(manifest: BackupManifest, say: Say) -> None:
     unused = sorted(set(manifest.migrations) - set(known_migrations()))
     if unused:
         say(f"Not switched on here, so that their tables are unused: {', '.join(unused)}.")

@@ -13,14 +13,14 @@ from evaluations.operations.backup.counting import held_by_project, rows_by_tabl
 from evaluations.operations.backup.programs import dumping, find_programs
 from geval.files.backups.container import new_file, write_container
 from geval.files.backups.errors import BackupError
-from geval.files.backups.manifest import Manifest
+from geval.files.backups.manifest import BackupManifest
 from geval.texts.program import command
 from geval_site.version import __version__
 
 OURS = "evaluations"
 
 
-def save(path: Path) -> Manifest:
+def save(path: Path) -> BackupManifest:
     """Write a backup of the whole site; return its counts.
 
     Reading and writing continue meanwhile; the backup shows the moment at which it began. The file
@@ -36,7 +36,7 @@ def save(path: Path) -> Manifest:
             connection.settings_dict, at_least=server, purpose="back up a server"
         )
         with snapshot() as name:
-            manifest = Manifest(
+            manifest = BackupManifest(
                 software=__version__,
                 made_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 postgresql=server,

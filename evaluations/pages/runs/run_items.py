@@ -13,7 +13,7 @@ import numpy as np
 from evaluations.judging.runs.counts import LAID_OUT_SECONDS, count_seldom, items_by_state
 from evaluations.models import EvaluationRun, ItemState, RunItem, Score
 from evaluations.models.improving import withheld_documents
-from geval.reports.score_cells import JudgeCell, ScoreOf, judge_cell
+from geval.reports.score_cells import ScoreCell, ScoreOf, judge_cell
 from geval.statistics.types import IntArray
 from geval_site.replica import from_replica, read_connection
 
@@ -94,7 +94,7 @@ class ItemRow:
     """An item with its score (None without one) and people's mean."""
 
     item: RunItem
-    cell: JudgeCell | None
+    cell: ScoreCell | None
     mean: float | None
 
 
@@ -209,7 +209,7 @@ def _row(
     if score is None:
         return ItemRow(item, None, mean)
     if item.criterion is None:
-        return ItemRow(item, JudgeCell(run.judge.name, score.value, (), None), mean)
+        return ItemRow(item, ScoreCell(run.judge.name, score.value, (), None), mean)
     known = ScoreOf(
         score.value, score.criterion_id, score.distribution or {}, run.judge.rates_on_scale
     )

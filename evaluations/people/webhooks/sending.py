@@ -31,7 +31,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DeliveryOutcome:
     """The outcome of one attempt, in words for the page."""
 
     delivery: WebhookDelivery
@@ -48,11 +48,11 @@ def send_due() -> int:
     return sum(outcome.taken for outcome in outcomes)
 
 
-async def _send_all(deliveries: Sequence[WebhookDelivery]) -> list[Outcome]:
+async def _send_all(deliveries: Sequence[WebhookDelivery]) -> list[DeliveryOutcome]:
     return list(await asyncio.gather(*map(_send, deliveries)))
 
 
-async def _send(delivery: WebhookDelivery) -> Outcome:
+async def _send(delivery: WebhookDelivery) -> DeliveryOutcome:
     """Make one attempt; every failure is an outcome."""
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -63,20 +63,22 @@ async def _send(delivery: WebhookDelivery) -> Outcome:
             )
             secret = unseal(delivery.webhook.sealed_secret)
             status = await _post(delivery, secret, int(timezone.now().timestamp()))
-        return Outcome(delivery, 200 <= status < 300, f"status {status}", f"status {status}")
+        return DeliveryOutcome(
+            delivery, 200 <= status < 300, f"status {status}", f"status {status}"
+        )
     except TimeoutError:
         late = f"no answer within {TIMEOUT_SECONDS} seconds"
-        return Outcome(delivery, False, late, late)
+        return DeliveryOutcome(delivery, False, late, late)
     except (ForbiddenAddressError, SealError, aiohttp.ClientError, OSError, ValueError) as error:
         kind = type(error).__name__
-        return Outcome(delivery, False, str(error) or kind, kind)
+        return DeliveryOutcome(delivery, False, str(error) or kind, kind)
     except Exception as error:
         log.exception("unexpected error of a webhook", delivery=delivery.pk)
         unexpected = f"unexpected error ({type(error).__name__})"
-        return Outcome(delivery, False, unexpected, unexpected)
+        return DeliveryOutcome(delivery, False, unexpected, unexpected)
 
 
-def _note(outcome: Outcome) -> None:
+def _note(outcome: DeliveryOutcome) -> None:
     """Store the outcome of an attempt, unless the message or its webhook has been removed."""
     delivery, state, next_at = outcome.delivery, WebhookDelivery.State.WAITING, timezone.now()
     if outcome.taken:

@@ -24,7 +24,7 @@ from evaluations.projects.archive.checking import check_of
 from evaluations.projects.archive.rows import STORED
 from geval.files.apart import ReadingError, zip_apart
 from geval.files.archive.errors import ArchiveError
-from geval.files.archive.manifest import Manifest, read_manifest
+from geval.files.archive.manifest import ArchiveManifest, read_manifest
 from geval.files.archive.record_lines import NewIds, RecordReader
 from geval.files.archive.zip_limits import check_directory, check_members
 from geval.files.packed import UNREADABLE
@@ -122,7 +122,7 @@ def first_line(error: Exception) -> str:
     return str(error).split("\n")[0]
 
 
-def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
+def _new_project(manifest: ArchiveManifest, *, slug: str, name: str) -> Project:
     project = Project(
         slug=slug or manifest.slug,
         name=name or manifest.name,
@@ -151,7 +151,7 @@ def _as_file(source: Path | IO[bytes]) -> Iterator[Path]:
         yield Path(file.name)
 
 
-def _copy_records(path: Path, manifest: Manifest, names: set[str], project: Project) -> None:
+def _copy_records(path: Path, manifest: ArchiveManifest, names: set[str], project: Project) -> None:
     """Copy all records into their tables; a separate process unpacks and reads them."""
     files = {file.member: file for file in manifest.files}
     if missing := sorted(files.keys() - names):

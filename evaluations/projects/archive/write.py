@@ -18,7 +18,7 @@ from evaluations.projects.archive.rows import (
     select,
 )
 from evaluations.reports.ratings.weights import stated_probabilities
-from geval.files.archive.manifest import FILES, SHOWN_AS, Manifest, write_manifest
+from geval.files.archive.manifest import FILES, SHOWN_AS, ArchiveManifest, write_manifest
 from geval.files.archive.record_file import RecordFile
 from geval.files.archive.record_lines import as_line
 from geval_site.version import __version__
@@ -68,7 +68,7 @@ def write_archive(
                 counts[file.name] = _write_rows(target_file, file, about, criteria)
         write_manifest(
             archive,
-            Manifest(
+            ArchiveManifest(
                 slug=project.slug,
                 name=project.name,
                 description=project.description,

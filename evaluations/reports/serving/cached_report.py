@@ -23,8 +23,8 @@ from evaluations.reports.serving.parts import (
     NUMBERS,
     AnyView,
     Key,
-    Page,
-    Part,
+    PagePart,
+    PageParts,
     ReportView,
     Value,
     code_of,
@@ -91,7 +91,7 @@ class CachedReport(ReportView):
 
     is_at_hand = has_numbers
 
-    def part(self, part: Part[Value], *keys: Key) -> Value | None:
+    def part(self, part: PagePart[Value], *keys: Key) -> Value | None:
         if self.last is None:
             raise NotComputedError(self)
         row = KeptPart.objects.filter(kept=self.last, name=part.named(*keys))
@@ -101,7 +101,7 @@ class CachedReport(ReportView):
         content = row.values_list("content", flat=True).first()
         return None if content is None else restored(content, part.kind)
 
-    def needed(self, part: Part[Value], *keys: Key) -> Value:
+    def needed(self, part: PagePart[Value], *keys: Key) -> Value:
         value = self.part(part, *keys)
         if value is None:  # the row was just removed
             raise NotComputedError(self)
@@ -147,7 +147,7 @@ def _numbers(pk: int) -> ReportNumbers | None:
     return restored(part.content, ReportNumbers) if part else None
 
 
-def cached_report(project: Project, page: Page, view: AnyView) -> CachedReport:
+def cached_report(project: Project, page: PageParts, view: AnyView) -> CachedReport:
     """Return what workers have computed of a view. If it no longer matches the project, request new
     numbers."""
     row_view = page.row_view(view.query)

@@ -97,10 +97,10 @@ class ReportView(ABC):
         """A short text that changes whenever there is something new to show."""
 
     @abstractmethod
-    def part(self, part: "Part[Value]", *keys: Key) -> Value | None:
+    def part(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
         """Return a part; None if the view does not have it."""
 
-    def needed(self, part: "Part[Value]", *keys: Key) -> Value:
+    def needed(self, part: "PagePart[Value]", *keys: Key) -> Value:
         """Return a part that every such view has."""
         value = self.part(part, *keys)
         assert value is not None
@@ -157,7 +157,7 @@ class ComputedReport(ReportView):
     def mark(self) -> str:
         return mark_of(self.project)
 
-    def part(self, part: "Part[Value]", *keys: Key) -> Value | None:
+    def part(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
         return part.compute(self, *keys)
 
     @cached_property
@@ -201,7 +201,7 @@ class ComputedReport(ReportView):
 
 
 @dataclass(frozen=True)
-class Part(Generic[Value]):
+class PagePart(Generic[Value]):
     """A part of a view, or several that differ by keys, such as a criterion's id.
 
     Args:
@@ -261,13 +261,13 @@ def part_of_page(
     kind: type[Value],
     compute: Callable[[Project, ReportData, Any], Value],
     shorten: Callable[[Value], Value] = lambda value: value,
-) -> Part[Value]:
+) -> PagePart[Value]:
     """Return the single part of an additional page.
 
     Args:
         compute: computes it from the project, all its data, and the page's view.
     """
-    return Part(
+    return PagePart(
         "page",
         kind,
         lambda report: compute(report.project, report.everything, report.view),
@@ -275,53 +275,53 @@ def part_of_page(
     )
 
 
-NUMBERS = Part(
+NUMBERS = PagePart(
     "numbers",
     ReportNumbers,
     _numbers,
     step="looking for outputs that address the judge",
     shorten=_for_pages,
 )
-DOWNLOAD = Part(
+DOWNLOAD = PagePart(
     "download",
     str,
     lambda report, ending: BY_ENDING[ending].write(report.report),
     lambda _report: zip(BY_ENDING),
     "writing the downloads",
 )
-FIGURE = Part(
+FIGURE = PagePart(
     "figure",
     Figure,
     lambda report, kind, pk: report.drawn(pk, FIGURES[kind]),
     lambda report: ((kind, result.pk) for result in report.judged for kind in figures_of(result)),
     "drawing figures",
 )
-DRAWINGS = Part(
+DRAWINGS = PagePart(
     "drawings",
     CriterionNumbers,
     lambda report, pk: report.drawn(pk, numbers_for_figures),
     lambda report: ((result.pk,) for result in report.judged),
     "drawing figures",
 )
-CELL = Part(
+CELL = PagePart(
     "cell",
     DocumentsBehind,
     lambda report, criterion, judge: documents_behind(report.data, criterion, judge),
     lambda report: ((result.pk, judge.pk) for result in report.judged for judge in result.judges),
     "listing the documents behind each number",
 )
-DOCUMENTS = Part("documents", DocumentFigures, _documents, _measures, "sorting documents")
-ANNOTATORS = Part("page", AnnotatorsFound, _annotators)
+DOCUMENTS = PagePart("documents", DocumentFigures, _documents, _measures, "sorting documents")
+ANNOTATORS = PagePart("page", AnnotatorsFound, _annotators)
 
 
-class Page(NamedTuple):
+class PageParts(NamedTuple):
     """The report (""), or an additional page: the prefix of its rows, the name of its URL, how its
     view is read from a query, its parts, and whether computing it takes seconds in any project."""
 
     word: str
     address: str
     read: Callable[[QueryDict, ReportOptions], AnyView]
-    parts: tuple[Part[Any], ...]
+    parts: tuple[PagePart[Any], ...]
     is_slow: bool = False
 
     def row_view(self, query: str) -> str:
@@ -329,7 +329,7 @@ class Page(NamedTuple):
         return f"{self.word}?{query}" if self.word else query
 
 
-REPORT = Page(
+REPORT = PageParts(
     "",
     "report_detail",
     lambda _query, options: options,
@@ -337,7 +337,7 @@ REPORT = Page(
 )
 PAGES = (
     REPORT,
-    Page(
+    PageParts(
         "annotators",
         "report_annotators",
         lambda _query, options: of_ratings(options),
@@ -348,13 +348,13 @@ PAGES = (
 
 
 @cache
-def pages() -> tuple[Page, ...]:
+def pages() -> tuple[PageParts, ...]:
     """Return the report, and the additional pages of all installed apps."""
     return (*PAGES, *(page for extension in extensions() for page in extension.report_pages))
 
 
 @cache
-def code_of(page: Page) -> str:
+def code_of(page: PageParts) -> str:
     """Return the version of a page's stored parts. After a change of types or software version they
     are computed again."""
     return f"{__version__} {shape_of(*dict.fromkeys(part.kind for part in page.parts))}"
@@ -365,7 +365,7 @@ def codes() -> set[str]:
     return {code_of(page) for page in pages()}
 
 
-def page_and_query(row_view: str) -> tuple[Page, str]:
+def page_and_query(row_view: str) -> tuple[PageParts, str]:
     """Return the page of a row, and the query string of its address."""
     word, mark, query = row_view.partition("?")
     page = next((page for page in pages() if mark and page.word == word), REPORT)

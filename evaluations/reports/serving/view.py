@@ -11,8 +11,8 @@ from evaluations.reports.serving.parts import (
     REPORT,
     AnyView,
     ComputedReport,
-    Page,
-    Part,
+    PagePart,
+    PageParts,
     ReportView,
     pages,
 )
@@ -30,14 +30,14 @@ def report_view(
     return _view(project, REPORT, options, probed)
 
 
-def page_view(project: Project, part: Part[Any], view: AnyView) -> ReportView:
+def page_view(project: Project, part: PagePart[Any], view: AnyView) -> ReportView:
     """Return a view of an additional page, whose numbers are a single part."""
     page = next(page for page in pages() if part in page.parts)
     return _view(project, page, view)
 
 
 def _view(
-    project: Project, page: Page, view: AnyView, probed: Sequence[Sensitivity] | None = None
+    project: Project, page: PageParts, view: AnyView, probed: Sequence[Sensitivity] | None = None
 ) -> ReportView:
     if page.is_slow or is_large(project):
         return cached_report(project, page, view)

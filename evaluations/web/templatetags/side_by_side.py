@@ -10,7 +10,7 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from geval.reports.score_cells import CriterionRow, JudgeCell
+from geval.reports.score_cells import CriterionRow, ScoreCell
 from geval.texts.word_differences import Piece
 
 register = template.Library()
@@ -41,7 +41,7 @@ def _criterion_row(row: CriterionRow) -> str:
     )
 
 
-def _judge_cell(cell: JudgeCell | None) -> str:
+def _judge_cell(cell: ScoreCell | None) -> str:
     """Return a judge's score with its distribution and its distance from people."""
     if cell is None:
         return "<td>–</td>"
@@ -53,12 +53,12 @@ def _judge_cell(cell: JudgeCell | None) -> str:
 
 
 @register.filter
-def bars(cell: JudgeCell) -> SafeString:
+def bars(cell: ScoreCell) -> SafeString:
     """Return a score's distribution as a small chart; empty without one."""
     return mark_safe(_bars(cell) if cell.bars else "")  # noqa: S308 (numbers, escaped names)
 
 
-def _bars(cell: JudgeCell) -> str:
+def _bars(cell: ScoreCell) -> str:
     """Return a distribution as bars, with a text alternative."""
     label = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)
     drawn = "".join(

@@ -20,7 +20,7 @@ LENGTH = struct.Struct(">Q")
 
 
 @dataclass(frozen=True)
-class Job:
+class ApartJob:
     """A request to read a file: its rows; without `defaults` its preview, using the project's names
     (`known`); its records at some `lines`; or the records of `members` of a zip. `seconds` is
     processor time."""

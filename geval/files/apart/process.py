@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO
 
 from geval.files.apart.messages import (
+    ApartJob,
     Ended,
     FoundRecords,
-    Job,
     Refused,
     RowBatch,
     next_message,
@@ -69,7 +69,7 @@ def main() -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _do(job: Job, answers: IO[bytes]) -> None:
+def _do(job: ApartJob, answers: IO[bytes]) -> None:
     """Run a job, then end the process."""
     status = 1
     try:
@@ -102,7 +102,7 @@ def _do(job: Job, answers: IO[bytes]) -> None:
         )  # nothing that belongs to the waiting process may be closed or flushed twice
 
 
-def _preview(job: Job) -> Preview:
+def _preview(job: ApartJob) -> Preview:
     return preview_file(job.file.path, job.file.name, job.known, job.file.sheet)
 
 
@@ -115,7 +115,7 @@ def _empty(folder: Path) -> None:
 MEMORY = 9
 
 
-def _read(job: Job, answers: IO[bytes]) -> None:
+def _read(job: ApartJob, answers: IO[bytes]) -> None:
     counter, errors = Counter(), FileErrors(field_limit=file_limits().field_bytes, most=10_000)
     file = replace(job.file, counter=counter)
     errors.left_out = {file.name: file.left_out}
@@ -132,7 +132,7 @@ def _read(job: Job, answers: IO[bytes]) -> None:
             return
 
 
-def _read_zip(job: Job, answers: IO[bytes]) -> None:
+def _read_zip(job: ApartJob, answers: IO[bytes]) -> None:
     try:
         for part in zipped_records(job.file.path, job.members):
             answers.write(packed_message(part))
@@ -173,7 +173,7 @@ def _import_for(path: Path) -> None:
     _limit_memory()
 
 
-def _why(status: int, job: Job) -> str:
+def _why(status: int, job: ApartJob) -> str:
     """Return why a child process could not read its file; empty if it could."""
     code = os.waitstatus_to_exitcode(status)
     if code == 0:

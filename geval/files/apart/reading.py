@@ -16,9 +16,9 @@ from pathlib import Path
 
 from geval.files.apart.messages import (
     LENGTH,
+    ApartJob,
     Ended,
     FoundRecords,
-    Job,
     Message,
     Refused,
     RowBatch,
@@ -54,7 +54,9 @@ def preview_apart(
     try:
         # The reading process runs in a separate folder.
         for message in _messages(
-            Job(InputFile(path.resolve(), name, sheet=sheet), None, file_limits(), seconds, names)
+            ApartJob(
+                InputFile(path.resolve(), name, sheet=sheet), None, file_limits(), seconds, names
+            )
         ):
             if isinstance(message, Preview):
                 preview = message
@@ -67,7 +69,7 @@ def preview_apart(
 def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
     """Return the cells of some lines of a file, by column; unreadable lines are left out."""
     plain = replace(file, path=file.path.resolve(), counter=None)
-    job = Job(plain, None, file_limits(), file_limits().reading_seconds, lines=lines)
+    job = ApartJob(plain, None, file_limits(), file_limits().reading_seconds, lines=lines)
     try:
         for message in _messages(job):
             if isinstance(message, FoundRecords):
@@ -82,7 +84,7 @@ def read_apart(
 ) -> Generator[Row, None, None]:
     """Yield all rows of a file; unreadable ones are added to `errors` and left out. See
     `readers.read_rows`."""
-    job = Job(
+    job = ApartJob(
         replace(file, path=file.path.resolve(), counter=None),
         defaults,
         file_limits(),
@@ -114,7 +116,7 @@ def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None
             and where.
     """
     file = InputFile(path.resolve(), path.name)
-    job = Job(file, None, file_limits(), file_limits().reading_seconds, members=tuple(names))
+    job = ApartJob(file, None, file_limits(), file_limits().reading_seconds, members=tuple(names))
     with closing(_messages(job)) as messages:
         for message in messages:
             if isinstance(message, Refused):
@@ -152,7 +154,7 @@ class _Process:
         self.output = self.popen.stdout.fileno()
         self.unread = bytearray()
 
-    def ask(self, job: Job) -> None:
+    def ask(self, job: ApartJob) -> None:
         # After a day without a file it may have been removed as a leftover.
         self.folder.mkdir(mode=0o700, exist_ok=True)
         os.utime(self.folder)
@@ -242,7 +244,7 @@ def _ends_soon(process: _Process) -> bool:
     return False
 
 
-def _messages(job: Job) -> Generator[Message, None, None]:
+def _messages(job: ApartJob) -> Generator[Message, None, None]:
     """Yield the messages of reading a file, up to the last.
 
     Raises:

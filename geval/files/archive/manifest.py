@@ -50,7 +50,7 @@ are left out until the last look; the manifest says of how many documents
 
 
 @dataclass(frozen=True)
-class Manifest:
+class ArchiveManifest:
     """An archive's description of itself."""
 
     slug: str
@@ -82,7 +82,12 @@ class Manifest:
 
 
 def write_manifest(
-    archive: zipfile.ZipFile, manifest: Manifest, *, software: str, written_at: str, withheld: int
+    archive: zipfile.ZipFile,
+    manifest: ArchiveManifest,
+    *,
+    software: str,
+    written_at: str,
+    withheld: int,
 ) -> None:
     """Write the manifest, and a README.
 
@@ -108,7 +113,7 @@ def write_manifest(
     archive.writestr("README.txt", README)
 
 
-def read_manifest(archive: zipfile.ZipFile) -> Manifest:
+def read_manifest(archive: zipfile.ZipFile) -> ArchiveManifest:
     """Return the manifest of an archive.
 
     Raises:
@@ -131,7 +136,7 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
         for text in (*texts.values(), *shown_as.values()):
             if not isinstance(text, str) or "\0" in text:
                 raise TypeError("texts")
-        return Manifest(**texts, shown_as=shown_as, records=records)
+        return ArchiveManifest(**texts, shown_as=shown_as, records=records)
     except ArchiveError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, *UNREADABLE):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from geval.files.backups.errors import BackupError
-from geval.files.backups.manifest import Manifest, StoredFile, read_manifest
+from geval.files.backups.manifest import BackupManifest, StoredFile, read_manifest
 
 DUMP = "database.dump"
 MANIFEST = "manifest.json"
@@ -71,7 +71,7 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
         raise BackupError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
-def write_container(file: IO[bytes], dump: IO[bytes], manifest: Manifest) -> Manifest:
+def write_container(file: IO[bytes], dump: IO[bytes], manifest: BackupManifest) -> BackupManifest:
     """Write a dump as it arrives, and the manifest; return the manifest with the dump's
     checksum."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -103,7 +103,7 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise _damaged(path, str(error)) from None
 
 
-def verify(path: Path) -> Manifest:
+def verify(path: Path) -> BackupManifest:
     """Read a whole backup and compare its checksums; return its manifest.
 
     Raises:
@@ -118,7 +118,7 @@ def verify(path: Path) -> Manifest:
         return manifest
 
 
-def manifest_of(archive: zipfile.ZipFile) -> Manifest:
+def manifest_of(archive: zipfile.ZipFile) -> BackupManifest:
     """Return the manifest of an open backup, after checking that it has the dump."""
     names = set(archive.namelist())
     if MANIFEST not in names or archive.getinfo(MANIFEST).file_size > MOST_MANIFEST_BYTES:

@@ -22,7 +22,7 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class BackupManifest:
     """Everything known about a backup without reading its data.
 
     `migrations` has the last one of each app; `tables` the number of rows of each table, `projects`
@@ -47,7 +47,7 @@ class Manifest:
         return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2)
 
 
-def read_manifest(content: bytes) -> Manifest:
+def read_manifest(content: bytes) -> BackupManifest:
     """Parse a manifest.
 
     Raises:
@@ -75,10 +75,10 @@ def read_manifest(content: bytes) -> Manifest:
     return manifest
 
 
-_MANIFEST = TypeAdapter(Manifest)
+_MANIFEST = TypeAdapter(BackupManifest)
 
 
-def _texts(manifest: Manifest) -> Iterator[str]:
+def _texts(manifest: BackupManifest) -> Iterator[str]:
     yield from (manifest.software, manifest.made_at, manifest.secret_key)
     yield from (*manifest.migrations, *manifest.migrations.values(), *manifest.tables)
     for slug, held in manifest.projects.items():

@@ -9,9 +9,9 @@ from geval.client import ApiError, Client, Project
 from geval.pipelines.project_files.fields import given
 from geval.pipelines.project_files.file import CampaignPart, JudgePart, ProjectFile, RequirementPart
 from geval.pipelines.project_files.planning import (
-    Change,
     Current,
-    Plan,
+    PlannedChange,
+    ProjectPlan,
     Record,
     body_of_endpoint,
     body_of_judge,
@@ -25,7 +25,11 @@ class ApplyError(Exception):
     """The site refused a change; has the changes made before it, and those not made."""
 
     def __init__(
-        self, change: Change, error: ApiError | OSError, done: list[str], left: list[Change]
+        self,
+        change: PlannedChange,
+        error: ApiError | OSError,
+        done: list[str],
+        left: list[PlannedChange],
     ) -> None:
         super().__init__(str(error))
         self.change = change
@@ -77,7 +81,7 @@ def _certificates(project: Project) -> list[Record] | None:
         raise
 
 
-def apply_plan(client: Client, wanted: ProjectFile, plan: Plan) -> Iterator[str]:
+def apply_plan(client: Client, wanted: ProjectFile, plan: ProjectPlan) -> Iterator[str]:
     """Make the changes one by one; yield a line for each that is made.
 
     Raises:
@@ -107,14 +111,14 @@ class _Work:
             self._current.append(read_current(self.client, self.project.slug))
         return self._current[0]
 
-    def make(self, change: Change, wanted: ProjectFile) -> str:
+    def make(self, change: PlannedChange, wanted: ProjectFile) -> str:
         """Make a change; return a line that says what was done, "" if nothing was needed any
         more."""
         message = getattr(self, f"_make_{change.section}")(change, wanted)
         self._current.clear()
         return str(message)
 
-    def _make_project(self, change: Change, wanted: ProjectFile) -> str:
+    def _make_project(self, change: PlannedChange, wanted: ProjectFile) -> str:
         texts: Any = {
             name: getattr(wanted, name)
             for name in ("name", "description", "guidelines")
@@ -130,11 +134,11 @@ class _Work:
         self.project.edit_project(**texts)
         return f"changed project {wanted.project}"
 
-    def _make_formats(self, change: Change, _wanted: ProjectFile) -> str:
+    def _make_formats(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         self.project.edit_formats(**given(change.given))
         return "changed formats of texts"
 
-    def _make_criteria(self, change: Change, _wanted: ProjectFile) -> str:
+    def _make_criteria(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         body = given(change.given)
         if change.record is None:
             self.project.make_criterion(change.name, **body)
@@ -142,14 +146,14 @@ class _Work:
         self.project.edit_criterion(change.record["id"], **body)
         return f"changed criterion {change.name}"
 
-    def _make_endpoints(self, change: Change, _wanted: ProjectFile) -> str:
+    def _make_endpoints(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         body = body_of_endpoint(change)
         if change.record is None:
             self.project.make_endpoint(**body)
             return f"created endpoint {change.name}"
         return self._renew("endpoint", change, lambda pk: self.project.change_endpoint(pk, **body))
 
-    def _make_judges(self, change: Change, _wanted: ProjectFile) -> str:
+    def _make_judges(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         assert isinstance(change.given, JudgePart)
         named = change.given.endpoint
         endpoint = self.current.endpoints[named]["id"] if named else None
@@ -167,7 +171,7 @@ class _Work:
         is_new = label not in ("", change.record["label"])
         return f"{message}: a new version, {label}" if is_new else message
 
-    def _renew(self, what: str, change: Change, renew: Any) -> str:
+    def _renew(self, what: str, change: PlannedChange, renew: Any) -> str:
         """Restore a retired record, then change it."""
         assert change.record is not None
         pk = change.record["id"]
@@ -180,7 +184,7 @@ class _Work:
         renew(pk)
         return f"changed {what} {change.name}"
 
-    def _make_campaigns(self, change: Change, _wanted: ProjectFile) -> str:
+    def _make_campaigns(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         assert isinstance(change.given, CampaignPart)
         body = given(change.given)
         criteria = {name.lower(): each["id"] for name, each in self.current.criteria.items()}
@@ -201,7 +205,7 @@ class _Work:
         self.project.edit_campaign(change.record["id"], **body)
         return f"changed campaign {change.name}"
 
-    def _make_requirements(self, change: Change, wanted: ProjectFile) -> str:
+    def _make_requirements(self, change: PlannedChange, wanted: ProjectFile) -> str:
         """Certify requirements, unless the judge in its current version already is."""
         needed = {each.place for each in plan_of(wanted, self.current).changes}
         if change.place not in needed:

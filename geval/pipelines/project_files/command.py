@@ -12,8 +12,13 @@ from geval.client import ApiError, Client
 from geval.client.requests import TOKEN_VARIABLE, no_token
 from geval.pipelines.project_files.applying import ApplyError, apply_plan, read_current
 from geval.pipelines.project_files.file import ProjectFile, read_project_file
-from geval.pipelines.project_files.planning import Plan, plan_of, problems_of
-from geval.pipelines.project_files.reading import MOST_BYTES, Document, Problem, ProjectFileError
+from geval.pipelines.project_files.planning import ProjectPlan, plan_of, problems_of
+from geval.pipelines.project_files.reading import (
+    MOST_BYTES,
+    Problem,
+    ProjectFileError,
+    YamlDocument,
+)
 from geval.pipelines.project_files.writing import written_project
 from geval.texts.program import command
 
@@ -160,14 +165,14 @@ def wanted_in(path: str) -> ProjectFile:
     return _read(path)[0]
 
 
-def _read(path: str) -> tuple[ProjectFile, Document]:
+def _read(path: str) -> tuple[ProjectFile, YamlDocument]:
     try:
         return read_project_file(content_of(path), path)
     except ProjectFileError as error:
         raise CannotError(f"{error}\nNothing was changed.") from None
 
 
-def _planned(client: Client, path: str) -> tuple[ProjectFile, Document, Plan]:
+def _planned(client: Client, path: str) -> tuple[ProjectFile, YamlDocument, ProjectPlan]:
     wanted, document = _read(path)
     current = _asked(lambda: read_current(client, wanted.project))
     problems = [
@@ -207,6 +212,6 @@ def _stopped(error: ApplyError, *, is_whole: bool) -> str:
     return "\n".join(lines)
 
 
-def _write_left_alone(plan: Plan, out: TextIO) -> None:
+def _write_left_alone(plan: ProjectPlan, out: TextIO) -> None:
     if plan.left_alone:
         out.write(f"Not in the file, left as it is: {', '.join(plan.left_alone)}.\n")

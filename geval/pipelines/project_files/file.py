@@ -19,10 +19,10 @@ from geval.pipelines.project_files.fields import (
     FormatFields,
 )
 from geval.pipelines.project_files.reading import (
-    Document,
     Place,
     Problem,
     ProjectFileError,
+    YamlDocument,
     read_document,
 )
 from geval.reports.options import MEAN, Epsilon
@@ -41,23 +41,23 @@ NO_KEYS = (
 Named = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Part(BaseModel):
+class FilePart(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class FormatsPart(FormatFields, Part):
+class FormatsPart(FormatFields, FilePart):
     pass
 
 
-class CriterionPart(CriterionFields, Part):
+class CriterionPart(CriterionFields, FilePart):
     pass
 
 
-class EndpointPart(EndpointFields, Part):
+class EndpointPart(EndpointFields, FilePart):
     pass
 
 
-class JudgePart(JudgeSettings, Part):
+class JudgePart(JudgeSettings, FilePart):
     """A judge: its kind with that kind's settings; those that ask an LLM also have an endpoint, a
     model, and how it is asked."""
 
@@ -67,7 +67,7 @@ class JudgePart(JudgeSettings, Part):
     model: str = Field("", max_length=200, description="As the endpoint calls it.")
 
 
-class GoalPart(Part):
+class GoalPart(FilePart):
     """When a campaign closes itself. Judges, systems and the criterion are named."""
 
     kind: Literal["width", "judges", "systems"]
@@ -81,7 +81,7 @@ class GoalPart(Part):
     other: Named | None = None
 
 
-class CampaignPart(CampaignFields, Part):
+class CampaignPart(CampaignFields, FilePart):
     """A campaign, as a draft: opening it is left to people."""
 
     deadline: AwareDatetime | None = Field(
@@ -92,7 +92,7 @@ class CampaignPart(CampaignFields, Part):
     goal: GoalPart | None = None
 
 
-class RequirementPart(Part):
+class RequirementPart(FilePart):
     """What a judge must meet on a criterion; `apply` has it certified."""
 
     judge: Named
@@ -104,7 +104,7 @@ class RequirementPart(Part):
     human_score: HumanScore = Field(MEAN, description="What the judge is compared with.")
 
 
-class ProjectFile(Part):
+class ProjectFile(FilePart):
     """A project of geval_site. Names of criteria, endpoints, judges and campaigns are the keys."""
 
     model_config = ConfigDict(title="A project of geval_site")
@@ -123,7 +123,7 @@ class ProjectFile(Part):
     requirements: list[RequirementPart] = []
 
 
-def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, Document]:
+def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, YamlDocument]:
     """Return a file's project, and its values with their lines.
 
     Raises:
@@ -162,7 +162,7 @@ def _unsafe(read: ProjectFile) -> Iterator[tuple[Place, str]]:
             yield ("endpoints", name, "base_url"), f"Leave user and password out. {NO_KEYS}"
 
 
-def _place(error: Mapping[str, Any], document: Document) -> Place:
+def _place(error: Mapping[str, Any], document: YamlDocument) -> Place:
     """Return where in the file an error is, including the name of a missing field."""
     place: Place = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] == "missing":
@@ -171,7 +171,7 @@ def _place(error: Mapping[str, Any], document: Document) -> Place:
     return next(place[:n] for n in lengths if not n or place[:n] in document.lines)
 
 
-def _problem(error: Mapping[str, Any], place: Place, document: Document) -> Problem:
+def _problem(error: Mapping[str, Any], place: Place, document: YamlDocument) -> Problem:
     line, name = document.line_of(place), str(place[-1]) if place else "The file"
     kind, context = error["type"], error.get("ctx", {})
     match kind:

@@ -65,7 +65,7 @@ class Current:
 
 
 @dataclass(frozen=True)
-class Change:
+class PlannedChange:
     """A record to create or change: the file's values, by names, and the existing record.
     `differences` has the old and new values, by field."""
 
@@ -89,20 +89,20 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ProjectPlan:
     """All changes in the order in which they can be made, and existing records that the file does
     not name, which stay unchanged."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[PlannedChange, ...]
     left_alone: tuple[str, ...]
 
 
-def plan_of(wanted: ProjectFile, current: Current) -> Plan:
+def plan_of(wanted: ProjectFile, current: Current) -> ProjectPlan:
     """Plan what applying a file would do."""
-    return Plan(tuple(_changes(wanted, current)), tuple(_left_alone(wanted, current)))
+    return ProjectPlan(tuple(_changes(wanted, current)), tuple(_left_alone(wanted, current)))
 
 
-def _changes(wanted: ProjectFile, current: Current) -> Iterator[Change]:
+def _changes(wanted: ProjectFile, current: Current) -> Iterator[PlannedChange]:
     existing = current.project
     now = {} if existing is None else {name: existing[name] for name in ("name", "description",
                                                                     "guidelines")}  # fmt: skip
@@ -113,11 +113,11 @@ def _changes(wanted: ProjectFile, current: Current) -> Iterator[Change]:
     }
     if existing is None or differences:
         name = wanted.project
-        yield Change("project", name, ("project",), wanted, existing, differences)
+        yield PlannedChange("project", name, ("project",), wanted, existing, differences)
     formats = _differences(wanted.formats, existing or {}, FormatsPart)
     formats = {name: pair for name, pair in formats.items() if pair[1] is not None}
     if formats:
-        yield Change("formats", "", ("formats",), wanted.formats, existing or {}, formats)
+        yield PlannedChange("formats", "", ("formats",), wanted.formats, existing or {}, formats)
     for name, criterion in wanted.criteria.items():
         record = current.criterion(name)
         yield from _change("criteria", name, criterion, record, _of_criterion(criterion, record))
@@ -142,7 +142,9 @@ def _changes(wanted: ProjectFile, current: Current) -> Iterator[Change]:
             name = f"of {required.judge} on {required.criterion}"
             record = None if before is None else {}
             pair = {"require": (before, as_certified(required))}
-            yield Change("requirements", name, ("requirements", number), required, record, pair)
+            yield PlannedChange(
+                "requirements", name, ("requirements", number), required, record, pair
+            )
 
 
 def _change(
@@ -151,10 +153,10 @@ def _change(
     given: BaseModel,
     record: Record | None,
     differences: Mapping[str, tuple[Any, Any]],
-) -> Iterator[Change]:
+) -> Iterator[PlannedChange]:
     restores = bool(record and record.get("retired_at"))
     if record is None or differences or restores:
-        yield Change(section, name, (section, name), given, record, differences, restores)
+        yield PlannedChange(section, name, (section, name), given, record, differences, restores)
 
 
 def _differences(
@@ -437,7 +439,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def body_of_judge(change: Change, endpoint: int | None) -> dict[str, Any]:
+def body_of_judge(change: PlannedChange, endpoint: int | None) -> dict[str, Any]:
     """Return a judge's request body: the current values with the file's. The site changes a judge
     as a whole."""
     given = change.given.model_dump(mode="json", exclude_unset=True)
@@ -454,7 +456,7 @@ def body_of_judge(change: Change, endpoint: int | None) -> dict[str, Any]:
     return body | {"name": change.name, "settings": settings, "endpoint": at}
 
 
-def body_of_endpoint(change: Change) -> dict[str, Any]:
+def body_of_endpoint(change: PlannedChange) -> dict[str, Any]:
     """Return an endpoint's request body: complete, except for the key, which stays."""
     record = change.record or {}
     kept = {name: record[name] for name in EndpointFields.model_fields if name in record}

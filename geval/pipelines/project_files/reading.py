@@ -41,7 +41,7 @@ class ProjectFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class Document:
+class YamlDocument:
     """A file's values, and the line of each by its place, such as ("judges", "mini", "samples")."""
 
     path: str
@@ -65,7 +65,7 @@ class _Node:
     size: int = 1
 
 
-def read_document(content: bytes, path: str) -> Document:
+def read_document(content: bytes, path: str) -> YamlDocument:
     """Read the values of a YAML file; duplicate keys are among its problems.
 
     Raises:
@@ -96,7 +96,7 @@ def read_document(content: bytes, path: str) -> Document:
     except _RefusedError as refused:
         raise ProjectFileError(path, [refused.problem]) from None
     lines: dict[Place, int] = {(): 1}
-    return Document(path, _unwrapped(node, (), lines), lines, reader.problems)
+    return YamlDocument(path, _unwrapped(node, (), lines), lines, reader.problems)
 
 
 def meaning(plain: str) -> str | int | float | bool | None:

@@ -11,7 +11,7 @@ from geval.reports.report import Report
 
 
 @dataclass(frozen=True)
-class Format:
+class DownloadFormat:
     """A format: its name in commands and pages, the extension of its files, and its writer."""
 
     word: str
@@ -22,12 +22,12 @@ class Format:
 
 
 FORMATS = (
-    Format("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
-    Format("json", "JSON", "json", "application/json", as_json),
-    Format("markdown", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
-    Format("latex", "LaTeX", "tex", "application/x-tex; charset=utf-8", as_latex),
-    Format("mlflow", "MLflow metrics", "mlflow", "application/json", as_metrics),
-    Format("text", "text", "txt", "text/plain; charset=utf-8", as_text),
+    DownloadFormat("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
+    DownloadFormat("json", "JSON", "json", "application/json", as_json),
+    DownloadFormat("markdown", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
+    DownloadFormat("latex", "LaTeX", "tex", "application/x-tex; charset=utf-8", as_latex),
+    DownloadFormat("mlflow", "MLflow metrics", "mlflow", "application/json", as_metrics),
+    DownloadFormat("text", "text", "txt", "text/plain; charset=utf-8", as_text),
 )
 BY_WORD = {format_.word: format_ for format_ in FORMATS}
 BY_ENDING = {format_.ending: format_ for format_ in FORMATS}

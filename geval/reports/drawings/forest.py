@@ -13,7 +13,7 @@ _PER_UNIT = round(2 / STEP)
 
 
 @dataclass(frozen=True)
-class Span:
+class AxisSpan:
     """A line or band: its start, end and width."""
 
     begin: str
@@ -40,9 +40,9 @@ class Axis:
         """Return a value's position; values outside are placed at the end."""
         return _percent(self._share(value))
 
-    def span(self, low: float, high: float) -> Span:
+    def span(self, low: float, high: float) -> AxisSpan:
         begin, end = self._share(low), self._share(high)
-        return Span(_percent(begin), _percent(end), _percent(max(0.0, end - begin)))
+        return AxisSpan(_percent(begin), _percent(end), _percent(max(0.0, end - begin)))
 
     def values_at(self, step: float) -> tuple[float, ...]:
         """Return the multiples of a step on the axis."""

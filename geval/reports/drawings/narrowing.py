@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 from geval.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
-from geval.statistics.narrowing import Step
+from geval.statistics.narrowing import NarrowingStep
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, in_brackets, thin
@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
 BAND = 0.2
 
 
-def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
+def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
     """Return the drawing; there must be at least one step."""
     last, floor = steps[-1], min(0.0, *(min(step.low, step.anytime.low) for step in steps))
 
@@ -72,12 +72,12 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
     )
 
 
-def _hint(step: Step) -> str:
+def _hint(step: NarrowingStep) -> str:
     return (
         f"rho {step.value:.2f} {in_brackets(Interval(step.low, step.high))} after"
         f" {counted(step.documents, 'document')}"
     )
 
 
-def _half(step: Step) -> str:
+def _half(step: NarrowingStep) -> str:
     return f"±{(step.high - step.low) / 2:.2f}"

@@ -1,17 +1,17 @@
 """Searches for wordings, done and forgotten."""
 
 from assurance.improving.looking import look
-from assurance.improving.work import Limits, request_search, work_on_search
+from assurance.improving.work import SearchLimits, request_search, work_on_search
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Candidate, Change, Criterion, Judge, ModelReply, RunItem, Search
 
-LIMITS = Limits(most_calls=600)
+LIMITS = SearchLimits(most_calls=600)
 
 
 def reworded(
     judge: Judge,
     criterion: Criterion,
-    limits: Limits = LIMITS,
+    limits: SearchLimits = LIMITS,
     *,
     change: str = Change.WORDING,
 ) -> Search:

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from assurance.improving.trials import spent_on
-from assurance.improving.work import Limits, request_search
+from assurance.improving.work import SearchLimits, request_search
 from evaluations.models import (
     Change,
     Criterion,
@@ -24,7 +24,7 @@ from tests.improving.rewording.doing import forget, reworded
 from tests.processes import WorkerProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)
-LIMITS = Limits(most_calls=250)
+LIMITS = SearchLimits(most_calls=250)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from assurance.improving import rewording
-from assurance.improving.work import Limits
+from assurance.improving.work import SearchLimits
 from benchmarks.rewording import cost_of
 from evaluations.models import Criterion, ErrandState, Judge, LockedDocuments
 from tests.improving.rewording.doing import reworded
@@ -38,7 +38,7 @@ def test_each_question_of_fifty_proposals_is_asked_once(
 
     monkeypatch.setattr(rewording._Rewording, "_score_wording", recorded)
     before = calls_at(judge)
-    search = reworded(judge, criterion, Limits(most_calls=5000))
+    search = reworded(judge, criterion, SearchLimits(most_calls=5000))
     assert search.state == ErrandState.DONE, search.message
 
     cost = cost_of(search, judge.runs.counting().get().pk)

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from assurance.improving.adopting import adopt
 from assurance.improving.rewording import wording_of
-from assurance.improving.work import Limits
+from assurance.improving.work import SearchLimits
 from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import (
     Candidate,
@@ -28,7 +28,7 @@ from geval.llm.prompts import render
 from geval.statistics.locked_rule import is_locked
 from tests.improving.rewording.doing import reworded
 
-LIMITS = Limits(most_calls=400)
+LIMITS = SearchLimits(most_calls=400)
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

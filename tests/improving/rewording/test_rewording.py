@@ -13,7 +13,7 @@ from assurance.improving.adopting import adopt
 from assurance.improving.looking import look
 from assurance.improving.trials import spent_on
 from assurance.improving.work import (
-    Limits,
+    SearchLimits,
     cancel_search,
     pause_search,
     request_search,
@@ -74,7 +74,7 @@ def test_a_search_that_is_left_again_and_again_asks_what_one_in_one_go_asks(
 ) -> None:
     judge = make_judge(planted, use_steps=True)  # so that there are several parts to rewrite
     work_on_run(start_run(judge, [criterion]).pk, "tester")
-    limits = Limits(most_calls=150)
+    limits = SearchLimits(most_calls=150)
     whole = reworded(judge, criterion, limits)
     texts = [row.texts for row in whole.proposals.all()]
     calls = spent_on(whole).calls
@@ -118,22 +118,22 @@ def test_a_paused_search_goes_on_where_it_was_and_a_cancelled_one_keeps_what_it_
 def test_a_search_keeps_to_its_calls_and_to_its_budget(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
-    search = reworded(judge, criterion, Limits(most_calls=30))
+    search = reworded(judge, criterion, SearchLimits(most_calls=30))
     assert search.state == ErrandState.DONE
     assert spent_on(search).calls <= 30
     Judge.objects.update(price_in=Decimal(1000), price_out=Decimal(1000))
     judge.refresh_from_db()
-    poor = reworded(judge, criterion, Limits(budget=Decimal(20)))
+    poor = reworded(judge, criterion, SearchLimits(budget=Decimal(20)))
     assert poor.state == ErrandState.DONE
     money = spent_on(poor).money
     assert money is not None
     assert 0 < money <= 20
     with pytest.raises(ImproveError, match="above 0"):
-        request_search(judge, criterion, [Change.WORDING], limits=Limits(budget=Decimal(-1)))
+        request_search(judge, criterion, [Change.WORDING], limits=SearchLimits(budget=Decimal(-1)))
     Judge.objects.update(price_in=None, price_out=None)
     judge.refresh_from_db()
     with pytest.raises(ImproveError, match="needs prices"):
-        request_search(judge, criterion, [Change.WORDING], limits=Limits(budget=Decimal(1)))
+        request_search(judge, criterion, [Change.WORDING], limits=SearchLimits(budget=Decimal(1)))
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def test_what_was_tried_is_on_no_report_and_in_no_list(
         )
 
     before = shown()
-    search = reworded(judge, criterion, Limits(most_calls=100))
+    search = reworded(judge, criterion, SearchLimits(most_calls=100))
     assert search.runs.exists()
     assert shown() == before
 
@@ -158,7 +158,7 @@ def test_what_was_tried_is_on_no_report_and_in_no_list(
 def test_locked_ratings_change_no_proposal(
     judge: Judge, criterion: Criterion, locked: LockedDocuments, planted: Project
 ) -> None:
-    limits = Limits(most_calls=100)
+    limits = SearchLimits(most_calls=100)
     first = [row.texts for row in reworded(judge, criterion, limits).proposals.all()]
     hidden = [
         document.pk

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from assurance.improving.adopting import adopt
 from assurance.improving.trials import Trials, spent_on
-from assurance.improving.work import Limits
+from assurance.improving.work import SearchLimits
 from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.explain import _request
 from evaluations.judging.runs.shift import Shift
@@ -54,7 +54,7 @@ def coarse(planted: Project, make_judge: Callable[..., Judge], criterion: Criter
 
 
 def searched(judge: Judge, criterion: Criterion, calls: int = 600) -> Search:
-    search = reworded(judge, criterion, Limits(most_calls=calls), change=Change.SCORING)
+    search = reworded(judge, criterion, SearchLimits(most_calls=calls), change=Change.SCORING)
     assert search.state == ErrandState.DONE, search.message
     return search
 
