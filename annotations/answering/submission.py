@@ -206,7 +206,8 @@ def _save(assignment: Assignment) -> None:
         cursor.execute(
             """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s,
                 version = %s, flagged = %s,
-                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s,
+                      submitted_at = %s, seconds = %s, lease_until = %s,
+                      draft_number = greatest(draft_number, %s),
                       passed = %s
                           WHERE id = %s""",
             [

@@ -203,6 +203,8 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
     excluded = Exclusion.objects.filter(annotator__project=campaign.project_id, lifted_at=None)
     out = set(excluded.values_list("annotator__user", flat=True))
     wanted = {user.pk: user for user in users if user.pk not in out}
+    # All at once, by id: the updates below would lock them in the order of users.
+    campaign.seats.lock()
     for user in wanted.values():
         Seat.objects.update_or_create(
             campaign=campaign,
@@ -210,7 +212,7 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
             defaults={"removed_at": None},
         )
     leaving = campaign.seats.filter(removed_at=None).exclude(annotator__user__in=wanted)
-    count_places(end_leases(leaving.lock()))
+    count_places(end_leases(leaving))
     leaving.update(removed_at=timezone.now())
 
 

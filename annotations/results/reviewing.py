@@ -88,8 +88,10 @@ def hand_out_again(assignment_id: int, *, user: Any) -> Assignment:
 def hand_out_skipped(campaign: Campaign, *, user: Any) -> int:
     """Release all skipped items of a campaign to everybody; return how many."""
     skipped = Assignment.objects.filter(campaign=campaign, state=AssignmentState.SKIPPED)
-    campaign.seats.filter(annotator__in=skipped.values("annotator")).lock()
-    assignments = list(skipped.select_related("campaign", "item").order_by("pk"))
+    seats = campaign.seats.filter(annotator__in=skipped.values("annotator")).lock()
+    # Only of these: who skips from now on may answer at the same moment.
+    of_these = skipped.filter(annotator__in=[seat.annotator_id for seat in seats])
+    assignments = list(of_these.select_related("campaign", "item").order_by("pk"))
     _hand_out(assignments, user=user)
     return len(assignments)
 

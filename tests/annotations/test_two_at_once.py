@@ -16,11 +16,12 @@ from annotations.answering import submission
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
 from annotations.models import Assignment, Campaign, CampaignItem, Seat
+from annotations.models.campaigns import SeatQuerySet
 from annotations.planning import assignment, campaigns
 from annotations.planning.assignment import queue_of, release_expired, skip
 from annotations.planning.campaigns import raise_overlap, seat_annotators
 from annotations.results import reviewing
-from annotations.results.reviewing import exclude, reject
+from annotations.results.reviewing import exclude, hand_out_skipped, reject
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Longer than PostgreSQL takes to find a deadlock, which is a second.
@@ -148,6 +149,60 @@ def test_an_answer_that_is_being_stored_keeps_its_place_when_its_time_is_over(
 
     assert Assignment.objects.get(pk=first).state == "submitted"
     assert places_are_right(campaign)
+
+
+def test_an_item_skipped_and_answered_while_skipped_ones_are_handed_out_keeps_its_answer(
+    campaign: Campaign, seat_of: Callable[..., Seat], annotators: list[User],
+    ratings_for: Callable[..., dict[str, str]], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    seats = [seat_of(campaign, user) for user in annotators[:2]]
+    skipped, first = (queue_of(seat)[0] for seat in seats)
+    skip(seats[0], skipped, "unclear")
+    fields = ratings_for(campaign)
+    real = SeatQuerySet.lock
+
+    def lock(of_these: SeatQuerySet) -> list[Seat]:
+        locked = real(of_these)
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(skip_apart, seats[1], first).result(20)
+        return locked
+
+    def skip_apart(seat: Seat, item: int) -> None:
+        skip(seat, item, "unclear")
+        connections.close_all()
+
+    monkeypatch.setattr(SeatQuerySet, "lock", lock)
+    interrupt(
+        monkeypatch,
+        reviewing,
+        "_note",
+        lambda: hand_out_skipped(campaign, user=annotators[2]),
+        lambda: submit(seats[1], first, fields, user=annotators[1], version=0, seconds=1),
+    )
+
+    assert Assignment.objects.get(pk=first).state == "submitted"
+    assert Assignment.objects.get(pk=skipped).state == "expired"
+    assert places_are_right(campaign)
+
+
+def test_seats_that_change_while_skipped_items_are_handed_out_cause_no_deadlock(
+    make_campaign: Callable[..., Campaign], seat_of: Callable[..., Seat], annotators: list[User],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    campaign = make_campaign(overlap=3)
+    for user in annotators:
+        seat = seat_of(campaign, user)
+        skip(seat, queue_of(seat)[0], "unclear")
+
+    seated, handed = interrupt(
+        monkeypatch,
+        type(Seat.objects),
+        "update_or_create",
+        lambda: seat_annotators(campaign, annotators[::-1]),
+        lambda: hand_out_skipped(campaign, user=annotators[0]),
+    )
+
+    assert (seated, handed) == (None, 3)
 
 
 def test_an_answer_that_is_rejected_while_it_is_changed_stays_rejected(
