@@ -85,9 +85,7 @@ NOISE = words(
     """
 )
 # Words in the name of a column of pass and fail, or yes and no, that say that these are ratings.
-JUDGED = NOISE | words(
-    "correct pass passed valid acceptable ok good judgement judgment grade human"
-)
+JUDGED = NOISE | words("correct pass passed valid acceptable ok good judgement judgment grade")
 MEANS = words("mean avg average median mittel mittelwert durchschnitt moyenne media")
 
 

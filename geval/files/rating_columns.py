@@ -85,10 +85,12 @@ def read_rating_columns(
 
 
 def may_be_ratings(name: str, names: KnownNames) -> bool:
-    """Return whether a part of the name of a column of words is a rater, a criterion, or a word
-    for ratings."""
+    """Return whether the name of a column of words is a rater's, or has a part that is a criterion
+    or a word for ratings. A part that is a rater's says too little: `user_verified`."""
     parts = [name, *SEPARATORS.split(name)]
-    return any(folded(part) in JUDGED or names.kind_of(part) for part in parts)
+    return bool(names.kind_of(name)) or any(
+        folded(part) in JUDGED or names.kind_of(part) == NameKind.CRITERION for part in parts
+    )
 
 
 def _by_known_names(name: str, names: KnownNames) -> CellColumn | None:

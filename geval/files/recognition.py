@@ -132,7 +132,10 @@ class _Reading:
 
     def _words(self) -> list[str]:
         """Return columns of words such as pass and fail that may be ratings: their names say it,
-        they have several values for a document beside a rater, or there is nothing else to load."""
+        they have several values for a document beside a rater, or there is nothing else to load.
+        None where the file says which are its ratings."""
+        if any(name == "ratings" or name.startswith("ratings.") for name in self.contents):
+            return []
         names = [name for name, content in self.contents.items() if content.is_of_pair]
         document = self._column("doc_id") or self._column("source")
         is_rated = bool(self._column("annotator") or self._rater_by_name())
@@ -292,6 +295,8 @@ class _Reading:
         if self._rows_per_output() < 2:
             return
         for name in self._free_names():
+            if self.contents[name].is_of_pair:
+                continue
             outputs = list(zip(self._output_keys(), self.contents[name].values, strict=True))
             count = sum(
                 self.known.kind_of(value) in (NameKind.PERSON, NameKind.JUDGE)
@@ -381,8 +386,8 @@ class _Reading:
             name
             for name in self._free()
             if self.contents[name].is_name
-            and not self.contents[name].is_of_pair
             and not (self.contents[name].is_rating_like and self._is_named_as_rating(name))
+            and not (self.contents[name].is_of_pair and may_be_ratings(name, self.known))
         ]
 
     def _is_named_as_rating(self, name: str) -> bool:

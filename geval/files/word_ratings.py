@@ -93,7 +93,7 @@ class WordRatings:
 
 def _score_of(row: ScoreRow, scale: Scale | None) -> float:
     point = scale.point_named(row.word) if scale else value_in_pair(row.word)
-    if point is None and isinstance(row, JudgeScoreRow):
+    if point is None and isinstance(row, JudgeScoreRow) and not (scale and scale.labels):
         point = value_in_pair(row.word)  # a judge may have a scale of its own
     if point is not None:
         return point

@@ -146,6 +146,19 @@ def test_a_judges_words_are_scores(project: Project, load: Load) -> None:
     assert "“true” is 1, “false” is 0 (2 scores)" in note
 
 
+@pytest.mark.parametrize("word", ["incorrect", "fail"])
+def test_a_judges_words_off_the_names_of_points_are_an_error(
+    project: Project, load: Load, word: str
+) -> None:
+    labels = {"1": "wrong", "5": "correct"}
+    project.criteria.create(name="tone", scale_min=1, scale_max=5, scale_labels=labels)
+    scored = f"doc_id,system_id,criterion,judge,score\nd1,good,tone,gpt,{word}\n"
+
+    (error,) = errors_of(load, project, ratings("4", "2", criterion="tone") | {"s.csv": scored})
+
+    assert f"(wrong, correct), found '{word}'" in error
+
+
 def test_words_in_another_tools_file_are_never_a_1_among_other_ratings(
     project: Project, load: Load
 ) -> None:
@@ -211,6 +224,36 @@ def test_a_word_beside_a_rater_is_asked_about_and_never_taken() -> None:
 
     assert recognition.columns["fluency"] == 'ratings["fluency",""]'
     assert [q.text for q in recognition.questions] == ["What does “finished” contain?"]
+
+
+def test_words_that_tell_systems_apart_name_them() -> None:
+    rows = rows_with(quality_anna="1 5", quality_ben="2 4")
+    for number, row in enumerate(rows):
+        row["with_rag"] = "yes" if number % 2 else "no"
+        del row["system_id"]
+
+    recognition = recognise(list(rows[0]), rows, None)
+
+    assert recognition.columns["with_rag"] == "system_id"
+
+
+@pytest.mark.parametrize("name", ["user_verified", "is_ai_generated", "human_reviewed"])
+def test_a_part_of_a_name_that_is_a_raters_is_no_question(name: str) -> None:
+    rows = rows_with(**{name: "yes no"})
+
+    recognition = recognise(list(rows[0]), rows, None)
+
+    assert recognition.columns.get(name, "metadata") == "metadata"
+    assert recognition.questions == ()
+
+
+def test_words_beside_ratings_that_the_file_names_are_metadata() -> None:
+    rows = rows_with(**{"ratings.quality": "1 5", "is_correct": "yes no", "annotator": "ann bob"})
+
+    recognition = recognise(list(rows[0]), rows, None)
+
+    assert not recognition.columns.get("is_correct", "metadata").startswith("ratings")
+    assert recognition.questions == ()
 
 
 def test_a_boolean_column_of_objects_is_kept_as_metadata() -> None:

@@ -31,7 +31,7 @@ from geval.files.tools import (
     spans,
     system_columns,
 )
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 
 # The first module that knows a record reads it. Not entry points, which keep no order.
 _OWN: tuple[Any, ...] = (
@@ -48,7 +48,7 @@ class Tool(NamedTuple):
     title: str
     marks: frozenset[str]
     knows: Callable[[Mapping[str, Any]], bool]
-    read: Callable[[RecordPart], Iterator[dict[str, Any]]]
+    read: Callable[[Part], Iterator[dict[str, Any]]]
     holder: str
     item: str
     shared: tuple[str, ...]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import COMMENT, OutputRatings, points_of
 
 TITLE = "records of Argilla"
@@ -25,7 +25,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return any(name.endswith(FLAT) and f"{name}.users" in record for name in record)
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the texts in the fields, with each answer that has a number."""
     given = OutputRatings()
     if isinstance(record["fields"].given, dict):
@@ -43,7 +43,7 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
         yield {**columns, **given.columns}
 
 
-def _read_responses(responses: RecordPart, given: OutputRatings) -> None:
+def _read_responses(responses: Part, given: OutputRatings) -> None:
     if isinstance(responses.given, list):
         for response in responses.objects():
             who = response["user_id"].name() or PERSON
@@ -56,14 +56,14 @@ def _read_responses(responses: RecordPart, given: OutputRatings) -> None:
             _read_answer(question, answer["user_id"].name() or PERSON, answer["value"], given)
 
 
-def _read_answer(question: str, who: str, answer: RecordPart, given: OutputRatings) -> None:
+def _read_answer(question: str, who: str, answer: Part, given: OutputRatings) -> None:
     if question == COMMENT and isinstance(answer.given, str) and points_of(answer.given) is None:
         given.comment(who, answer)
     else:
         given.rating(question, who, answer)
 
 
-def _read_suggestions(suggestions: RecordPart, given: OutputRatings) -> None:
+def _read_suggestions(suggestions: Part, given: OutputRatings) -> None:
     if isinstance(suggestions.given, list):
         for suggestion in suggestions.objects():
             given.score(
@@ -76,7 +76,7 @@ def _read_suggestions(suggestions: RecordPart, given: OutputRatings) -> None:
         given.score(question, suggestion["agent"].name() or AGENT, suggestion["value"])
 
 
-def _read_flat(record: RecordPart, given: OutputRatings) -> None:
+def _read_flat(record: Part, given: OutputRatings) -> None:
     for name in list(record.reading.record):
         if not name.endswith(FLAT):
             continue

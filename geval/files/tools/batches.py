@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.exchanges import exchange
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 
 TITLE = "an OpenAI batch: its requests or results"
 MARKS = ("custom_id",)
@@ -25,7 +25,7 @@ def is_request(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("body"), dict) and "custom_id" in record
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the question and answer; the request has been added to the result
     (`requests_beside`)."""
     if is_request(record.reading.record):

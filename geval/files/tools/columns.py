@@ -5,13 +5,13 @@ from typing import Any
 
 from geval.files.conventions import NAMES
 from geval.files.messages import turns_column
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 
 MORE = ("session_id", "rate")
 METADATA = "metadata."
 
 
-def named_columns(*parts: RecordPart, without: tuple[str, ...] = ()) -> dict[str, Any]:
+def named_columns(*parts: Part, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """Our columns, from the first of these objects that has one of the column's names.
 
     Columns `metadata.NAME` are kept; all other fields stay unread.
@@ -40,7 +40,7 @@ def named_columns(*parts: RecordPart, without: tuple[str, ...] = ()) -> dict[str
     return named_columns
 
 
-def text_is_missing(columns: Mapping[str, Any], part: RecordPart) -> bool:
+def text_is_missing(columns: Mapping[str, Any], part: Part) -> bool:
     """Return whether the rated text, or what it answers, is missing; an error lists the possible
     names."""
     if turns_column(columns) or not part.sound:

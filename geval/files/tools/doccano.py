@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OVERALL, OutputRatings
 
 TITLE = "examples of doccano"
@@ -24,7 +24,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return has_text and labelled and ("Comments" in record or "id" in record)
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the labelled text as the output; other columns say what it answers."""
     given = OutputRatings()
     who = record["annotator"].name() or record["username"].name() or PERSON

@@ -11,7 +11,7 @@ import orjson
 
 from geval.files.conventions import NAMES
 from geval.files.fields import as_text, kind
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 
 ASKED = NAMES["source"]
 ANSWERED = (*NAMES["output"], "result", "content", "text", "output_text")
@@ -21,7 +21,7 @@ SPEAKERS = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
 Messages = list[dict[str, Any]]
 
 
-def exchange(asked: RecordPart, answered: RecordPart) -> dict[str, Any]:
+def exchange(asked: Part, answered: Part) -> dict[str, Any]:
     """Columns `source` and `output`, or `messages` where there are turns or calls of tools.
 
     Anything else is an error at its place.
@@ -39,7 +39,7 @@ def exchange(asked: RecordPart, answered: RecordPart) -> dict[str, Any]:
     return {"messages": [*before, *after]}
 
 
-def _text(part: RecordPart, names: tuple[str, ...]) -> str | None:
+def _text(part: Part, names: tuple[str, ...]) -> str | None:
     """Return a text, the text under a usual name in an object, or any other value as JSON."""
     part = decoded(part)
     if isinstance(part.given, Mapping):
@@ -59,7 +59,7 @@ def _text(part: RecordPart, names: tuple[str, ...]) -> str | None:
     return as_text(value)
 
 
-def _turns(part: RecordPart) -> Messages | None:
+def _turns(part: Part) -> Messages | None:
     """Return the messages in a value; None if it has none."""
     part = decoded(part)
     given = part.given
@@ -86,7 +86,7 @@ def _turns(part: RecordPart) -> Messages | None:
     return next((_turns(part[name]) for name in HISTORY if part[name].holds), None)
 
 
-def _chosen(choice: RecordPart) -> Messages | None:
+def _chosen(choice: Part) -> Messages | None:
     """Return the first of a model's answers: a message or a text."""
     if choice["message"].holds:
         choice["text"].skip()
@@ -127,7 +127,7 @@ def _is_plain(messages: Messages) -> bool:
     return isinstance(message.get("content"), str) and not message.get("tool_calls")
 
 
-def decoded(part: RecordPart) -> RecordPart:
+def decoded(part: Part) -> Part:
     """Return the value of JSON within a text; anything else unchanged."""
     given = part.given
     if not isinstance(given, str) or given.lstrip()[:1] not in ("{", "[", '"'):
@@ -137,4 +137,4 @@ def decoded(part: RecordPart) -> RecordPart:
     except orjson.JSONDecodeError:
         return part
     part.skip()
-    return RecordPart(part.reading, part.path, value)
+    return Part(part.reading, part.path, value)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 
 TITLE = "scenario states of HELM"
 MARKS = ("instance",)
@@ -16,7 +16,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return isinstance(instance, dict) and "input" in instance and "request" in record
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield an instance's input, the first completion, and the correct references.
 
     Perturbed inputs and other trials are separate documents of one session.
@@ -56,6 +56,6 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
     yield columns
 
 
-def _tags(reference: RecordPart) -> list[Any]:
+def _tags(reference: Part) -> list[Any]:
     tags = reference["tags"].value
     return tags if isinstance(tags, list) else []

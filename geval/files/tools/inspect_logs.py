@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.exchanges import exchange
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings
 
 TITLE = "logs of Inspect"
@@ -24,7 +24,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return isinstance(sample, dict) and "input" in sample and isinstance(record.get("eval"), dict)
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield a sample's input, the model's answer and the target; epochs belong to one session."""
     sample = record["sample"]
     about = record["eval"]
@@ -57,7 +57,7 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
     yield columns
 
 
-def _read_score(scorer: str, score: RecordPart, given: OutputRatings) -> None:
+def _read_score(scorer: str, score: Part, given: OutputRatings) -> None:
     value = score["value"]
     if isinstance(value.given, dict):
         for name, part in value.items():
@@ -66,19 +66,19 @@ def _read_score(scorer: str, score: RecordPart, given: OutputRatings) -> None:
         given.score(scorer, scorer, _graded(value))
 
 
-def _graded(value: RecordPart) -> RecordPart:
+def _graded(value: Part) -> Part:
     if isinstance(value.given, str) and value.given in GRADES:
         value.skip()
-        return RecordPart(value.reading, value.path, GRADES[value.given])
+        return Part(value.reading, value.path, GRADES[value.given])
     return value
 
 
-def _attached(sample: RecordPart, part: RecordPart) -> RecordPart:
+def _attached(sample: Part, part: Part) -> Part:
     """Return a value, including long texts that a log stores separately."""
     texts = sample["attachments"].given
     if not isinstance(texts, dict) or not texts:
         return part
-    return RecordPart(part.reading, part.path, _filled(part.given, texts))
+    return Part(part.reading, part.path, _filled(part.given, texts))
 
 
 def _filled(value: Any, texts: Mapping[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import COMMENT, OutputRatings
 
 TITLE = "tasks of Label Studio"
@@ -23,7 +23,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     )
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the texts in a task's data, with each rating, number, and choice that has a number."""
     given = OutputRatings()
     for annotation in record["annotations"].objects():
@@ -52,7 +52,7 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
         yield {**columns, **given.columns}
 
 
-def _read_result(result: RecordPart, who: str) -> tuple[str, str, RecordPart]:
+def _read_result(result: Part, who: str) -> tuple[str, str, Part]:
     """Read a result: its criterion, author and value."""
     kind, name = result["type"].name(), result["from_name"].name()
     for unused in ("id", "to_name", "origin"):
@@ -62,7 +62,7 @@ def _read_result(result: RecordPart, who: str) -> tuple[str, str, RecordPart]:
     return name, who, value
 
 
-def _person(completed_by: RecordPart) -> str:
+def _person(completed_by: Part) -> str:
     if isinstance(completed_by.given, dict):
         return completed_by.first("email", "username", "id").name()
     number = completed_by.value

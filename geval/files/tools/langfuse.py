@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.exchanges import exchange
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings
 
 TITLE = "traces of Langfuse"
@@ -20,7 +20,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return "traceId" in record or sum(name in record for name in _OF_TRACES) >= 2
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield a trace, or a separately exported generation, with its scores."""
     kind = record["type"].value
     if kind is not None and kind != _OF_CALLS[0]:
@@ -48,7 +48,7 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
     }
 
 
-def _read_score(score: RecordPart, given: OutputRatings) -> None:
+def _read_score(score: Part, given: OutputRatings) -> None:
     if score["observationId"].holds and not score.reading.record.get("traceId"):
         score.note_unused("scores of observations within a trace")
         return
@@ -63,7 +63,7 @@ def _read_score(score: RecordPart, given: OutputRatings) -> None:
         given.score(name, "Langfuse evaluator" if source == "EVAL" else "Langfuse API", value)
 
 
-def _model_of(observations: RecordPart) -> str:
+def _model_of(observations: Part) -> str:
     """Return the model of a trace's last generation."""
     if not isinstance(observations.given, list):
         return ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.exchanges import exchange
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings
 
 TITLE = "runs of LangSmith"
@@ -17,7 +17,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return "run_type" in record and "inputs" in record and "outputs" in record
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the outermost run of a trace; nested runs are parts of it."""
     if record["parent_run_id"].holds:
         record.note_unused("runs within other runs (parent_run_id)")
@@ -51,7 +51,7 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
 
 
-def _read_feedback(feedback: RecordPart, given: OutputRatings) -> None:
+def _read_feedback(feedback: Part, given: OutputRatings) -> None:
     source = feedback["feedback_source"]
     kind = source["type"].name()
     value = feedback["score"] if feedback["score"].holds else feedback["value"]

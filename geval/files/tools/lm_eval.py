@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings
 
 TITLE = "samples of lm-evaluation-harness"
@@ -15,7 +15,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return "resps" in record and "arguments" in record and isinstance(record.get("doc"), dict)
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the prompt, the first response after filters, and the target; nothing for multiple
     choice, whose responses are likelihoods."""
     filtered, responses = record["filtered_resps"].value, record["resps"].value

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.exchanges import exchange
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings
 
 TITLE = "traces of MLflow"
@@ -26,7 +26,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     )
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the input and output of a trace's outermost span."""
     info, data = record["info"], record["data"]
     asked, answered = data["request"], data["response"]
@@ -61,7 +61,7 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
     }
 
 
-def _root(spans: RecordPart) -> RecordPart | None:
+def _root(spans: Part) -> Part | None:
     """Return the span without a parent."""
     for span in spans.objects():
         if not (span["parent_span_id"].holds or span["parent_id"].holds):
@@ -69,7 +69,7 @@ def _root(spans: RecordPart) -> RecordPart | None:
     return None
 
 
-def _read_assessment(assessment: RecordPart, given: OutputRatings) -> list[str]:
+def _read_assessment(assessment: Part, given: OutputRatings) -> list[str]:
     """Add a rating or a score; if the assessment is an expected answer, return that."""
     name = assessment.first("assessment_name", "name").name()
     source = assessment["source"]

@@ -28,8 +28,8 @@ class Reading:
     entered: set[Path] = field(default_factory=set)
 
     @property
-    def root(self) -> RecordPart:
-        return RecordPart(self, (), self.record)
+    def root(self) -> Part:
+        return Part(self, (), self.record)
 
     def unread(self) -> set[str]:
         """Return the non-empty parts that were not read; items of a list share a name."""
@@ -51,7 +51,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class RecordPart:
+class Part:
     """A value in a record, which may be missing (None)."""
 
     reading: Reading
@@ -69,7 +69,7 @@ class RecordPart:
         """Whether there is a value, without reading it."""
         return holds_something(self.given)
 
-    def __getitem__(self, name: str | int) -> RecordPart:
+    def __getitem__(self, name: str | int) -> Part:
         """Return a part of an object or list; a missing one has the value None."""
         self.reading.entered.add(self.path)
         value = None
@@ -77,19 +77,19 @@ class RecordPart:
             value = self.given.get(name)
         elif isinstance(self.given, list) and isinstance(name, int) and name < len(self.given):
             value = self.given[name]
-        return RecordPart(self.reading, (*self.path, name), value)
+        return Part(self.reading, (*self.path, name), value)
 
-    def at(self, *names: str | int) -> RecordPart:
+    def at(self, *names: str | int) -> Part:
         part = self
         for name in names:
             part = part[name]
         return part
 
-    def first(self, *names: str) -> RecordPart:
+    def first(self, *names: str) -> Part:
         """Return the first non-empty of these parts; else the first of them."""
         return next((self[name] for name in names if self[name].holds), self[names[0]])
 
-    def listed(self) -> Iterator[RecordPart]:
+    def listed(self) -> Iterator[Part]:
         """Yield the parts of a list; anything else is an error."""
         if self.given is None:
             return
@@ -99,7 +99,7 @@ class RecordPart:
         for number in range(len(self.given)):
             yield self[number]
 
-    def objects(self) -> Iterator[RecordPart]:
+    def objects(self) -> Iterator[Part]:
         """Yield the objects in a list; anything else in it is an error."""
         for part in self.listed():
             if isinstance(part.given, Mapping):
@@ -107,7 +107,7 @@ class RecordPart:
             else:
                 part.error(f"expected an object, found {kind(part.given)}")
 
-    def items(self) -> Iterator[tuple[str, RecordPart]]:
+    def items(self) -> Iterator[tuple[str, Part]]:
         """Yield the fields of an object; anything else is an error."""
         if self.given is None:
             return

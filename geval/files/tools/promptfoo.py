@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.fields import as_text
 from geval.files.tools.columns import named_columns
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OVERALL, OutputRatings
 
 TITLE = "promptfoo's results"
@@ -20,7 +20,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("vars"), dict) and has_more
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield an output; the test's variables are its document, or the prompt's text if none has a
     usual name."""
     columns = named_columns(record["vars"])

@@ -6,7 +6,7 @@ from typing import Any
 from geval.files.cells import CellColumn
 from geval.files.fields import CRITERION_LIMIT, ID_LIMIT, number_of, written_number
 from geval.files.rows import is_text
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.statistics.scales import value_in_pair
 
 OVERALL = "overall"
@@ -42,24 +42,24 @@ class OutputRatings:
     def __init__(self) -> None:
         self.columns: dict[str, Any] = {}
 
-    def rating(self, criterion: str, annotator: str, value: RecordPart) -> None:
+    def rating(self, criterion: str, annotator: str, value: Part) -> None:
         """Add a person's rating; a rating without a number is listed as unused."""
         self._add(
             CellColumn(_short(criterion, CRITERION_LIMIT), _short(annotator, ID_LIMIT)), value
         )
 
-    def score(self, criterion: str, judge: str, value: RecordPart) -> None:
+    def score(self, criterion: str, judge: str, value: Part) -> None:
         """Add an evaluator's score; a score without a number is listed as unused."""
         cell = CellColumn(_short(criterion, CRITERION_LIMIT), _short(judge, ID_LIMIT), True)
         self._add(cell, value)
 
-    def comment(self, annotator: str, text: RecordPart) -> None:
+    def comment(self, annotator: str, text: Part) -> None:
         """Add what a person wrote with their ratings."""
         if text.holds:
             comments = self.columns.setdefault(COMMENTS, {})
             comments[_short(annotator, ID_LIMIT)] = str(text.value)
 
-    def _add(self, cell: CellColumn, value: RecordPart) -> None:
+    def _add(self, cell: CellColumn, value: Part) -> None:
         if not value.holds:
             return
         if not is_text(cell.criterion + cell.rater):

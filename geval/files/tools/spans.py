@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from geval.files.tools.exchanges import exchange
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings
 
 TITLE = "spans of OpenInference or OpenTelemetry GenAI"
@@ -47,7 +47,7 @@ def is_flat(columns: Collection[str]) -> bool:
     return any(str(name).startswith(_FLAT_MARKS) for name in columns)
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the turns of a call to a model; nothing for other spans."""
     given = record.reading.record
     flat = not isinstance(given.get("attributes"), dict)
@@ -56,7 +56,7 @@ def read(record: RecordPart) -> Iterator[dict[str, Any]]:
     kind = _at(attributes, "openinference", "span", "kind") or whole.get("span_kind") or "LLM"
     exchanged = _messages_of(attributes)
     if not exchanged and kind == "LLM" and _at(attributes, "output", "value"):
-        place = RecordPart(record.reading, ("attributes",), attributes)
+        place = Part(record.reading, ("attributes",), attributes)
         exchanged = exchange(place.at("input", "value"), place.at("output", "value"))
     if not exchanged:
         record.note_unused("records without a text to rate")
@@ -95,7 +95,7 @@ def _messages_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {"messages": [*before, *after]} if after else {}
 
 
-def _note_others(record: RecordPart, *, flat: bool) -> None:
+def _note_others(record: Part, *, flat: bool) -> None:
     """List the attributes that are not read."""
     reading = record.reading
     for pattern in _KNOWN:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.columns import named_columns
-from geval.files.tools.parts import RecordPart
+from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings
 
 TITLE = "a table with a column for each system"
@@ -30,7 +30,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     return has_system_columns(record)
 
 
-def read(record: RecordPart) -> Iterator[dict[str, Any]]:
+def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield an output for each system with a text, with the ratings in columns with its name."""
     systems = _systems(record.given)
     rated = _rated(record.given, systems)
