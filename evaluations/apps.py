@@ -18,7 +18,7 @@ class EvaluationsConfig(AppConfig):
     def ready(self) -> None:
         use_limits(lambda: settings.FILE_LIMITS)
         import_module("geval_site.checks")  # registered on import, which needs the models
-        import_module("geval_site.query_log")
+        import_module("geval_site.sql")
         import_module("evaluations.people.sign_in_log")
         post_migrate.connect(_install_queue, sender=self)
 

@@ -98,29 +98,29 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "geval_site.request_metrics.RequestMetricsMiddleware",
+    "geval_site.middleware.RequestMetricsMiddleware",
     # Headers first, so that redirects to HTTPS and static files have them too.
-    "geval_site.headers.HeadersMiddleware",
+    "geval_site.middleware.HeadersMiddleware",
     "evaluations.web.gate.probes.ProbesMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "evaluations.web.api.problems.ApiProblemMiddleware",
-    "evaluations.web.gate.wellformed.WellFormedMiddleware",
+    "evaluations.web.api.middleware.ApiProblemMiddleware",
+    "evaluations.web.gate.refusals.WellFormedMiddleware",
     # Before everything that reads a body.
-    "evaluations.web.gate.bodies.BodyLimitMiddleware",
+    "evaluations.web.gate.refusals.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     # After the user is known, and around everything that takes time.
-    "geval_site.request_log.RequestLogMiddleware",
+    "geval_site.middleware.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "evaluations.web.gate.rates.RequestRateMiddleware",
-    "evaluations.web.api.idempotency.IdempotencyMiddleware",
+    "evaluations.web.api.middleware.IdempotencyMiddleware",
     "evaluations.people.audit.AuditMiddleware",
     *OPENID["middleware"],
     "axes.middleware.AxesMiddleware",

@@ -1,12 +1,23 @@
 """SQL for what is asked many times a second, where Django needs longer to build a query than
 PostgreSQL to answer it: an annotator's next item and submission, a worker's poll, a run's results.
+Slow queries of all kinds leave a line in the log.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
+import structlog
+from django.conf import settings
 from django.db import connection, models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+from django.dispatch import receiver
+
+# Of a slow query in the log: its beginning names the tables.
+MOST_CHARACTERS = 200
+log = structlog.stdlib.get_logger(__name__)
 
 
 class JoinedQuery:
@@ -122,3 +133,24 @@ def insert_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) ->
             [orjson.dumps([{"id": at, **row} for at, row in enumerate(rows)]).decode()],
         )
         return sorted(pk for (pk,) in cursor.fetchall())
+
+
+@receiver(connection_created)
+def watch_queries(connection: BaseDatabaseWrapper, **_kwargs: Any) -> None:
+    """Measure every query of a new connection; one that reconnects is measured already."""
+    if note_slow_query not in connection.execute_wrappers:
+        connection.execute_wrappers.append(note_slow_query)
+
+
+def note_slow_query(
+    execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]
+) -> Any:
+    """Log how long a slow query took and how it begins, without its parameters."""
+    started = time.perf_counter()
+    try:
+        return execute(sql, params, many, context)
+    finally:
+        seconds = time.perf_counter() - started
+        if seconds >= settings.SLOW_QUERY_SECONDS:
+            statement = " ".join(str(sql)[: 2 * MOST_CHARACTERS].split())[:MOST_CHARACTERS]
+            log.warning("slow query", seconds=round(seconds, 3), statement=statement)

@@ -13,6 +13,6 @@ telemetry.start()
 application = get_wsgi_application()
 
 # Its imports need Django, which is set up here.
-from evaluations.web.gate.wellformed import Utf8Request  # noqa: E402
+from evaluations.web.gate.refusals import Utf8Request  # noqa: E402
 
 application.request_class = Utf8Request

@@ -13,7 +13,7 @@ from django.urls import resolve
 
 from evaluations.models import ApiToken, Project, Role
 from evaluations.models.tokens import new_token
-from evaluations.web.gate.bodies import FORGOTTEN_BYTES, UPLOADS
+from evaluations.web.gate.refusals import FORGOTTEN_BYTES, UPLOADS
 
 pytestmark = pytest.mark.django_db
 GIGABYTE = 2**30

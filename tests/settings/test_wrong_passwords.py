@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.management import upkeep
-from evaluations.web.gate import counting, rates
+from evaluations.web.gate import rates
 
 pytestmark = pytest.mark.django_db
 MakeUser = Callable[..., User]
@@ -22,9 +22,9 @@ TOKEN = "AUrLpYutdikl5eNuJB78gevgv"
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    counting.forget()
+    rates.forget()
     yield
-    counting.forget()
+    rates.forget()
 
 
 @pytest.fixture

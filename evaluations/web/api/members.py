@@ -24,7 +24,7 @@ from evaluations.people.members import (
     send_new_password,
 )
 from evaluations.web.api.auth import MANAGES, project_for
-from evaluations.web.api.idempotency import NOT_STORED
+from evaluations.web.api.middleware import NOT_STORED
 from evaluations.web.api.schemas import In
 
 router = Router()

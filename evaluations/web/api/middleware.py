@@ -1,14 +1,15 @@
-"""`Idempotency-Key`: a repeated request with the same key does nothing more and gets the same
-response.
+"""What requests to the API pass: errors become problem details, and repeated requests do nothing.
 
-Follows the IETF's draft of that header (draft-ietf-httpapi-idempotency-key-header): a different
-request with a used key is refused (422), and so is a repeat while the first is in progress (409).
-Keys belong to the token or user of the request, and are kept for a day; without either, a key is
-ignored.
+`Idempotency-Key`: a repeated request with the same key does nothing more and gets the same
+response. It follows the IETF's draft of that header (draft-ietf-httpapi-idempotency-key-header): a
+different request with a used key is refused (422), and so is a repeat while the first is in
+progress (409). Keys belong to the token or user of the request, and are kept for a day; without
+either, a key is ignored.
 """
 
 import hashlib
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import IO
 
 from django.db import IntegrityError, transaction
@@ -19,7 +20,7 @@ from evaluations.models import IdempotentAnswer
 from evaluations.people.access import SAFE
 from evaluations.people.senders import is_for_api, known_sender
 from evaluations.web.api.auth import ForbiddenError, TokenAuth, check_rights
-from evaluations.web.api.problems import problem
+from evaluations.web.api.problems import CONTENT_TYPE, problem
 
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200
@@ -28,6 +29,34 @@ PIECE = 2**16
 NOT_STORED = "no-store"
 # A request that was not authorised, or is to be repeated later, did nothing worth remembering.
 NOT_KEPT = frozenset({401, 403, 409, 411, 413, 429})
+
+DETAILS = {
+    400: "The request cannot be read.",
+    404: "There is nothing at this address.",
+    405: "This address does not support this method.",
+    500: "Something went wrong on the server; its log has the details. Try again later.",
+}
+
+
+class ApiProblemMiddleware:
+    """Converts every error under the API's addresses to problem details; Django's own are HTML
+    pages."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        status = response.status_code
+        if status < 400 or not is_for_api(request) or response["Content-Type"] == CONTENT_TYPE:
+            return response
+        title = HTTPStatus(status).phrase.capitalize() if status in list(HTTPStatus) else "Error"
+        answer = problem(status, title, DETAILS.get(status, title + "."))
+        for name in ("Allow", "Retry-After", "WWW-Authenticate"):
+            if name in response:
+                answer[name] = response[name]
+        answer.cookies = response.cookies
+        return answer
 
 
 class IdempotencyMiddleware:
