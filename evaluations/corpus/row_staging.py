@@ -9,11 +9,9 @@ import orjson
 from django.db import connection
 
 from annotations.models import Annotator
-from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.replies import ReplyStage
+from evaluations.corpus.stages import PreferenceStage, ProbabilityStage, VerdictStage
 from evaluations.corpus.staging import StagingTable
-from evaluations.corpus.stated import ProbabilityStage
-from evaluations.corpus.verdicts import VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from geval.files import contradictions
 from geval.files.limits import file_limits
