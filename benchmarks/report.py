@@ -99,10 +99,10 @@ def multiply(project: Any, first: int, last: int) -> None:
 
 def forget() -> None:
     from evaluations.reports.serving import live
-    from geval.reports import memo
     from geval.reports.verdicts import analysis
+    from geval.statistics import cache
 
-    memo.forget()
+    cache.forget()
     live.forget()
     analysis.draws_for.cache_clear()
 

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from annotations.models import OpenLink, Participant
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 LONGEST_ID = 200
 DAYS = 30

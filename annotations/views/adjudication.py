@@ -14,7 +14,7 @@ from annotations.results.comparison import answers_in_words, in_words
 from evaluations.models import Project
 from evaluations.models.improving import is_withheld, withheld_documents
 from evaluations.people.access import EDITORS, project_view
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 
 @project_view(EDITORS)

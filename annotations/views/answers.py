@@ -28,9 +28,8 @@ from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, project_view
-from geval.texts.hidden_fields import whole_number
-from geval.texts.numbers import thin
-from geval.texts.plain import storable
+from geval.texts.numbers import thin, whole_number
+from geval.texts.spelling import storable
 
 PAGE_SIZE = 50
 # Filters of the list, by their name in the address.

@@ -28,8 +28,7 @@ from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
 from evaluations.web.polling import STOP_POLLING
-from geval.texts.hidden_fields import whole_number
-from geval.texts.numbers import thin
+from geval.texts.numbers import thin, whole_number
 
 
 @project_view(EVERYONE)

@@ -27,8 +27,8 @@ from annotations.planning.assignment import (
     skip,
 )
 from annotations.results.comparison import answer_of, answers_of_others, own_answers
-from geval.texts.hidden_fields import whole_number
-from geval.texts.plain import storable
+from geval.texts.numbers import whole_number
+from geval.texts.spelling import storable
 from geval_site.site_files import site_files
 
 DRAFT_LIMIT = 64 * 1024

@@ -1,7 +1,7 @@
 """A certificate as a badge: a small SVG for a README or a dashboard."""
 
 from geval.reports.requirements import RequirementOutcome
-from geval.texts.plain import for_xml
+from geval.texts.spelling import for_xml
 
 # Approximate widths of Verdana at 11 pixels.
 _CHARACTER, _PADDING, _HEIGHT = 6.6, 8, 20

@@ -13,8 +13,8 @@ from geval.reports.gap_numbers import GapNumbers, largest_gaps, rho_on, shift_in
 from geval.reports.gap_patterns import Patterns, patterns_of
 from geval.reports.gap_view import GapView, first_of, read_gap_view
 from geval.reports.gaps import Gaps, gaps_of, judges_on
-from geval.reports.memo import remembered_as
 from geval.reports.samples import about_sample
+from geval.statistics.cache import remembered_as
 
 
 def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapNumbers:

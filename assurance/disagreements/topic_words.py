@@ -7,7 +7,7 @@ from django.db import connection
 
 from evaluations.models import Project
 from evaluations.models.changes import state_of
-from geval.reports.memo import remembered_as
+from geval.statistics.cache import remembered_as
 from geval.statistics.thresholds import WORD_DOCUMENTS, WORD_SHARE
 
 MOST_WORDS = 40

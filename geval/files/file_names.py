@@ -1,6 +1,6 @@
 """Names of files that are stored together. Pure."""
 
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 LONGEST_NAME = 190
 

@@ -18,7 +18,7 @@ from geval.files.recognition import recognise
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileErrors
 from geval.files.sheets import may_be_workbook, unpacked_workbook_size
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 ROWS = 50
 # More rows are read while they are short, to see which values repeat.

@@ -8,7 +8,7 @@ from geval.files.apart import records_apart
 from geval.files.mapping import cell_column
 from geval.files.readers import InputFile
 from geval.files.rows import FileError
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 from geval.texts.spreadsheets import csv_line
 
 # Longer cells are corrected in the file.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from geval.files.load_contents import LoadContents
 from geval.files.unused import Unused
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 # A column of a file -> its meaning, a key of `mapping.TARGETS` or one with names (`cells`).
 Columns = Mapping[str, str]

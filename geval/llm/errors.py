@@ -21,7 +21,7 @@ from geval.llm.network import (
 )
 from geval.llm.rate_headers import RateHeaders, read_rate_headers, retry_seconds
 from geval.llm.server_fit import parameters_named
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 # For a longer wait the run pauses, and a person decides.
 LONGEST_WAIT_SECONDS = 300.0

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator
 
 from geval.llm.requests import OWN_PARAMETERS
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 # Longer or deeper options are a mistake: they are sent with each call, and are part of each digest.
 MOST_CHARACTERS = 4_000

@@ -20,7 +20,7 @@ from geval.llm.decisions import Protocol, TypedQuestion, answers_of, reply_text
 from geval.llm.replies import EchoedToken, Reply, ReplyChoice, Token
 from geval.llm.responses import FailedError, as_chat_completion, is_response, usage_as_chat
 from geval.llm.thoughts import without_thoughts
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 # "Practically never", as some servers write it; JSON has no infinity.
 NEVER = -9999.0

@@ -12,10 +12,10 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.downloads.json_values import with_interval
 from geval.reports.human_scores import HumanScores
-from geval.reports.memo import remembered
 from geval.reports.options import ReportOptions
 from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.statistics.agreement import NOBODY, LeaveOneOut
+from geval.statistics.cache import remembered
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import LatentClasses, RaterCompetence, latent_classes
 from geval.statistics.mace import mace

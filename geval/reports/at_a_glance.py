@@ -3,9 +3,14 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from geval.reports.drawings.forest import Axis, AxisSpan, shared_axis
+from geval.reports.drawings.forest import (
+    Axis,
+    AxisSpan,
+    forest_lines,
+    lowest_near_one_rater,
+    shared_axis,
+)
 from geval.reports.drawings.numbers import ForestLine
-from geval.reports.forest import forest_lines, lowest_near_one_rater
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size

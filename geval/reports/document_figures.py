@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.memo import remembered_as
+from geval.statistics.cache import remembered_as
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.subjects import CriterionLike

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from geval.reports.drawings.forest import forest_lines, lowest_near_one_rater
 from geval.reports.drawings.numbers import (
     MOST_SIDES,
     Bubble,
@@ -12,7 +13,6 @@ from geval.reports.drawings.numbers import (
     Tally,
 )
 from geval.reports.figures import PEOPLE, Subject
-from geval.reports.forest import forest_lines, lowest_near_one_rater
 from geval.reports.report import JudgeResult
 from geval.reports.words import SYMBOLS
 from geval.statistics.calibration import reliability_intervals

@@ -8,7 +8,7 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.gap_patterns import Patterns
 from geval.reports.gaps import Gaps, strongest
-from geval.reports.memo import remembered
+from geval.statistics.cache import remembered
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.scales import short
 

@@ -8,7 +8,7 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.drawings.forest import Axis, AxisSpan, Tick, round_numbers, ticks_at
 from geval.reports.gaps import Gaps
-from geval.reports.memo import remembered
+from geval.statistics.cache import remembered
 from geval.statistics.clusters import Cluster, Group, find_clusters
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.gaps import MeanGap, gaps_by_length

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.memo import remembered
+from geval.statistics.cache import remembered
 from geval.statistics.calibration import equipercentile
 from geval.statistics.clusters import largest
 from geval.statistics.correlation import mean_by_document

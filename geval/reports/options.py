@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from geval.statistics.consensus import HumanScore
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.resampling import Over
-from geval.texts.hidden_fields import whole_number
+from geval.texts.numbers import whole_number
 
 # How much worse than an annotator a judge may be: compared with experts, skilled annotators, a
 # crowd.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.memo import remembered
 from geval.reports.pairs import Pair, unit_of
 from geval.reports.score_grids import Grid, Shares, grid_of, shares_of
+from geval.statistics.cache import remembered
 from geval.statistics.correlation import Coefficient
 from geval.statistics.same_documents import Ranked, on_same_documents
 from geval.statistics.scales import short

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from dataclasses import dataclass
 
-from geval.reports.forest import ONE_RATER
+from geval.reports.drawings.forest import ONE_RATER
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.null_judges import TITLES, NullJudge
 from geval.statistics.correlation import Coefficient

@@ -12,7 +12,6 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.instructed import Instructed
 from geval.reports.leaderboard import Leaderboard
-from geval.reports.memo import remembered, remembered_as, remembered_each
 from geval.reports.options import ReportOptions
 from geval.reports.seen import Seen, marked, marked_on
 from geval.reports.verdicts.analysis import (
@@ -36,6 +35,7 @@ from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
 from geval.statistics.agreement import rater_at
 from geval.statistics.alt_test import AltTest
 from geval.statistics.bias import Family, FamilyBias, family_bias
+from geval.statistics.cache import remembered, remembered_as, remembered_each
 from geval.statistics.correlation import Coefficient, Correlations, Level, levels_of
 from geval.statistics.jackknife import LeftOut, no_interval
 from geval.statistics.layout import Outputs, Ratings

@@ -14,11 +14,14 @@ sorted. `mixing` has coefficients of many resamples of the same rows.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
-from geval.statistics.once import once
+from geval.statistics.cache import once
+from geval.statistics.thresholds import TIES_MISLEAD
 from geval.statistics.types import FloatArray, IntArray
 
 # Rows with more columns are processed one by one: they have too many pairs of columns.
@@ -259,3 +262,32 @@ def _summed(pairs: np.ndarray, weight: FloatArray | None) -> np.ndarray:
     if weight is None:
         return np.asarray(pairs.sum(axis=0, dtype=np.int16))
     return np.asarray((pairs * weight).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Concentration:
+    """Entropy in bits, effective number of levels, share of the most common value, share of tied
+    pairs."""
+
+    entropy_bits: float
+    effective_levels: float
+    modal_share: float
+    tie_rate: float
+
+    @property
+    def ties_mislead(self) -> bool:
+        """Whether ties are so frequent that tau-b should be read together with pairwise
+        accuracy."""
+        return self.tie_rate >= TIES_MISLEAD
+
+
+def concentration(values: FloatArray) -> Concentration | None:
+    """Summarise the distribution of values; None for fewer than two."""
+    values = values[~np.isnan(values)]
+    if len(values) < 2:
+        return None
+    _, counts = np.unique(values, return_counts=True)
+    entropy = float(special.entr(counts / counts.sum()).sum() / np.log(2))
+    n = len(values)
+    tied = float((counts * (counts - 1)).sum() / (n * (n - 1)))
+    return Concentration(entropy, 2.0**entropy, float(counts.max() / n), tied)

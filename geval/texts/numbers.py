@@ -8,6 +8,7 @@ from geval.statistics.types import Estimate
 
 # A narrow space without a line break.
 NARROW = "\u202f"
+MOST_DIGITS = 18  # fits in a bigint, and is quick to parse
 
 
 def shown(estimate: Estimate) -> str:
@@ -80,3 +81,9 @@ def in_time(seconds: float) -> str:
         hours, rest = divmod(minutes, 60)
         return f"{hours} h {rest} min" if rest else f"{hours} h"
     return f"{round(minutes / (24 * 60))} days"
+
+
+def whole_number(text: str, *, default: int) -> int:
+    """Return a whole number, 0 or more, as a hidden field or a query string has it, which anybody
+    can change; the default for anything else."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else default

@@ -1,10 +1,11 @@
 """Normalise texts by their looks: without invisible characters, in a single spelling. Pure.
 
 Two texts that look the same are the same here, so that none can pass for another by letters that
-only look like others.
+only look like others. `storable` and `for_xml` change only what cannot be written.
 """
 
 from collections.abc import Iterator
+from html import escape
 from unicodedata import category, normalize
 
 # Invisible characters that are neither format nor control characters: joiners, fillers, the empty
@@ -49,3 +50,13 @@ def is_seen(character: str) -> bool:
     if character.isspace():
         return True
     return character not in _UNSEEN and category(character) not in ("Cf", "Cc")
+
+
+def storable(text: str) -> str:
+    """Make a text storable in PostgreSQL: NUL and lone surrogates become replacement characters."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def for_xml(text: str) -> str:
+    """Make a text valid in XML: control and other non-printable characters become spaces."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))

@@ -23,7 +23,6 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
-from geval.reports import memo
 from geval.reports.downloads.formats import FORMATS
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_markdown, as_text
@@ -31,6 +30,7 @@ from geval.reports.figures import FIGURES
 from geval.reports.samples import ASKED, PLANNED, PROVEN, WEIGHTS
 from geval.reports.words import chosen_note
 from geval.standin.planted import as_csv
+from geval.statistics import cache
 from geval.texts.sentences import WEIGHTED
 from tests.conftest import CHECKOUT
 
@@ -61,7 +61,7 @@ def sampled(project: Project, load: Callable[..., LoadResult]) -> Callable[..., 
 
     def loaded(probabilities: list[Any] = UNEQUAL) -> Project:
         live.forget()
-        memo.forget()
+        cache.forget()
         rng = np.random.default_rng(4)
         people = np.random.default_rng(3).integers(1, 6, (3, len(PLACES))).mean(axis=0)
         outputs = [
@@ -125,7 +125,7 @@ def test_what_speaks_of_all_moves_with_the_weights_and_the_rest_does_not(
     weighted = reported(project)
     StatedProbability.objects.update(probability=0.5)
     live.forget()
-    memo.forget()
+    cache.forget()
     uniform = reported(project)
 
     assert weighted["weights"]["effective"] < 180

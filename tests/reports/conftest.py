@@ -4,11 +4,11 @@ import pytest
 
 from evaluations.models import Project
 from evaluations.reports.serving import live
-from geval.reports import memo
+from geval.statistics import cache
 
 
 @pytest.fixture
 def project(project: Project) -> Project:
     live.forget()
-    memo.forget()
+    cache.forget()
     return project

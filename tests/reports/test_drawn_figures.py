@@ -21,7 +21,6 @@ from evaluations.models.tokens import digest_of
 from evaluations.reports.serving import live
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.reports import memo
 from geval.reports.downloads.latex import as_latex_figure
 from geval.reports.drawings import pictures
 from geval.reports.drawings.drawn import KINDS, drawings
@@ -30,6 +29,7 @@ from geval.reports.drawings.pictures import as_picture
 from geval.reports.drawings.shapes import Drawing, Line, Words, ordinal
 from geval.reports.drawings.svg import as_file, as_page_part
 from geval.reports.options import ReportOptions
+from geval.statistics import cache
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 pytestmark = pytest.mark.django_db
@@ -394,7 +394,7 @@ def test_a_large_project_has_the_same_figures_from_its_worker(
 ) -> None:
     settings.REPORT_IN_PAGE_NUMBERS = 0  # type: ignore[attr-defined]
     live.forget()
-    memo.forget()
+    cache.forget()
     waits = client.get(f"{ADDRESS}drawings/")
     while found := neglected_reports():
         for pk in found:

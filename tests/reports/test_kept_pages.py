@@ -12,7 +12,8 @@ from assurance.disagreements import numbers as disagreement_numbers
 from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.reports import gap_numbers, memo, pair_numbers
+from geval.reports import gap_numbers, pair_numbers
+from geval.statistics import cache
 
 pytestmark = pytest.mark.django_db
 DISAGREEMENTS, COMPARE = "/p/small/report/disagreements/", "/p/small/report/compare/"
@@ -30,7 +31,7 @@ SCORES = {
 @pytest.fixture
 def judged(small_project: Project, load: Load) -> Project:
     live.forget()
-    memo.forget()
+    cache.forget()
     rows = "".join(
         f"{document},{system},coherence,{judge},{score}\n"
         for (document, system), scores in SCORES.items()

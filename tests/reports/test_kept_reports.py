@@ -31,9 +31,9 @@ from evaluations.reports.serving.limits import is_large, numbers_in
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import MOST_KEPT, neglected_reports, work_on_report
 from geval.client import blocking
-from geval.reports import memo
 from geval.reports.downloads.formats import FORMATS
 from geval.reports.options import ReportOptions
+from geval.statistics import cache
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def large(judged_project: Project, settings: Any) -> Project:
     """The small project, on a site where every report is a worker's."""
     settings.REPORT_IN_PAGE_NUMBERS = 0
     live.forget()
-    memo.forget()
+    cache.forget()
     return judged_project
 
 
@@ -123,7 +123,7 @@ def test_no_page_of_a_large_project_is_computed_in_the_web_process(
 
     # Numbers that a process has read or computed are held by these two.
     assert not live._kept
-    assert not [key for key in memo._results.values() if not isinstance(key, bool)]
+    assert not [key for key in cache._results.values() if not isinstance(key, bool)]
     wanted = KeptReport.objects.get()
     assert (wanted.state, wanted.attempts) == (KeptState.WAITING, 0)
 
@@ -132,13 +132,13 @@ def test_kept_numbers_are_shown_without_computing(client: Client, large: Project
     text_of(client)
     compute()
     live.forget()
-    memo.forget()
+    cache.forget()
 
     for address in pages(large):
         assert client.get(address).status_code == 200, address
 
     assert not live._kept
-    assert not [key for key in memo._results.values() if not isinstance(key, bool)]
+    assert not [key for key in cache._results.values() if not isinstance(key, bool)]
 
 
 def test_every_download_and_the_page_are_those_of_a_small_project(

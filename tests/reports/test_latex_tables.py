@@ -11,7 +11,7 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from geval.reports.downloads.latex import as_latex
-from geval.texts.plain import for_xml
+from geval.texts.spelling import for_xml
 from tests.reports.test_best_judge import FAIR, OUTPUTS, RNG, rated, scored
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from geval.reports.memo import forget, remembered, remembered_as
+from geval.statistics.cache import forget, remembered, remembered_as
 
 
 @pytest.fixture(autouse=True)

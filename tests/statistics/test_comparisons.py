@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import optimize
 
 from geval.statistics.calibration import isotonic, nearest_to_all
-from geval.statistics.concentration import concentration
+from geval.statistics.coefficients import concentration
 from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry
 from geval.statistics.reliability import cohen_kappa

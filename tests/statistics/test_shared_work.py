@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from geval.statistics import once as once_module
+from geval.statistics.cache import MOST_KEPT, once
 from geval.statistics.coefficients import Concordance, concordance, ranks
-from geval.statistics.once import once
 from geval.statistics.pairwise import tau_c
 
 RNG = np.random.default_rng(3)
@@ -80,7 +79,7 @@ def test_few_results_are_kept() -> None:
         asked.append(number)
         return number
 
-    for number in [*range(once_module.MOST_KEPT + 1), 0]:
+    for number in [*range(MOST_KEPT + 1), 0]:
         of(number)
 
     assert asked[-1] == 0

@@ -14,8 +14,7 @@ from geval.llm.parsing import Rating, parse_rating
 from geval.llm.replies import ReplyChoice
 from geval.statistics.bias import partial_correlation, self_preference
 from geval.statistics.calibration import isotonic
-from geval.statistics.coefficients import concordance
-from geval.statistics.concentration import concentration
+from geval.statistics.coefficients import concentration, concordance
 from geval.statistics.correlation import COEFFICIENTS
 from geval.statistics.layout import Outputs
 from geval.statistics.ppi import ppi_mean

@@ -8,7 +8,7 @@ import numpy as np
 from geval.reports.at_a_glance import _hints
 from geval.reports.cautions import cautions
 from geval.statistics.calibration import CalibrationError
-from geval.statistics.concentration import Concentration, concentration
+from geval.statistics.coefficients import Concentration, concentration
 from tests.thresholds.three_points import pins
 
 

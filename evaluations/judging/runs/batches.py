@@ -37,7 +37,7 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import Reply
 from geval.llm.requests import ChatRequest
 from geval.llm.responses import RESPONSES, FailedError, body_by, route_at
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 # OpenAI accepts 50,000 requests and 200 MB per batch; smaller ones return sooner and need less
 # memory to read.

@@ -38,7 +38,7 @@ from geval.llm.prompt_examples import longest_filled
 from geval.llm.prompts import needs_steps
 from geval.llm.requests import ChatRequest
 from geval.llm.wanted_steps import steps_request
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 
 TOO_LONG = (
     "%s items are longer than the model's context, such as: %s All others are judged. Resume"

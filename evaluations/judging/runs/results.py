@@ -27,7 +27,7 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.reply_json import choices_from_json, choices_to_json
 from geval.llm.scoring import Preferred, Scored
 from geval.statistics.scales import short
-from geval.texts.plain import storable
+from geval.texts.spelling import storable
 from geval_site.sql import insert_rows
 
 log = structlog.stdlib.get_logger(__name__)

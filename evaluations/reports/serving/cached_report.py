@@ -30,9 +30,9 @@ from evaluations.reports.serving.parts import (
     code_of,
     page_and_query,
 )
-from geval.reports.memo import digest_of
 from geval.reports.page import ReportNumbers
 from geval.reports.stored import restored
+from geval.statistics.cache import digest_of
 
 # A failed computation is retried when somebody views the report after this time, or requests it.
 RETRY_AFTER = timedelta(minutes=10)

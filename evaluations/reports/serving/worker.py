@@ -24,9 +24,9 @@ from evaluations.people.waking import wake_for_report
 from evaluations.reports.data import load_data, options_of
 from evaluations.reports.serving.cached_report import fingerprint_of
 from evaluations.reports.serving.parts import REPORT, ComputedReport, codes, page_and_query
-from geval.reports import memo
 from geval.reports.stored import stored
 from geval.reports.verdicts.steps import OnStep, between
+from geval.statistics import cache
 
 # A computing worker renews its lease twice a second; one that does not has died.
 LEASE = timedelta(seconds=30)
@@ -69,7 +69,7 @@ def work_on_report(pk: int) -> None:
     finally:
         # Release the arrays of a large project, which this process need not hold until the next
         # report.
-        memo.forget()
+        cache.forget()
     for waiting in KeptReport.objects.free().filter(project=kept.project_id).order_by("pk")[:1]:
         wake_for_report(waiting.pk)
 

@@ -16,8 +16,8 @@ from evaluations.reports.chosen_figures import downloads_of
 from geval.reports.figures import FIGURE_TITLES
 from geval.reports.glossary import TERMS, Term
 from geval.reports.options import HUMAN_SCORES, ReportOptions
+from geval.reports.page import estimate_cells, ppi_rows, rate_rows, share_of
 from geval.reports.report import JudgeResult
-from geval.reports.table_cells import estimate_cells, ppi_rows, rate_rows, share_of
 from geval.reports.words import (
     SYMBOLS,
     chosen_note,

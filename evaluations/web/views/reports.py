@@ -32,7 +32,7 @@ from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
 from geval.reports.page import ReportPage
-from geval.texts.hidden_fields import whole_number
+from geval.texts.numbers import whole_number
 from geval_site.extensions import sensitivities
 
 # URL suffixes of the report's other pages: the evidence on one criterion, and the table for a

@@ -40,8 +40,8 @@ from evaluations.web.polling import STOP_POLLING
 from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
-from geval.texts.hidden_fields import whole_number
-from geval.texts.plain import storable
+from geval.texts.numbers import whole_number
+from geval.texts.spelling import storable
 from geval.texts.spreadsheets import csv_line
 
 SHOWN_ERRORS = 100

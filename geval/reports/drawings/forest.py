@@ -1,4 +1,5 @@
-"""Positions of dots, intervals and bands in a drawing, from values to percents of its width.
+"""The lines of a forest plot, and positions of dots, intervals and bands in a drawing, from values to
+percents of its width.
 
 Positions are percents and texts pixels, so that a drawing fits phones, desktops and paper.
 """
@@ -7,6 +8,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from geval.reports.drawings.numbers import ForestLine
+from geval.reports.report import CriterionResult
+from geval.statistics.resampling import Interval
+from geval.statistics.types import Estimate
+
+ONE_RATER = "one rater"
 STEP = 0.2
 # The axis ends at a multiple of half a step.
 _PER_UNIT = round(2 / STEP)
@@ -82,3 +89,49 @@ def ticks_at(axis: Axis, values: Iterable[float]) -> tuple[Tick, ...]:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2f}%"
+
+
+def forest_lines(criterion: CriterionResult) -> tuple[ForestLine, ...]:
+    """Return one rater, then judges, the best first; those without a correlation are last."""
+    lines = []
+    if criterion.ceiling.value is not None:
+        lines.append(_line(ONE_RATER, "rater", criterion.ceiling, criterion.ceiling_interval))
+    lines += [
+        _line(
+            judge.named,
+            "judge" if judge.analysis.on_scale else "baseline",
+            judge.shown(criterion.options),
+            judge.analysis.shown,
+            pk=judge.pk,
+            outputs=judge.correlations.pairs,
+        )
+        for judge in sorted(criterion.judges, key=criterion.compared_by, reverse=True)
+    ]
+    lines += [
+        _line(null.title, "null", null.correlation, null.interval)
+        for null in criterion.nulls
+        if null.correlation.value is not None
+    ]
+    return tuple(lines)
+
+
+def lowest_near_one_rater(criterion: CriterionResult) -> float | None:
+    """Return where the shaded band begins; None where there is nothing to compare with."""
+    if criterion.ceiling.value is None or not criterion.judges:
+        return None
+    return criterion.evidence(criterion.judges[0]).bar
+
+
+def _line(
+    name: str, kind: str, estimate: Estimate, interval: Interval, *, pk: int = 0, outputs: int = 0
+) -> ForestLine:
+    return ForestLine(
+        name=name,
+        pk=pk,
+        kind=kind,
+        value=estimate.value,
+        low=interval.low,
+        high=interval.high,
+        reason=estimate.reason or interval.reason,
+        outputs=outputs,
+    )

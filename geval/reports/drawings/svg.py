@@ -12,7 +12,7 @@ from geval.reports.drawings.shapes import (
     Shape,
     Words,
 )
-from geval.texts.plain import for_xml
+from geval.texts.spelling import for_xml
 
 # One ink with its greys, and one colour; the light theme of static/css/tokens.css.
 PAPER = {

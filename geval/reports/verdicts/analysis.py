@@ -30,8 +30,7 @@ from geval.statistics.calibration import (
     cross_validated_error,
     reliability,
 )
-from geval.statistics.coefficients import pearson
-from geval.statistics.concentration import Concentration, concentration
+from geval.statistics.coefficients import Concentration, concentration, pearson
 from geval.statistics.correlation import (
     COEFFICIENTS,
     Coefficient,

@@ -1,21 +1,69 @@
-"""Cache results by their inputs, so that a report computes only what has changed."""
+"""Caches of results by the contents of their inputs, so that a report computes only what changed.
+
+`once` is for arrays that several judges on a criterion share, such as the ranks of people's mean
+ratings; `remembered` is for all other results of a report.
+"""
 
 import hashlib
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from cachetools import LRUCache, cached
 
-from geval.statistics.once import digest_of_array
-
+Inputs = ParamSpec("Inputs")
 Result = TypeVar("Result")
+# Few, as each may be as large as all outputs of a project.
+MOST_KEPT = 8
+# Tables are kept while nothing changes, so their digests are cached with them.
+_known: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
+# Of a report's parts, which are small: those of a few projects with all their judges.
 MOST_RESULTS = 4000
 
 _results: LRUCache[bytes, Any] = LRUCache(MOST_RESULTS)
 _changed = threading.Condition()
+
+
+def digest_of_array(array: np.ndarray) -> bytes:
+    """Return a digest of an array's shape, type and contents, which must not change afterwards."""
+    kept = _known.get(id(array))
+    if kept is not None and kept[0]() is array:
+        return kept[1]
+    digest = hashlib.blake2b(repr((array.shape, array.dtype.str)).encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(array).data)
+    key = id(array)
+    _known[key] = (weakref.ref(array, lambda _gone: _known.pop(key, None)), digest.digest())
+    return _known[key][1]
+
+
+def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
+    """Cache a function's last results, by the contents of its arrays and the `repr` of its other
+    arguments.
+
+    It must depend on nothing else, and the arrays must not change afterwards. Returned arrays are
+    read-only.
+    """
+    kept: LRUCache[bytes, Result] = LRUCache(MOST_KEPT)
+    lock = threading.Lock()
+
+    @wraps(compute)
+    def cached_compute(*args: Inputs.args, **kwargs: Inputs.kwargs) -> Result:
+        key = digest_of(compute.__qualname__, (*args, *sorted(kwargs.items())))
+        with lock:
+            if key in kept:
+                return kept[key]
+        result = compute(*args, **kwargs)
+        if isinstance(result, np.ndarray):
+            result.flags.writeable = False
+        with lock:
+            kept[key] = result
+        return result
+
+    return cached_compute
 
 
 def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> Result:
