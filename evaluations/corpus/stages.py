@@ -1,4 +1,4 @@
-"""Stage and merge what files say beside ratings and scores: people's preferences, verdicts of judges
+"""Stage and merge what files say beside ratings and scores: people's preferences, judges' verdicts
 on pairs, and the probabilities with which outputs were chosen to be rated.
 
 A judge may have been asked in both orders, with a row for each. Both together are one verdict, as
@@ -161,7 +161,8 @@ class VerdictStage:
             cursor.execute(f"CREATE TEMPORARY TABLE stage_combined ON COMMIT DROP AS {COMBINED}")
             pairs = cursor.rowcount
             cursor.execute("ANALYZE stage_combined")
-            cursor.execute(f"""INSERT INTO evaluations_pairscore ({VERDICT_KEYS}, value, tie, "left")
+            cursor.execute(f"""INSERT INTO evaluations_pairscore
+                        ({VERDICT_KEYS}, value, tie, "left")
                     SELECT run, output, rival, criterion, value, tie, "left" FROM stage_combined
                     ORDER BY file, line ON CONFLICT ({VERDICT_KEYS}) DO NOTHING""")
             tally.created = cursor.rowcount

@@ -1,5 +1,5 @@
-"""The lines of a forest plot, and positions of dots, intervals and bands in a drawing, from values to
-percents of its width.
+"""The lines of a forest plot, and positions of dots, intervals and bands in a drawing: from values
+to percents of its width.
 
 Positions are percents and texts pixels, so that a drawing fits phones, desktops and paper.
 """
