@@ -44,12 +44,15 @@ def validate_request_options(value: Any) -> None:
 
 
 def _declared(name: str) -> dict[str, Any]:
-    """Return the field options of a declared setting; without a default it may be empty."""
+    """Return the field options of a declared setting; without a default it may be empty.
+
+    Its words stay out, so that a better title is no migration; its limits are a constraint of the
+    database too, which only a migration can move.
+    """
     info = declared(name)
     lowest, highest = range_of(name)
     number = not isinstance(info.default, bool)
     options: dict[str, Any] = {
-        "verbose_name": (info.title or name).lower(),
         "validators": [
             *([validate_finite] if number else []),
             *([] if lowest is None else [MinValueValidator(lowest)]),
