@@ -57,16 +57,16 @@ class JoinedQuery:
 
     def _records(self, row: tuple[Any, ...]) -> list[Any]:
         records: list[Any] = []
-        at = 0
+        position = 0
         for model, (names, readers) in self._models:
-            values = row[at : at + len(names)]
-            at += len(names)
+            values = row[position : position + len(names)]
+            position += len(names)
             read = [
                 value if reader is None else reader(value, None, connection)
                 for value, reader in zip(values, readers, strict=True)
             ]
             records.append(model.from_db(connection.alias, names, read))
-        return [*records, *row[at:]]
+        return [*records, *row[position:]]
 
 
 class CompiledQuery:
@@ -130,7 +130,7 @@ def insert_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) ->
             f"""INSERT INTO "{table}" ({names})
                 SELECT {names} FROM json_populate_recordset(NULL::"{table}", %s) ORDER BY id
                 RETURNING id""",
-            [orjson.dumps([{"id": at, **row} for at, row in enumerate(rows)]).decode()],
+            [orjson.dumps([{"id": index, **row} for index, row in enumerate(rows)]).decode()],
         )
         return sorted(pk for (pk,) in cursor.fetchall())
 

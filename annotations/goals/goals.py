@@ -140,9 +140,9 @@ def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarra
     )
     place = np.full(len(data.output_ids), -1, dtype=np.int64)
     is_complete = np.zeros(len(data.output_ids), dtype=bool)
-    at = positions(rows[:, 0], data.output_ids)
-    place[at[at >= 0]] = rows[at >= 0, 1].astype(np.int64)
-    is_complete[at[at >= 0]] = rows[at >= 0, 2] > 0
+    indexes = positions(rows[:, 0], data.output_ids)
+    place[indexes[indexes >= 0]] = rows[indexes >= 0, 1].astype(np.int64)
+    is_complete[indexes[indexes >= 0]] = rows[indexes >= 0, 2] > 0
     return place, is_complete
 
 
@@ -157,7 +157,7 @@ def _weights(
     )
     if not len(rows) or np.ptp(rows[:, 1]) == 0:
         return None, 1.0
-    at = positions(rows[:, 0], data.output_ids)
+    indexes = positions(rows[:, 0], data.output_ids)
     weight = np.ones(units.documents)
-    weight[units.document[at[at >= 0]]] = 1 / rows[at >= 0, 1]
+    weight[units.document[indexes[indexes >= 0]]] = 1 / rows[indexes >= 0, 1]
     return weight, float(1 / rows[:, 1].min())

@@ -226,13 +226,14 @@ def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) ->
         # Rounded, because probabilities combined over several campaigns may differ in the last
         # digits.
         weights = [
-            (*data.name_of(at), f"{weight[at]:.9g}") for at in np.flatnonzero(weight).tolist()
+            (*data.name_of(index), f"{weight[index]:.9g}")
+            for index in np.flatnonzero(weight).tolist()
         ]
         counted["digest"] = _digest([counted["digest"], *sorted(weights)])
     if with_decisions and humans.decided is not None:
         decided = [
-            (*data.name_of(at), float(humans.decided[at]))
-            for at in np.flatnonzero(~np.isnan(humans.decided)).tolist()
+            (*data.name_of(index), float(humans.decided[index]))
+            for index in np.flatnonzero(~np.isnan(humans.decided)).tolist()
         ]
         counted["digest"] = _digest([counted["digest"], *sorted(decided)])
     return counted

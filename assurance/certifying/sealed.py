@@ -55,4 +55,4 @@ def fingerprint(key: str) -> str:
     """Return the fingerprint of a public key for people to compare: the beginning of its SHA-256,
     in groups of four."""
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-    return " ".join(digest[at : at + 4] for at in range(0, len(digest), 4))
+    return " ".join(digest[index : index + 4] for index in range(0, len(digest), 4))

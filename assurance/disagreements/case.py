@@ -99,9 +99,9 @@ def gap_case(
         judges, criteria: the names of the project's, by id.
     """
     data = numbers.data
-    at, key = int(gaps.at[place]), (criterion.pk, judge.pk)
+    index, key = int(gaps.at[place]), (criterion.pk, judge.pk)
     output = CandidateOutput.objects.select_related("document__project", "system").get(
-        pk=int(data.output_ids[at])
+        pk=int(data.output_ids[index])
     )
     score = _score(judge, criterion, output, run)
     item, steps = _asked(score, output, criterion)
@@ -134,10 +134,10 @@ def gap_case(
         text=word_differences(words, source)[0],
         source=taken_from(source, words),
         is_cut=len(source) < len(output.document.source) or len(words) < len(output.text),
-        words=int(data.words[at]),
+        words=int(data.words[index]),
         source_words=len(output.document.source.split()),
-        other_judges=tuple(other_judges(data, at, key, judges)),
-        other_criteria=tuple(other_criteria(data, at, key, criteria)),
+        other_judges=tuple(other_judges(data, index, key, judges)),
+        other_criteria=tuple(other_criteria(data, index, key, criteria)),
         item=item,
         steps=steps.steps.text if steps and steps.steps else "",
         steps_version=steps.steps.version if steps and steps.steps else 0,

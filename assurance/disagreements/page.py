@@ -143,8 +143,8 @@ def _filled(
     if view.page and not view.output and len(listed):
         start = PAGE_SIZE * (Paginator(listed, PAGE_SIZE).get_page(view.page).number - 1)
         open_ = int(listed[start])
-    at = index_of(listed, open_)
-    number = view.page or (at // PAGE_SIZE + 1 if at >= 0 else 1)
+    index = index_of(listed, open_)
+    number = view.page or (index // PAGE_SIZE + 1 if index >= 0 else 1)
     page = Paginator(listed, PAGE_SIZE).get_page(number)
     case = None
     if open_:
@@ -176,8 +176,8 @@ def _filled(
         page=page,
         entries=list_entries(data, gaps, ids, here, criterion.scale, _begins(page), open_),
         case=case,
-        before=int(listed[at - 1]) if at > 0 else 0,
-        after=int(listed[at + 1]) if 0 <= at < len(listed) - 1 else 0,
+        before=int(listed[index - 1]) if index > 0 else 0,
+        after=int(listed[index + 1]) if 0 <= index < len(listed) - 1 else 0,
     )
 
 

@@ -39,11 +39,11 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
         Case(
             source=output.document.source,
             output=output.text,
-            people=float(ground.human[at]),
-            judge=None if np.isnan(scores[at]) else float(scores[at]),
+            people=float(ground.human[index]),
+            judge=None if np.isnan(scores[index]) else float(scores[index]),
             comments=tuple(comments[output.pk]),
         )
-        for at, output in zip(order, outputs, strict=True)
+        for index, output in zip(order, outputs, strict=True)
     ]
 
 

@@ -28,15 +28,15 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dic
     there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
     texts = dict(zip(places.tolist(), outputs_at(ground, places), strict=True))
-    usable = np.array([at for at in texts if is_usable_example(texts[at])], dtype=np.int64)
+    usable = np.array([index for index in texts if is_usable_example(texts[index])], dtype=np.int64)
     for count, seed in SETS:
         chosen = _covering(ground, np.random.default_rng(seed).permutation(usable), count)
         if len(chosen) == count:
-            blocks = (_block(ground, at, texts[at]) for at in chosen)
+            blocks = (_block(ground, index, texts[index]) for index in chosen)
             yield f"examples-{count}-{seed}", {"examples": "\n\n".join(blocks), "nearest": "0"}
     order = np.random.default_rng(0).permutation(usable)
     pool = _as_fits(
-        [_block(ground, at, texts[at]) for at in sorted(_covering(ground, order, POOL))]
+        [_block(ground, index, texts[index]) for index in sorted(_covering(ground, order, POOL))]
     )
     if len(pool) > NEAREST:
         yield f"nearest-{NEAREST}", {"examples": "\n\n".join(pool), "nearest": str(NEAREST)}
@@ -57,10 +57,10 @@ def _covering(ground: Ground, order: IntArray, count: int) -> list[int]:
     for point in np.linspace(human[order].min(), human[order].max(), count):
         if not free:
             break
-        nearest = min(free, key=lambda at: abs(human[at] - point))
+        nearest = min(free, key=lambda index: abs(human[index] - point))
         chosen.append(nearest)
         document = ground.outputs.document
-        free = [at for at in free if document[at] != document[nearest]]
+        free = [index for index in free if document[index] != document[nearest]]
     return chosen
 
 

@@ -158,7 +158,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         have_probabilities={first.pk, second.pk} <= {*judges_with_probabilities(project)},
         sample=tuple(filter(None, (weights_note(report), chosen_note(report)))),
         mapped=tuple(
-            label for at, label in enumerate(labels) if any(pair.mapped[at] for pair in pairs)
+            label for index, label in enumerate(labels) if any(pair.mapped[index] for pair in pairs)
         ),
     )
 

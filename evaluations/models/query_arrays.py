@@ -75,10 +75,10 @@ def _fetched(key: str, columns: list[str], rest: str) -> Iterator[tuple[int, lis
             SELECT ({key})::bigint AS key, {selected} {rest} OFFSET 0
         ) numbers GROUP BY key) TO STDOUT (FORMAT binary)"""
     with read_connection().cursor() as cursor, cursor.copy(statement) as copy:
-        at = _HEADER_BYTES
+        position = _HEADER_BYTES
         for message in copy:
-            yield from _packs(bytes(message), at)
-            at = 0
+            yield from _packs(bytes(message), position)
+            position = 0
 
 
 def _packs(message: bytes, at: int) -> Iterator[tuple[int, list[FloatArray]]]:

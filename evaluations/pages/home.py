@@ -70,7 +70,7 @@ def steps_of(
         _judge(project, jobs, may_edit=may_edit),
         report_step(project, glance),
     ]
-    first_open = next((at for at, step in enumerate(steps) if step.kind == "later"), None)
+    first_open = next((index for index, step in enumerate(steps) if step.kind == "later"), None)
     if first_open is not None and may_edit and steps[first_open].key != "report":
         steps[first_open] = replace(steps[first_open], kind="asks", state="Needs you")
     return tuple(steps)

@@ -23,8 +23,8 @@ def annotators_found(
     part = data.selected(of_ratings(options))
     criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
     people = []
-    for at, criterion in enumerate(criteria):
-        on_step(at / len(criteria), f"{criterion.name}: severity and competence of annotators")
+    for index, criterion in enumerate(criteria):
+        on_step(index / len(criteria), f"{criterion.name}: severity and competence of annotators")
         human = part.humans[criterion.pk]
         if len(human.ratings):
             people.append(criterion_annotators(part, criterion, human))

@@ -79,8 +79,8 @@ def _frame(project: Project) -> ReportData:
         f"""FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
             WHERE d.project_id = {int(project.pk)}""",
     )
-    at = positions(rows[:, 1], document_ids)
-    rows = rows[np.lexsort((rows[:, 2], at))]
+    indexes = positions(rows[:, 1], document_ids)
+    rows = rows[np.lexsort((rows[:, 2], indexes))]
     return ReportData(
         document_ids=document_ids,
         system_ids=system_ids,

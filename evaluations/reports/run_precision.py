@@ -71,7 +71,7 @@ def goal_progress(run: EvaluationRun, criterion: CriterionSoFar) -> KnownSoFar |
     order = _order(run, criterion, without=set(open_))
     if criterion.ahead is None:
         return KnownSoFar.of(criterion, *in_order(criterion, order))
-    same = criterion.ahead.at([at for at in order if at < len(criterion.ahead.counting)])
+    same = criterion.ahead.at([index for index in order if index < len(criterion.ahead.counting)])
     return KnownSoFar.of(criterion, same.difference, same.weight, ranked=same.ranked)
 
 

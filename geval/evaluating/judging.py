@@ -177,13 +177,13 @@ class Judging:
         questions = [self._question(template, output, settings) for output in self._outputs]
         outcomes: dict[int, Outcome] = {}
         alike: dict[str, list[int]] = {}
-        for at, question in enumerate(questions):
+        for index, question in enumerate(questions):
             if isinstance(question, Failure):
-                outcomes[at] = question
+                outcomes[index] = question
                 self._note(question)
                 continue
             requests = self._asked.evaluator.requests(question, settings)
-            alike.setdefault(request_key(self._asked.base_url, *requests), []).append(at)
+            alike.setdefault(request_key(self._asked.base_url, *requests), []).append(index)
         waiting = iter(alike.items())
         stopping = _Stopping(settings)
         learned = LearnedFit(settings.fit)
@@ -191,13 +191,13 @@ class Judging:
         async def judge_next() -> None:
             for key, places in waiting:
                 outcome = await self._outcome(key, questions[places[0]], settings, learned)
-                for at in places:
-                    outcomes[at] = outcome
+                for index in places:
+                    outcomes[index] = outcome
                     self._note(outcome)
                 stopping.note(outcome)
 
         await _all(judge_next() for _ in range(self._asked.settings.concurrency))
-        return tuple(outcomes[at] for at in range(len(self._outputs)))
+        return tuple(outcomes[index] for index in range(len(self._outputs)))
 
     async def _outcome(
         self, key: str, question: Any, settings: RequestSettings, learned: LearnedFit

@@ -115,9 +115,9 @@ class Decision(LlmEvaluator):
         if isinstance(question, Failure):
             return question
         questions = [TypedQuestion(instructions, levels_of(scale))]
-        at = 0
+        position = 0
         if self.settings.together:
-            at, questions = _joint_questions(questions[0], inputs, item)
+            position, questions = _joint_questions(questions[0], inputs, item)
         sent = None
         if self.settings.messages and self.settings.protocol == "decisions":
             sent = messages_of(inputs, item.texts)
@@ -129,7 +129,7 @@ class Decision(LlmEvaluator):
         return Decided(
             question.prompt,
             tuple(questions),
-            names_of(len(questions))[at],
+            names_of(len(questions))[position],
             scale,
             sent.listed if sent else (),
         )
@@ -167,19 +167,19 @@ def _joint_questions(
 ) -> tuple[int, list[TypedQuestion]]:
     """Return the questions of all criteria of a run that show the same texts, and the index of the
     item's question. In a study, the item's question may be worded differently from the run's."""
-    questions, at = [own], 0
+    questions, index = [own], 0
     alike: list[TypedQuestion] = []
     for each in item.together:
         instructions, _mark, shown = each.template.partition(INPUT)
         if each.criterion == item.criterion:
-            at = len(alike)
+            index = len(alike)
             alike.append(own)
         elif shown == inputs:
             alike.append(TypedQuestion(instructions, levels_of(each.scale)))
     if alike:
-        begin = at - at % MOST_QUESTIONS
-        at, questions = at - begin, alike[begin : begin + MOST_QUESTIONS]
-    return at, questions
+        begin = index - index % MOST_QUESTIONS
+        index, questions = index - begin, alike[begin : begin + MOST_QUESTIONS]
+    return index, questions
 
 
 def refuse_input(asked: str, criterion: str) -> None:

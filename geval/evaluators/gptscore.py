@@ -209,7 +209,7 @@ def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _in_block(block: Sequence[Line]) -> list[Demonstration]:
     """Parse one demonstration over several lines, or one per line."""
-    arrows = [at for at, line in enumerate(block) if line.text.strip() == "=>"]
+    arrows = [index for index, line in enumerate(block) if line.text.strip() == "=>"]
     if not arrows:
         return [
             _checked(line.text.split(" => "), line.number) for line in block if line.text.strip()
@@ -465,33 +465,35 @@ def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
     be located.
     """
     spans: list[tuple[int, int]] = []
-    at = 0
+    position = 0
     unreadable: list[int] = []
     for index, part in enumerate(parts):
-        spans.append((at, at))
-        if at == len(sent):
+        spans.append((position, position))
+        if position == len(sent):
             continue  # what the model generated
         if not part or REPLACEMENT in part:
             unreadable.append(index)
             continue
         if unreadable:
-            place = sent.find(part, at, at + LONGEST_CHARACTER * len(unreadable) + len(part))
-            if place < 0 or sent[at:place].isascii() != (place == at):
+            place = sent.find(
+                part, position, position + LONGEST_CHARACTER * len(unreadable) + len(part)
+            )
+            if place < 0 or sent[position:place].isascii() != (place == position):
                 return None
             for earlier in unreadable:
-                spans[earlier] = (at, place)
-            unreadable, at = [], place
-        elif not sent.startswith(part, at):
-            if at or index > 1:
+                spans[earlier] = (position, place)
+            unreadable, position = [], place
+        elif not sent.startswith(part, position):
+            if position or index > 1:
                 return None
             if not sent.startswith(part.lstrip(b" ")):
                 continue  # a begin-of-text mark
-        end = at + len(part if sent.startswith(part, at) else part.lstrip(b" "))
-        spans[index] = (at, end)
-        at = end
+        end = position + len(part if sent.startswith(part, position) else part.lstrip(b" "))
+        spans[index] = (position, end)
+        position = end
     for earlier in unreadable:
-        spans[earlier] = (at, len(sent))
-    rest = sent[at:]
+        spans[earlier] = (position, len(sent))
+    rest = sent[position:]
     return spans if not rest or (unreadable and not any(byte < 0x80 for byte in rest)) else None
 
 

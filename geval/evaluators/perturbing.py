@@ -119,8 +119,8 @@ def _misspelt(item: Item, _model: str) -> Item:
         drawn = zlib.crc32(f"{match.start()} {word}".encode())
         if drawn % 8:
             return word
-        at = 1 + drawn // 8 % (len(word) - 3)
-        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        index = 1 + drawn // 8 % (len(word) - 3)
+        return word[:index] + word[index + 1] + word[index] + word[index + 2 :]
 
     return _with_output(item, lambda output: _WORD.sub(one, output))
 

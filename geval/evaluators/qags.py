@@ -115,7 +115,8 @@ class Qags(NeuralEvaluator):
         if isinstance(fitted, Failure):
             return fitted
         inside = [
-            part == 1 and at < len(fitted[0]) - 1 for at, part in enumerate(tokens.sequence_ids())
+            part == 1 and index < len(fitted[0]) - 1
+            for index, part in enumerate(tokens.sequence_ids())
         ]
         span = best_span(loaded, fitted[0], inside)
         if span is None:

@@ -97,13 +97,19 @@ class Usr(NeuralEvaluator):
             )
 
         def run(places: list[int]) -> list[float]:
-            rows = [[*ids[:at], loaded.tokenizer.mask_token_id, *ids[at + 1 :]] for at in places]
+            rows = [
+                [*ids[:position], loaded.tokenizer.mask_token_id, *ids[position + 1 :]]
+                for position in places
+            ]
             row, mask = padded(rows, loaded)
             with torch.inference_mode():
                 shares = torch.log_softmax(
                     loaded.model(input_ids=row, attention_mask=mask).logits.float(), dim=-1
                 )
-            return [float(shares[index, at, ids[at]]) for index, at in enumerate(places)]
+            return [
+                float(shares[index, position, ids[position]])
+                for index, position in enumerate(places)
+            ]
 
         values = by_length(own, self.settings.batch_size, length=lambda _at: len(ids), work=run)
         return Scored.plain(sum(values) / len(values), note)

@@ -40,16 +40,16 @@ class EvalSet:
     def output_rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each output that has a text."""
         for system, texts in self.outputs.items():
-            for at, text in enumerate(texts):
+            for index, text in enumerate(texts):
                 if text:
-                    named = (reference[at] for reference in self.references.values())
+                    named = (reference[index] for reference in self.references.values())
                     yield {
-                        "doc_id": self.doc_ids[at],
+                        "doc_id": self.doc_ids[index],
                         "system_id": system,
-                        "source": self.sources[at],
+                        "source": self.sources[index],
                         "output": text,
                         "references": [one for one in named if one],
-                        "metadata": {"domain": self.domains[at]},
+                        "metadata": {"domain": self.domains[index]},
                     }
 
     def rating_rows(self) -> Iterator[dict[str, Any]]:
@@ -65,9 +65,11 @@ class EvalSet:
     def _rows(self, scorers: Mapping[str, Scores]) -> Iterator[tuple[str, dict[str, Any]]]:
         for name, scores in scorers.items():
             for system, values in scores.items():
-                for at, value in enumerate(values):
-                    if value is not None and self.outputs.get(system, [])[at : at + 1] != [None]:
-                        about = {"doc_id": self.doc_ids[at], "system_id": system}
+                for index, value in enumerate(values):
+                    if value is not None and self.outputs.get(system, [])[index : index + 1] != [
+                        None
+                    ]:
+                        about = {"doc_id": self.doc_ids[index], "system_id": system}
                         yield name, about | {"score": value}
 
     def scales(self) -> dict[str, tuple[float, float, float]]:
@@ -92,7 +94,7 @@ def read_evalset(folder: Path, pair: str) -> EvalSet:
     documents = _lines(folder / "documents" / f"{pair}.docs")
     _same_length(folder / "documents" / f"{pair}.docs", documents, sources)
     split = [line.split() for line in documents]
-    if wrong := next((at for at, cells in enumerate(split, 1) if len(cells) != 2), 0):
+    if wrong := next((number for number, cells in enumerate(split, 1) if len(cells) != 2), 0):
         raise MtmeError(f"documents/{pair}.docs, line {wrong}: write DOMAIN DOCUMENT.")
     outputs = {path.stem: _texts(path) for path in _texts_in(folder / "system-outputs" / pair)}
     if not outputs:
@@ -106,7 +108,7 @@ def read_evalset(folder: Path, pair: str) -> EvalSet:
     human = sorted((folder / "human-scores").glob(f"{pair}.*.score"))
     metrics = sorted((folder / "metric-scores" / pair).glob("*.score"))
     return EvalSet(
-        doc_ids=[f"{name}:{at}" for at, (_domain, name) in enumerate(split, 1)],
+        doc_ids=[f"{name}:{number}" for number, (_domain, name) in enumerate(split, 1)],
         sources=sources,
         domains=[domain for domain, _name in split],
         references=references,
@@ -124,14 +126,14 @@ def read_scores(path: Path) -> dict[str, list[float | None]]:
         MtmeError: a line is not a system and a number.
     """
     scores: dict[str, list[float | None]] = {}
-    for at, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(_lines(path), 1):
         try:
             system, score = line.split()
             value = None if score == NO_SCORE else float(score)
         except ValueError:
-            raise MtmeError(f"{path.name}, line {at}: write SYSTEM SCORE.") from None
+            raise MtmeError(f"{path.name}, line {number}: write SYSTEM SCORE.") from None
         if value is not None and not math.isfinite(value):
-            raise MtmeError(f"{path.name}, line {at}: {score} is not a number.")
+            raise MtmeError(f"{path.name}, line {number}: {score} is not a number.")
         scores.setdefault(system, []).append(value)
     return scores
 

@@ -169,13 +169,14 @@ def _is_probability(number: float | None) -> bool:
 def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
     """Return a reader of ratings with a comment or the probability with which their output was
     chosen; an empty cell means none."""
-    at = {column: header.index(column) for column in BESIDE if column in header}
-    others = [index for index in range(len(header)) if index not in at.values()]
+    position = {column: header.index(column) for column in BESIDE if column in header}
+    others = [index for index in range(len(header)) if index not in position.values()]
     read = score_reader([header[index] for index in others], "annotator", name, errors)
 
     def with_more(values: Sequence[str], line: int) -> Iterator[Scored]:
         written, comment = (
-            values[at[column]].strip() if column in at else "" for column in (PROBABILITY, COMMENT)
+            values[position[column]].strip() if column in position else ""
+            for column in (PROBABILITY, COMMENT)
         )
         place = Place(name, line, errors)
         comment = place.limited(comment, COMMENT_LIMIT, COMMENT)
@@ -207,14 +208,16 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
             {SESSION: values[own]},
             Place(name, line, errors),
         )
-    at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
+    columns = [
+        header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")
+    ]
     is_rating = rater == "annotator"
     if is_rating and not set(BESIDE).isdisjoint(header):
         return _with_more(header, name, errors)
     make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if is_rating else JudgeScoreRow
 
     def read(values: Sequence[str], line: int) -> Iterator[Scored]:
-        doc_id, system, criterion, who, written = (values[index].strip() for index in at)
+        doc_id, system, criterion, who, written = (values[index].strip() for index in columns)
         score, word = written_number(written), ""
         if score is None:
             if is_missing(written):

@@ -156,10 +156,12 @@ class _SheetCells:
         """Return the header, its line and the rows under it; None if it is not a table."""
         above = list(islice(self._plain_rows(), MOST_ROWS_ABOVE))
         widest = max((_filled(row) for _, row in above), default=0)
-        at = next((n for n, (_, row) in enumerate(above) if 2 * _filled(row) >= widest > 1), None)
-        if at is None:
+        index = next(
+            (n for n, (_, row) in enumerate(above) if 2 * _filled(row) >= widest > 1), None
+        )
+        if index is None:
             return None
-        rows = islice(self._rows(), at, None)
+        rows = islice(self._rows(), index, None)
         line, header = next(rows, (0, []))
         if self._has_groups(line - 1) and (names := next(rows, None)) is not None:
             line, header = names[0], list(map(_grouped, header, names[1]))

@@ -86,8 +86,8 @@ class WordRatings:
                 " as numbers on one scale, or all as words of one pair"
             )
             for kind in kinds.keys() - {usual}:
-                for at, own, column, value in kinds[kind].listed:
-                    errors.add(at, own, column, f"{value} {message}")
+                for source, number, column, value in kinds[kind].listed:
+                    errors.add(source, number, column, f"{value} {message}")
         return errors.total > total
 
 

@@ -209,17 +209,17 @@ def _read(path: Path) -> tuple[LockFile, list[dict[str, Any]]]:
         raise ImproveError(f"{path} cannot be read.") from None
     # Split only at the line ends that were written: names may contain other line separators.
     written = [each for each in enumerate(text.split("\n"), start=1) if each[1].strip()]
-    (at, first), *others = written or [(1, "")]
+    (number, first), *others = written or [(1, "")]
     is_draw = not first or '"share"' in first
     try:
         draw = _Draw.model_validate(json.loads(first))
         looks = []
-        for at, line in others:  # noqa: B007 - the message names it
+        for number, line in others:  # noqa: B007 - the message names it
             looks.append(_look_in(line))
     except (TypeError, ValueError):
         remedy = "Restore it, from version control for instance" if is_draw else "Name another file"
         raise ImproveError(
-            f"{path}, line {at}: this is no record of locked documents. {remedy}."
+            f"{path}, line {number}: this is no record of locked documents. {remedy}."
         ) from None
     return LockFile(path, draw.share, draw.seed, draw.looks_allowed, draw.locked_at), looks
 

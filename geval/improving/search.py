@@ -173,7 +173,7 @@ def _panel(ground: Ground) -> list[FoundChange]:
         return []  # the best single judge won: that is a choice
     votes = effective_votes(arms, members)
     worth = "" if votes is None else f", worth {votes:.1f} that err independently"
-    judges = {ground.arms[at].judge.name for at in members}
+    judges = {ground.arms[index].judge.name for index in members}
     about = f"{len(members)} scores of {len(judges)} judges{worth}"
     formula = _on_scale(arms, ground, chosen)
     return [_ranked(ground, FreeChange.PANEL, f"Panel of {len(judges)}", formula, chosen, about)]
@@ -207,11 +207,11 @@ def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
     return CriterionFormula(
         members=tuple(
             Member(
-                judge=ground.arms[at].judge.name,
-                criterion=ground.arms[at].criterion,
-                weight=float(slope * chosen.formula.weights[at]),
+                judge=ground.arms[index].judge.name,
+                criterion=ground.arms[index].criterion,
+                weight=float(slope * chosen.formula.weights[index]),
             )
-            for at in members
+            for index in members
         ),
         intercept=float(intercept),
     )

@@ -119,7 +119,7 @@ class DecisionRequest:
 
 def names_of(count: int) -> tuple[str, ...]:
     """Return names for `count` questions. They are meaningless, as a model may read them."""
-    return (NAME,) if count == 1 else tuple(f"{NAME}_{at}" for at in range(1, count + 1))
+    return (NAME,) if count == 1 else tuple(f"{NAME}_{index}" for index in range(1, count + 1))
 
 
 def levels_of(scale: Scale) -> tuple[str, ...]:
@@ -237,14 +237,14 @@ def _shares(given: Any, levels: int) -> list[float]:
         entries = [(_index(key), value) for key, value in given.items()]
     elif isinstance(given, Sequence) and not isinstance(given, str):
         entries = [
-            (_index(each.get("value", at)), each.get("probability"))
+            (_index(each.get("value", index)), each.get("probability"))
             if isinstance(each, Mapping)
-            else (at, each)
-            for at, each in enumerate(given)
+            else (index, each)
+            for index, each in enumerate(given)
         ]
     else:
         raise ValueError("it has no probabilities of levels")
-    if sorted(at for at, _value in entries) != list(range(levels)):
+    if sorted(index for index, _value in entries) != list(range(levels)):
         raise ValueError(f"it has not one probability for each of the {levels} levels")
     return _summed([_share(value) for _at, value in sorted(entries, key=lambda entry: entry[0])])
 

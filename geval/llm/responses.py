@@ -208,8 +208,8 @@ def _parts(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _tokens(texts: list[list[dict[str, Any]]]) -> list[Any] | None:
     """Return the tokens of all parts; None unless each part with text has tokens."""
     listed: list[Any] = []
-    for at, parts in enumerate(texts):
-        if at:
+    for index, parts in enumerate(texts):
+        if index:
             listed.append({"token": "\n", "logprob": 0.0})
         for part in parts:
             tokens = part["logprobs"]

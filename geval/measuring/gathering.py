@@ -120,8 +120,8 @@ class Gatherer:
     def add(self, row: Row) -> None:
         """Add a row; turns of conversations are ignored, as no number depends on them."""
         if isinstance(row, OutputRow):
-            at = self._of(row)
-            self.texts[at] = row.output
+            index = self._of(row)
+            self.texts[index] = row.output
             self._add_session(self.sessions, row)
         elif isinstance(row, RatingRow | JudgeScoreRow):
             self.words.add(row)
@@ -146,11 +146,11 @@ class Gatherer:
             self._criterion(row.criterion)
 
     def _output(self, document: str, system: str) -> int:
-        at = (
+        index = (
             self.documents.setdefault(document, len(self.documents)),
             self.systems.setdefault(system, len(self.systems)),
         )
-        return self.outputs.setdefault(at, len(self.outputs))
+        return self.outputs.setdefault(index, len(self.outputs))
 
     def _of(self, row: OutputRow | ScoreRow | RepliesRow) -> int:
         return self._output(row.doc_id or row.source, row.system_id)
@@ -174,15 +174,17 @@ class Gatherer:
             InputError: they contradict the outputs of a document.
         """
         by_outputs = self.sessions if any(self.sessions.values()) else {}
-        for name, at in self.documents.items():
-            beside, own = self.sessions_beside.get(at), by_outputs.get(at)
+        for name, index in self.documents.items():
+            beside, own = self.sessions_beside.get(index), by_outputs.get(index)
             if beside and own is not None and own != beside:
                 raise InputError(
                     f"Document {name} is a turn of {beside} beside its ratings or scores, and of"
                     f" {own or 'no session'} beside its outputs: give both the same session_id."
                 )
         sessions = self.sessions_beside | by_outputs
-        return in_sessions((at, name, sessions.get(at, "")) for name, at in self.documents.items())
+        return in_sessions(
+            (index, name, sessions.get(index, "")) for name, index in self.documents.items()
+        )
 
     def _criterion(self, name: str) -> str:
         self.criteria.setdefault(name.lower(), name)
@@ -208,12 +210,12 @@ class Gatherer:
     def _add_rating(self, row: RatingRow) -> None:
         rater = self._rater(row.rater, is_mean=row.is_mean)
         values = self.ratings.setdefault(self._criterion(row.criterion), _Values())
-        at = self._of(row)
+        index = self._of(row)
         if row.session:
             self._add_session(self.sessions_beside, row)
         if row.probability is not None:
-            values.stated[at] = row.probability
-        values.output.append(at)
+            values.stated[index] = row.probability
+        values.output.append(index)
         values.rater.append(rater.pk - 1)
         values.value.append(row.score)
         values.seen.add(row.score)
@@ -260,11 +262,11 @@ class Gatherer:
                     else outcome.detail
                 )
             if isinstance(outcome, Scored):
-                key, at = (about, self._judge(row.judge)), self._of(row)
-                by_itself = by_themselves.get(key, {}).get(at)
+                key, index = (about, self._judge(row.judge)), self._of(row)
+                by_itself = by_themselves.get(key, {}).get(index)
                 if by_itself is None:
                     values = self.scores.setdefault(key, _Values())
-                    values.output.append(at)
+                    values.output.append(index)
                     values.value.append(outcome.value)
                 elif not contradictions.are_same(outcome.value, by_itself):
                     document = row.doc_id or row.source
@@ -313,16 +315,16 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         gatherer.add(row)
     preferred = [(row, *gatherer.pairs_of(row)) for row in gatherer.preferences]
     documents = gatherer.documents_in_sessions()
-    order, outputs = _in_order(gatherer, [at for at, _name, _session in documents])
+    order, outputs = _in_order(gatherer, [index for index, _name, _session in documents])
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
     gatherer.read_replies(criteria)
-    given = [gatherer.texts.get(at) for at in order.tolist()]
+    given = [gatherer.texts.get(index) for index in order.tolist()]
     texts = tuple(text or "" for text in given)
     systems = tuple(gatherer.systems)
     data = ReportData(
-        document_ids=np.array([at + 1 for at, _name, _session in documents], dtype=np.int64),
+        document_ids=np.array([index + 1 for index, _name, _session in documents], dtype=np.int64),
         system_ids=np.arange(1, len(systems) + 1),
         doc_ids=tuple(name for _at, name, _session in documents),
         sessions=tuple(session for _at, _name, session in documents),
@@ -363,11 +365,11 @@ def _weighing(human: HumanScores, stated: Mapping[int, float], place: np.ndarray
     """Return the ratings with weights from stated probabilities, as on a site."""
     if not stated:
         return human
-    at = place[np.fromiter(stated, dtype=np.int64)]
+    indexes = place[np.fromiter(stated, dtype=np.int64)]
     probability = np.where(np.isnan(human.mean), 0.0, 1.0)
-    probability[at] = list(stated.values())
+    probability[indexes] = list(stated.values())
     top = np.zeros(len(place), dtype=bool)
-    top[at] = probability[at] == 0
+    top[indexes] = probability[indexes] == 0
     return Sampled(probability, top).weighing(human)
 
 

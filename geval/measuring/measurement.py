@@ -191,7 +191,7 @@ class Measurement:
     ) -> list[Disagreement]:
         named = judge or (row.judge.name if row.judge else "")
         gaps = self._gaps(row, judge)
-        return [self._disagreement(row, named, gaps, at) for at in gaps.order[:most].tolist()]
+        return [self._disagreement(row, named, gaps, index) for index in gaps.order[:most].tolist()]
 
     def _gaps(self, row: VerdictRow, judge: str | None) -> Gaps:
         named = judge or (row.judge.name if row.judge else "")

@@ -227,7 +227,7 @@ def criterion_annotators(
         facets.reason,
         classes.reason,
         len(split),
-        tuple(_split(data, human, knows, at) for at in split[:MOST_SPLIT].tolist()),
+        tuple(_split(data, human, knows, index) for index in split[:MOST_SPLIT].tolist()),
     )
 
 
@@ -246,14 +246,14 @@ def _annotators(
         AnnotatorNumbers(
             pk,
             name,
-            int(given[at]),
-            int(shared[at]),
+            int(given[index]),
+            int(shared[index]),
             agreement.leave_one_out.get(name, alone).estimate,
-            facets.raters[at],
-            knows.raters[at],
-            classes.raters[at],
+            facets.raters[index],
+            knows.raters[index],
+            classes.raters[index],
         )
-        for at, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True))
+        for index, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True))
     ]
     return tuple(sorted(annotators, key=_strictness))
 

@@ -52,10 +52,10 @@ def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
 
 def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:
     """Return (raters, caution) pairs: who is left out of the annotator test."""
-    left_out = sorted({at for result in criterion.judges for at in result.alt_test.left_out})
+    left_out = sorted({index for result in criterion.judges for index in result.alt_test.left_out})
     if not left_out:
         return []
-    names = [criterion.annotators[at] for at in left_out]
+    names = [criterion.annotators[index] for index in left_out]
     are = (
         "is not shown to agree with the others and is"
         if len(names) == 1

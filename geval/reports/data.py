@@ -74,8 +74,8 @@ class ReportData:
         """The unit of each document, numbered in order of first occurrence; shape (documents,)."""
         if not any(self.sessions):
             return np.arange(len(self.doc_ids))
-        _, first, at = np.unique(self.unit_names, return_index=True, return_inverse=True)
-        unit: IntArray = np.argsort(np.argsort(first))[at]
+        _, first, indexes = np.unique(self.unit_names, return_index=True, return_inverse=True)
+        unit: IntArray = np.argsort(np.argsort(first))[indexes]
         return unit
 
     def units_on(self, criterion_id: int) -> Outputs:

@@ -109,15 +109,15 @@ def _tile(
 def _bubbles(
     subject: Subject, scores: FloatArray, both: np.ndarray, tile: tuple[float, float] | None
 ) -> tuple[Bubble, ...]:
-    at = np.flatnonzero(both)
+    indexes = np.flatnonzero(both)
     if tile is None:
-        places = np.stack([_rounded(subject.human[at]), _rounded(scores[at])])
+        places = np.stack([_rounded(subject.human[indexes]), _rounded(scores[indexes])])
     else:
-        places = _hexagons(subject.human[at], scores[at], *tile)
+        places = _hexagons(subject.human[indexes], scores[indexes], *tile)
     middles, place = np.unique(places, axis=1, return_inverse=True)
     place = place.reshape(-1)
     order = np.argsort(place, kind="stable")
-    groups = np.split(at[order], np.cumsum(np.bincount(place))[:-1]) if len(at) else []
+    groups = np.split(indexes[order], np.cumsum(np.bincount(place))[:-1]) if len(indexes) else []
     return tuple(
         Bubble(float(x), float(y), len(group), tuple(_ids(subject, group[:MOST_MEMBERS])))
         for (x, y), group in zip(middles.T, groups, strict=True)
@@ -184,7 +184,7 @@ def _sides(subject: Subject) -> tuple[list[str], list[bool], list[FloatArray]]:
     human = subject.data.humans[subject.criterion.pk]
     ratings = np.bincount(human.ratings.rater, minlength=human.ratings.raters)
     most = np.sort(np.argsort(-ratings, kind="stable")[:MOST_SIDES])
-    raters = [(human.annotators[at], human.ratings.values_of(at)) for at in most]
+    raters = [(human.annotators[index], human.ratings.values_of(index)) for index in most]
     names = [name for name, _ in (*judges, *raters)]
     people = [False] * len(judges) + [True] * len(raters)
     return names, people, [values for _, values in (*judges, *raters)]

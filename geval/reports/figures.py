@@ -155,9 +155,9 @@ def scatter(subject: Subject) -> Figure:
     left_out = 0
     for index, judge in enumerate(subject.result.judges):
         scores = subject.scores(judge)
-        at = np.flatnonzero(~np.isnan(human) & ~np.isnan(scores))
-        shown = _sample(at)
-        left_out += len(at) - len(shown)
+        indexes = np.flatnonzero(~np.isnan(human) & ~np.isnan(scores))
+        shown = _sample(indexes)
+        left_out += len(indexes) - len(shown)
         x, y = np.round(human[shown], 4).tolist(), np.round(scores[shown], 4).tolist()
         texts = [" · ".join(subject.data.name_of(output)) for output in shown]
         is_best = best is not None and judge.pk == best.pk
@@ -239,8 +239,8 @@ def documents(subject: Subject) -> Figure:
             }
         )  # fmt: skip
         rows.extend(
-            (judge.named, subject.data.doc_ids[at], f"{values[at]:.2f}")
-            for at in np.flatnonzero(~np.isnan(values))
+            (judge.named, subject.data.doc_ids[position], f"{values[position]:.2f}")
+            for position in np.flatnonzero(~np.isnan(values))
         )
     return Figure(
         title=title_of(subject, "documents"),
@@ -365,7 +365,9 @@ def scores(subject: Subject) -> Figure:
         traces.append(
             {"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}}
         )
-        rows.extend((name, at, f"{share:.1%}") for at, share in zip(names, shares, strict=True))
+        rows.extend(
+            (name, point, f"{share:.1%}") for point, share in zip(names, shares, strict=True)
+        )
     return Figure(
         title=title_of(subject, "scores"),
         caption=(

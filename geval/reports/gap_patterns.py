@@ -232,9 +232,9 @@ def length_drawing(
             bin_.gap.outputs,
             axis.at(bin_.gap.mean),
             _span(axis, bin_.gap),
-            22 * at + 13,
+            22 * index + 13,
         )
-        for at, bin_ in enumerate(bins)
+        for index, bin_ in enumerate(bins)
     )
     is_found = any(cluster.kind == "length" for cluster in clusters)
     ticks = ticks_at(axis, round_numbers(ends))

@@ -52,9 +52,9 @@ def gap_rows(
     """
     rows = []
     for rank, place in enumerate(places, start=1):
-        at = int(gaps.at[place])
-        pk = int(data.output_ids[at])
-        doc_id, system = data.name_of(at)
+        index = int(gaps.at[place])
+        pk = int(data.output_ids[index])
+        doc_id, system = data.name_of(index)
         rows.append(
             GapRow(
                 rank,

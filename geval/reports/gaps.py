@@ -59,7 +59,7 @@ def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) 
     scores = data.judges.get((criterion.pk, judge))
     if scores is None:
         scores = np.full(len(data.outputs), np.nan)
-    at = np.flatnonzero(~np.isnan(human.mean + scores))
+    indexes = np.flatnonzero(~np.isnan(human.mean + scores))
     outputs, (people, given) = complete(data.outputs_on(criterion.pk), human.mean, scores)
     units, _ = complete(data.units_on(criterion.pk), human.mean, scores)
     mapped = is_elsewhere(given, criterion.scale)
@@ -67,12 +67,12 @@ def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) 
     gap = np.round(comparable - people, DIGITS)
     shift = remembered(mean_gap, units, gap) if len(gap) else None
     if by == "apart":
-        strength = spreads(human.ratings)[at]
+        strength = spreads(human.ratings)[indexes]
     elif by == "shifted" and shift is not None:
         strength = np.abs(gap - shift.mean)
     else:
         strength = np.abs(gap)
-    return Gaps(outputs, at, people, given, gap, strength, shift, mapped)
+    return Gaps(outputs, indexes, people, given, gap, strength, shift, mapped)
 
 
 def strongest(data: ReportData, gaps: Gaps, most: int) -> tuple[ReportData, Gaps]:

@@ -151,19 +151,19 @@ def leaderboard(
     documents = LeftOut.each(questions)
     wins, ties = np.zeros((2, documents.groups, size, size))
     left, sided = np.zeros((2, questions))
-    for row, at in zip(pairs, question, strict=True):
+    for row, position in zip(pairs, question, strict=True):
         answers_of_pairs[row.pair].append(row.value)
         sides = (place[row.first], place[row.second])
         first, second = sides if row.value >= 0 else sides[::-1]
-        group = documents.group[at]
+        group = documents.group[position]
         if row.value:
             wins[group, first, second] += 1
         else:
             ties[group, first, second] += 1
             ties[group, second, first] += 1
         if row.value and row.first_was_left is not None:
-            sided[at] += 1
-            left[at] += (row.value > 0) == row.first_was_left
+            sided[position] += 1
+            left[position] += (row.value > 0) == row.first_was_left
     every_win, every_tie = wins.sum(axis=0), ties.sum(axis=0)
     compared = np.flatnonzero((every_win + every_win.T + every_tie).sum(axis=1) > 0)
     part = np.ix_(np.arange(documents.groups), compared, compared)
@@ -226,8 +226,8 @@ def _agreement(
     if not known:
         return ()
     choices = [
-        PairChoice(at, row.pair, row.annotator, int(np.sign(row.value)))
-        for row, at in zip(known, question, strict=True)
+        PairChoice(index, row.pair, row.annotator, int(np.sign(row.value)))
+        for row, index in zip(known, question, strict=True)
     ]
     sides = []
     for judge in judges:

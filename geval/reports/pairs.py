@@ -36,8 +36,8 @@ def pair_on(data: ReportData, criterion: CriterionLike, first: int, second: int)
     a, b = scores
     if a is None or b is None:
         return None
-    at = np.flatnonzero(~np.isnan(human + a + b))
-    if not len(at):
+    indexes = np.flatnonzero(~np.isnan(human + a + b))
+    if not len(indexes):
         return None
     outputs, (human, a, b) = complete(data.units_on(criterion.pk), human, a, b)
     scale = criterion.scale
@@ -46,7 +46,7 @@ def pair_on(data: ReportData, criterion: CriterionLike, first: int, second: int)
         for side in (a, b)
     )
     agrees = who_agrees(human, first_on, second_on, unit_of(scale))
-    return Pair(criterion, outputs, at, human, a, b, first_on, second_on, agrees)
+    return Pair(criterion, outputs, indexes, human, a, b, first_on, second_on, agrees)
 
 
 def unit_of(scale: Scale) -> float:

@@ -264,13 +264,13 @@ def _judge_json(judge: ProbabilityCalibration, nothing: ReadNothing) -> dict[str
         "in_words": in_words(judge, nothing),
         "diagram": [
             {
-                "probability": at.score,
-                "share_of_ratings": at.rating,
+                "probability": bin_.score,
+                "share_of_ratings": bin_.rating,
                 "low": interval.low,
                 "high": interval.high,
-                "count": at.outputs,
+                "count": bin_.outputs,
             }
-            for at, interval in judge.curve
+            for bin_, interval in judge.curve
         ],
     }
 
@@ -297,11 +297,11 @@ def on_scale(
         output, point, share: the output's id and the point of each share.
     """
     scale = np.array(points)
-    at = positions(output, data.output_ids)
+    indexes = positions(output, data.output_ids)
     nearest = np.abs(np.nan_to_num(point, nan=np.inf)[:, None] - scale).argmin(axis=1)
-    is_there = (at >= 0) & (np.abs(point - scale[nearest]) <= NEAR) & np.isfinite(share)
+    is_there = (indexes >= 0) & (np.abs(point - scale[nearest]) <= NEAR) & np.isfinite(share)
     table = np.zeros((len(data.output_ids), len(scale)))
-    table[at[is_there], nearest[is_there]] = share[is_there]
+    table[indexes[is_there], nearest[is_there]] = share[is_there]
     total = table.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(total >= LEAST_ON_SCALE, table / total, np.nan)

@@ -230,7 +230,7 @@ class CriterionResult:
         reason = test.winning_rate.reason
         if not reason or not test.left_out:
             return reason
-        names = ", ".join(self.annotators[at] for at in test.left_out)
+        names = ", ".join(self.annotators[index] for index in test.left_out)
         return f"{reason}; not shown to agree with the others: {names}"
 
     @property
@@ -258,11 +258,11 @@ class CriterionResult:
     def best_at_passing(self) -> "JudgeResult | None":
         """The judge with the highest kappa that corrects pass rates; None if none does."""
         kappas = {
-            at: passing.kappa.estimate.value or 0.0
-            for at, result in enumerate(self.judges)
+            index: passing.kappa.estimate.value or 0.0
+            for index, result in enumerate(self.judges)
             if (passing := result.analysis.passing) and passing.systems
         }
-        return self.judges[max(kappas, key=lambda at: kappas[at])] if kappas else None
+        return self.judges[max(kappas, key=lambda index: kappas[index])] if kappas else None
 
     @property
     def verdict(self) -> Verdict:
@@ -692,7 +692,7 @@ def _compared(
         lambda missing: compare_pairs(
             outputs,
             human,
-            [tuple(judged[name] for name in pairs[at]) for at in missing],
+            [tuple(judged[name] for name in pairs[index]) for index in missing],
             coefficient,
             over,
         ),

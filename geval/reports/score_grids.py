@@ -62,8 +62,8 @@ def grid_of(pair: Pair) -> Grid:
     counts = score_grid(pair.first_on, pair.second_on, points)
     size = len(points)
     step = 82.0 / size
-    places = [f"{14 + step * (at + 0.5):.2f}%" for at in range(size)]
-    heights = [f"{88 - step * (at + 0.5):.2f}%" for at in range(size)]
+    places = [f"{14 + step * (index + 0.5):.2f}%" for index in range(size)]
+    heights = [f"{88 - step * (index + 0.5):.2f}%" for index in range(size)]
     names = tuple(short(round(float(point), 2)) for point in points)
     total, most = int(counts.counts.sum()), int(counts.counts.max())
     bubbles = tuple(
@@ -81,7 +81,7 @@ def grid_of(pair: Pair) -> Grid:
     return Grid(
         pair.criterion.name,
         counts.same,
-        tuple((names[at], places[at], heights[at]) for at in shown),
+        tuple((names[index], places[index], heights[index]) for index in shown),
         bubbles,
         names,
         tuple(

@@ -211,8 +211,8 @@ class KnownSoFar:
 
 def in_order(so_far: CriterionSoFar, order: list[int]) -> tuple[FloatArray, FloatArray | None]:
     """Return documents' coefficients in the order in which they were scored, and their weights."""
-    at = [at for at in order if at < len(so_far.by_document)]
-    return so_far.by_document[at], None if so_far.weight is None else so_far.weight[at]
+    kept = [index for index in order if index < len(so_far.by_document)]
+    return so_far.by_document[kept], None if so_far.weight is None else so_far.weight[kept]
 
 
 def next_goal_in_words(

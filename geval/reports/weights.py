@@ -72,8 +72,8 @@ class ChoosingCampaign:
         (outputs,)."""
         assert self.probability is not None
         probabilities = np.zeros(len(outputs))
-        at = positions(self.probability[:, 0], outputs)
-        probabilities[at[at >= 0]] = self.probability[at >= 0, 1]
+        indexes = positions(self.probability[:, 0], outputs)
+        probabilities[indexes[indexes >= 0]] = self.probability[indexes >= 0, 1]
         return probabilities * self.answered
 
 
@@ -108,11 +108,11 @@ def sampling_by_criterion(
         top = in_tops & ~in_draws & ~elsewhere
         if criterion in stated:
             output, probabilities = stated[criterion]
-            at = positions(output, outputs)
-            at, probabilities = at[at >= 0], probabilities[at >= 0]
+            indexes = positions(output, outputs)
+            indexes, probabilities = indexes[indexes >= 0], probabilities[indexes >= 0]
             if not by_draw:
-                probability[at] = probabilities
-            top[at[probabilities == 0]] = True
+                probability[indexes] = probabilities
+            top[indexes[probabilities == 0]] = True
         sampled[criterion] = Sampled(probability, top)
     return sampled
 

@@ -56,8 +56,8 @@ def human_means(
     given = np.full((len(raters), len(documents), len(systems)), np.nan)
     for row in rows:
         if row["criterion"] == criterion:
-            at = raters[row["annotator"]], documents[row["doc_id"]], systems[row["system_id"]]
-            given[at] = float(row["score"])
+            index = raters[row["annotator"]], documents[row["doc_id"]], systems[row["system_id"]]
+            given[index] = float(row["score"])
     return Ratings.of_table(given.reshape(len(raters), -1)).means().reshape(given.shape[1:])
 
 

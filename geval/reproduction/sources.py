@@ -142,7 +142,7 @@ def _sampled_replies(checkout: Path) -> Iterator[tuple[str, bytes]]:
     """Merge four files of replies, one per criterion; turns are numbered in the order of the
     corpus."""
     corpus = _read_json(checkout / "data" / "topical_chat.json", list)
-    turns = {source: f"tc-{at:02}" for at, source in enumerate(_in_order(corpus, "source"))}
+    turns = {source: f"tc-{index:02}" for index, source in enumerate(_in_order(corpus, "source"))}
     for path, ending in (
         ("topical_chat/gpt35_geval_responses.json.gz", "geval"),
         ("topical_chat/gpt35_geval_no_auto_cot_responses.json.gz", "geval_no_auto_cot"),

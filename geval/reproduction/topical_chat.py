@@ -105,8 +105,8 @@ def sampled(
                 item["all_responses"], scale=SCALES[name], criterion=name, read=read
             )
             if isinstance(outcome, Scored):
-                at = documents[item["doc_id"]], systems[item["system_id"]]
-                human[at], judge[at] = item["scores"][name], outcome.value
+                index = documents[item["doc_id"]], systems[item["system_id"]]
+                human[index], judge[index] = item["scores"][name], outcome.value
         estimates = of_tables(human, judge).estimates
         note = "" if read else OUR_READING
         for column, value in (

@@ -85,8 +85,8 @@ def soft_pairwise_test(
 
     values = accuracy(one), accuracy(other)
     drawn = np.empty(len(swaps))
-    for at, swap in enumerate(swaps):
-        drawn[at] = accuracy(np.where(swap, one, other)) - accuracy(np.where(swap, other, one))
+    for index, swap in enumerate(swaps):
+        drawn[index] = accuracy(np.where(swap, one, other)) - accuracy(np.where(swap, other, one))
     return _test(values, drawn)
 
 

@@ -98,8 +98,8 @@ class Coincidences:
         """Return observed over expected disagreement without each group, and last with all; shape
         (groups + 1,), NaN where none is expected."""
         shape = (self.groups + 1, len(self.values))
-        at = self.group * shape[1] + self.first
-        of_group = sums(at, self.weight, shape[0] * shape[1]).reshape(shape)
+        indexes = self.group * shape[1] + self.first
+        of_group = sums(indexes, self.weight, shape[0] * shape[1]).reshape(shape)
         kept = of_group.sum(axis=0) - of_group  # the last group is empty, so nothing is left out
         total = kept.sum(axis=1)
         points = np.broadcast_to(self._points(measurement, kept), shape)
@@ -125,16 +125,16 @@ class Coincidences:
         """Return the sum of weighted distances without each group; shape (groups + 1,)."""
         if measurement == "ordinal":  # whose points depend on the group left out
             apart = (
-                ((at[self.first] - at[self.second]) ** 2)[self.group != group]
+                ((point[self.first] - point[self.second]) ** 2)[self.group != group]
                 @ self.weight[self.group != group]
-                for group, at in enumerate(points)
+                for group, point in enumerate(points)
             )
             return np.fromiter(apart, dtype=float)
-        at = points[0]
+        point = points[0]
         distance = (
             self.first != self.second
             if measurement == "nominal"
-            else (at[self.first] - at[self.second]) ** 2
+            else (point[self.first] - point[self.second]) ** 2
         )
         of_group = sums(self.group, self.weight * distance, self.groups + 1)
         return np.asarray(of_group.sum() - of_group)
@@ -300,14 +300,14 @@ def _behind_in_documents(
         for side in (values[order], ratings.value[order])
     ]
     some = ~np.isnan(sides[0]) | ~np.isnan(sides[1])
-    rater, at = np.divmod(pairs[some], outputs.documents)
+    rater, document = np.divmod(pairs[some], outputs.documents)
     behind = np.nan_to_num(sides[0][some]) - np.nan_to_num(sides[1][some])
-    against_others = _AgainstOthers(ratings.raters, rater, at, behind)
+    against_others = _AgainstOthers(ratings.raters, rater, document, behind)
     estimate = against_others.estimate(NOBODY_SCORED)
     if estimate.value is None:
         return BehindARater(None, reason=estimate.reason)
     documents = LeftOut.each(outputs.documents)
-    counting = len(np.unique(at))
+    counting = len(np.unique(document))
     if counting < INTERVAL_DOCUMENTS:
         reason = TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
         return BehindARater(estimate.value, reason=reason)
@@ -402,9 +402,9 @@ def _each_at_level(
     each: list[float | None] = []
     for mine in np.split(order, ends[:-1]) if len(ends) else []:
         own, rest = values[mine], others[mine]
-        at = ratings.output[mine]
+        output = ratings.output[mine]
         rated = Outputs(
-            outputs.document[at], outputs.system[at], outputs.documents, outputs.systems
+            outputs.document[output], outputs.system[output], outputs.documents, outputs.systems
         )
         if level == "system":
             own, rest = system_means(rated, own, rest)
@@ -442,9 +442,10 @@ class _AgainstOthers:
     def means_without(self, documents: LeftOut) -> FloatArray:
         """Return the mean over annotators without each group of documents; shape (groups,)."""
         shape = (documents.groups, self.raters)
-        at = documents.group[self.document] * self.raters + self.rater
+        indexes = documents.group[self.document] * self.raters + self.rater
         total, count = (
-            sums(at, values, shape[0] * shape[1]).reshape(shape) for values in (self.value, None)
+            sums(indexes, values, shape[0] * shape[1]).reshape(shape)
+            for values in (self.value, None)
         )
         means = mean_of(total.sum(axis=0) - total, count.sum(axis=0) - count)
         return mean_of_rows(means)
@@ -462,8 +463,8 @@ def _against_others(
         within_pairs, values[order], ratings.others[order], coefficient
     )
     some = ~np.isnan(coefficients)
-    rater, at = np.divmod(pairs[some], outputs.documents)
-    return _AgainstOthers(ratings.raters, rater, at, coefficients[some])
+    rater, document = np.divmod(pairs[some], outputs.documents)
+    return _AgainstOthers(ratings.raters, rater, document, coefficients[some])
 
 
 @lru_cache(maxsize=1)

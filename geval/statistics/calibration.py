@@ -70,21 +70,21 @@ def _pooled(mean: list[float], count: list[float]) -> FloatArray:
     means: list[float] = []
     weights: list[float] = []
     sizes: list[int] = []
-    at, last = 0, len(mean)
-    while at < last:
-        value, weight, size = mean[at], count[at], 1
-        at += 1
+    position, last = 0, len(mean)
+    while position < last:
+        value, weight, size = mean[position], count[position], 1
+        position += 1
         if means and means[-1] >= value:
             before = weights.pop()
             total = before * means.pop() + weight * value
             weight += before
             value = total / weight
             size += sizes.pop()
-            while at < last and value >= mean[at]:
-                total += count[at] * mean[at]
-                weight += count[at]
+            while position < last and value >= mean[position]:
+                total += count[position] * mean[position]
+                weight += count[position]
                 value = total / weight
-                size, at = size + 1, at + 1
+                size, position = size + 1, position + 1
             while means and means[-1] >= value:
                 before = weights.pop()
                 total += before * means.pop()
@@ -197,10 +197,10 @@ def _linked(
         below: FloatArray = np.cumsum(count, dtype=float) - count / 2
         return Isotonic(x, _hazen(below, ratings, weight))
     # Hazen's quantiles; numpy's take quadratic time in the number of quantiles.
-    at = np.clip(np.cumsum(count) - count / 2 - 0.5, 0, len(ratings) - 1)
-    low = np.floor(at).astype(np.int64)
+    rank = np.clip(np.cumsum(count) - count / 2 - 0.5, 0, len(ratings) - 1)
+    low = np.floor(rank).astype(np.int64)
     high = np.minimum(low + 1, len(ratings) - 1)
-    return Isotonic(x, ratings[low] + (ratings[high] - ratings[low]) * (at - low))
+    return Isotonic(x, ratings[low] + (ratings[high] - ratings[low]) * (rank - low))
 
 
 def _hazen(at: FloatArray, ratings: FloatArray, weight: FloatArray) -> FloatArray:
@@ -237,7 +237,7 @@ def reliability(
         weight: shape (n,), the sampling weights.
     """
     place = bins_of(judge, bins)
-    return tuple(_bin(judge, human, weight, place == at) for at in np.unique(place))
+    return tuple(_bin(judge, human, weight, place == index) for index in np.unique(place))
 
 
 def reliability_intervals(
@@ -255,10 +255,10 @@ def reliability_intervals(
     place = bins_of(judge, bins)
     return tuple(
         (
-            _bin(judge, human, outputs.weight, place == at),
-            _mean_interval(outputs.part(place == at), human[place == at]),
+            _bin(judge, human, outputs.weight, place == index),
+            _mean_interval(outputs.part(place == index), human[place == index]),
         )
-        for at in np.unique(place)
+        for index in np.unique(place)
     )
 
 

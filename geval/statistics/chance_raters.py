@@ -177,6 +177,6 @@ def _is_copy(pair: Copy, pairs: Sequence[Copy]) -> bool:
 
 def _shared(answers: FloatArray, first: int, second: int) -> Copy:
     in_common = ~np.isnan(answers[first]) & ~np.isnan(answers[second])
-    at = in_common.any(axis=1)
-    is_same = ((answers[first] == answers[second]) | ~in_common)[at].all(axis=1)
-    return Copy(first, second, int(is_same.sum()), int(at.sum()))
+    is_shared = in_common.any(axis=1)
+    is_same = ((answers[first] == answers[second]) | ~in_common)[is_shared].all(axis=1)
+    return Copy(first, second, int(is_same.sum()), int(is_shared.sum()))

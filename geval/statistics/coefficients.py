@@ -170,7 +170,7 @@ def concordance(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) 
     """Return the pairs of two vectors; shape (values,) each, nothing missing."""
     (of_x, at_x), (of_y, at_y) = (np.unique(side, return_inverse=True) for side in (x, y))
     total = len(x) if weight is None else float(weight.sum())
-    tied_x, tied_y = (_squares(np.bincount(at, weight)) for at in (at_x, at_y))
+    tied_x, tied_y = (_squares(np.bincount(index, weight)) for index in (at_x, at_y))
     if len(of_x) * len(of_y) <= max(LEAST_TABLE, TABLE_CELLS * len(x)):
         table = np.bincount(at_x * len(of_y) + at_y, weight, minlength=len(of_x) * len(of_y))
         table = table.reshape(len(of_x), len(of_y))

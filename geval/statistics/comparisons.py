@@ -100,10 +100,10 @@ def _agreed(pairs: list[ChoicePair], why_none: str) -> Agreed:
     if not pairs:
         return Agreed(Estimate.undefined(why_none), no_interval(why_none), 0, 0)
     places: dict[Hashable, int] = {}
-    at = np.array([places.setdefault(document, len(places)) for document, _, _ in pairs])
+    indexes = np.array([places.setdefault(document, len(places)) for document, _, _ in pairs])
     equal = np.array([first == second for _, first, second in pairs], dtype=float)
-    counted: FloatArray = np.bincount(at, weights=equal).astype(np.float64)
-    of: FloatArray = np.bincount(at).astype(np.float64)
+    counted: FloatArray = np.bincount(indexes, weights=equal).astype(np.float64)
+    of: FloatArray = np.bincount(indexes).astype(np.float64)
     return Agreed(
         Estimate(float(equal.mean())), share_interval(counted, of), len(pairs), len(places)
     )

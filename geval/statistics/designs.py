@@ -41,8 +41,8 @@ class SamplingUnits:
         if not whole_documents:
             return cls(np.arange(len(outputs)), len(outputs))
         together = outputs.documents if outputs.sessions is None else outputs.sessions
-        _, at = np.unique(together, return_inverse=True)
-        return cls(at, int(at.max()) + 1 if len(at) else 0)
+        _, indexes = np.unique(together, return_inverse=True)
+        return cls(indexes, int(indexes.max()) + 1 if len(indexes) else 0)
 
     def size(self, outputs: int) -> int:
         """Return how many units have about this many outputs; at least one."""

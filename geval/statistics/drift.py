@@ -84,13 +84,13 @@ def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArra
     """Return the ranks between which each score lies among the item's earlier scores and itself,
     from 0 to 1; NaN where there is no score, or no earlier one. Shape (items, askings) each."""
     low, high = np.full(asked.shape, np.nan), np.full(asked.shape, np.nan)
-    for at in range(asked.shape[1]):
-        earlier, now = np.hstack([frozen, asked[:, :at]]), asked[:, at : at + 1]
+    for index in range(asked.shape[1]):
+        earlier, now = np.hstack([frozen, asked[:, :index]]), asked[:, index : index + 1]
         earlier_count = (~np.isnan(earlier)).sum(axis=1)
         below, same = (earlier < now).sum(axis=1), (earlier == now).sum(axis=1)
         answered = ~np.isnan(now[:, 0]) & (earlier_count > 0)
-        low[answered, at] = (below / (earlier_count + 1))[answered]
-        high[answered, at] = ((below + same + 1) / (earlier_count + 1))[answered]
+        low[answered, index] = (below / (earlier_count + 1))[answered]
+        high[answered, index] = ((below + same + 1) / (earlier_count + 1))[answered]
     return low, high
 
 
@@ -99,10 +99,10 @@ def _capital(bets: FloatArray) -> FloatArray:
     capital = np.empty(bets.shape[1])
     asleep, awake = 1.0 - AT_ONCE, AT_ONCE
     with np.errstate(over="ignore"):
-        for at, factor in enumerate(np.exp(np.nansum(np.log(bets), axis=0))):
+        for index, factor in enumerate(np.exp(np.nansum(np.log(bets), axis=0))):
             awake = min((awake + STARTS * asleep) * factor, 1e300)
             asleep *= 1 - STARTS
-            capital[at] = awake + asleep
+            capital[index] = awake + asleep
     return capital
 
 

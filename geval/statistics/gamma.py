@@ -200,7 +200,7 @@ def _random(
     for _ in range(draws):
         drawn: list[Sequence[Mark]] = []
         while not any(drawn):
-            drawn = [people[at] for at in rng.integers(len(people), size=len(people))]
+            drawn = [people[index] for index in rng.integers(len(people), size=len(people))]
         moved, shifts = [], np.empty(0)
         for own in drawn:
             tried = rng.uniform(0, length, TRIES)

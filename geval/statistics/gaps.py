@@ -61,8 +61,8 @@ def gaps_by_length(
     edges = np.unique(np.quantile(words, np.linspace(0, 1, bins + 1)))
     place = np.clip(np.searchsorted(edges, words, side="right") - 1, 0, max(0, len(edges) - 2))
     length_bins = []
-    for at in np.unique(place):
-        in_bin = place == at
+    for index in np.unique(place):
+        in_bin = place == index
         gap = mean_gap(outputs.part(in_bin), gaps[in_bin])
         length_bins.append(LengthBin(int(words[in_bin].min()), int(words[in_bin].max()), gap))
     return tuple(length_bins)

@@ -124,8 +124,8 @@ def _chance(outputs: Outputs, ratings: Ratings, documents: LeftOut, credit: Cred
     values, code = np.unique(ratings.value, return_inverse=True)
     group = documents.group[outputs.document]
     shape = (documents.groups, len(values))
-    at = group[ratings.output] * shape[1] + code
-    share = sums(at, 1 / ratings.count[ratings.output], shape[0] * shape[1]).reshape(shape)
+    indexes = group[ratings.output] * shape[1] + code
+    share = sums(indexes, 1 / ratings.count[ratings.output], shape[0] * shape[1]).reshape(shape)
     rated = sums(group[ratings.count > 0], None, documents.groups)
     common = mean_of(_without(share), _without(rated)[:, None])
     number = len(values)

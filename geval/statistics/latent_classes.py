@@ -93,8 +93,8 @@ class Labels:
         """Return how often each rater gave each code to items of each class; shape (raters, codes,
         classes)."""
         columns = [
-            sums(self.cell, posterior[self.item, at], self.raters * self.classes)
-            for at in range(self.classes)
+            sums(self.cell, posterior[self.item, index], self.raters * self.classes)
+            for index in range(self.classes)
         ]
         return np.stack(columns, axis=-1).reshape(self.raters, self.classes, self.classes)
 
@@ -191,10 +191,10 @@ def latent_classes(
     enough = ratings.shared >= COMPETENCE_SHARED
     return LatentClasses(
         tuple(
-            _rater(fit, left_out, documents, at, outputs, ratings, float(wrong[at]))
-            if enough[at]
+            _rater(fit, left_out, documents, index, outputs, ratings, float(wrong[index]))
+            if enough[index]
             else RaterCompetence.undefined(FEW_SHARED)
-            for at in range(ratings.raters)
+            for index in range(ratings.raters)
         ),
         expected,
         surest,

@@ -249,10 +249,12 @@ class Outputs:
         if self.has_cells:
             return self, list(values)
         cells = self.document.astype(np.int64) * self.systems + self.system
-        own, at = np.unique(cells, return_inverse=True)
+        own, indexes = np.unique(cells, return_inverse=True)
         weight = np.ones(len(self)) if self.weight is None else self.weight
-        total, count = sums(at, weight, len(own)), sums(at, None, len(own))
-        means = [np.round(sums(at, side * weight, len(own)) / total, DIGITS) for side in values]
+        total, count = sums(indexes, weight, len(own)), sums(indexes, None, len(own))
+        means = [
+            np.round(sums(indexes, side * weight, len(own)) / total, DIGITS) for side in values
+        ]
         document, system = np.divmod(own, self.systems)
         return Outputs(document, system, self.documents, self.systems,
                        None if self.weight is None else total / count), means  # fmt: skip
@@ -392,7 +394,9 @@ def equal_pairs(rows: FloatArray) -> FloatArray:
 def positions(ids: np.ndarray, known: IntArray) -> IntArray:
     """Return the position of each id among the known ids; -1 for an unknown id."""
     order = np.argsort(known, kind="stable")
-    at = np.searchsorted(known, ids.astype(np.int64), sorter=order)
-    places = order[np.minimum(at, len(known) - 1)] if len(known) else np.zeros(len(ids), np.int64)
+    indexes = np.searchsorted(known, ids.astype(np.int64), sorter=order)
+    places = (
+        order[np.minimum(indexes, len(known) - 1)] if len(known) else np.zeros(len(ids), np.int64)
+    )
     is_known = known[places] == ids if len(known) else np.zeros(len(ids), dtype=bool)
     return np.where(is_known, places, -1)

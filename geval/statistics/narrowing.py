@@ -50,10 +50,10 @@ def narrowing(
     values, own = by_document[counts], None if weight is None else weight[counts]
     if len(values) < INTERVAL_DOCUMENTS:
         return ()
-    at = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(values), most).round().astype(int))
+    sizes = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(values), most).round().astype(int))
     steps = []
-    always = anytime_mean(values, at.tolist(), own, largest=largest)
-    for count, anytime in zip(at.tolist(), always, strict=True):
+    always = anytime_mean(values, sizes.tolist(), own, largest=largest)
+    for count, anytime in zip(sizes.tolist(), always, strict=True):
         first, of_first = values[:count], None if own is None else own[:count]
         interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:

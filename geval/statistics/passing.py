@@ -254,7 +254,7 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
     of_output = fold[outputs.document]
     values, place = np.unique(scores, return_inverse=True)
     own = np.ones(len(scores)) if outputs.weight is None else outputs.weight
-    at = (of_output * 2 + ~people) * len(values) + place
+    indexes = (of_output * 2 + ~people) * len(values) + place
 
     def judged(times: FloatArray) -> tuple[FloatArray, IntArray]:
         """Return the four counts of resamples, and each fold's cut.
@@ -263,7 +263,7 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
             times: shape (draws, documents), how often each document is in a resample.
         """
         draws, size = len(times), FOLDS * 2 * len(values)
-        where = np.arange(draws)[:, None] * size + at
+        where = np.arange(draws)[:, None] * size + indexes
         counted = sums(where.ravel(), (own * times[:, outputs.document]).ravel(), draws * size)
         tables = counted.reshape(draws, FOLDS, 2, len(values))
         others = tables.sum(axis=1, keepdims=True) - tables

@@ -212,7 +212,7 @@ def _curve(
         None if outputs.weight is None else np.repeat(outputs.weight, points),
     )
     curve = reliability_intervals(each, judge.ravel(), people.ravel(), bins=BINS)
-    return tuple((at, within(interval, 0.0, 1.0)) for at, interval in curve)
+    return tuple((bin_, within(interval, 0.0, 1.0)) for bin_, interval in curve)
 
 
 def squared_calibration_error(
@@ -239,8 +239,8 @@ def squared_calibration_error(
     squared = _from_different(apart, mass)
     left_out = np.array(
         [
-            _from_different(np.delete(apart, at, 0), np.delete(mass, at, 0))
-            for at in range(documents.groups)
+            _from_different(np.delete(apart, index, 0), np.delete(mass, index, 0))
+            for index in range(documents.groups)
         ]
     )
     interval, wide = (

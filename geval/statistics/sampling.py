@@ -124,9 +124,9 @@ def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> 
         # Outputs without a score are a separate group.
         groups.append(np.where(np.isnan(judge), len(cuts) + 1, np.searchsorted(cuts, judge)))
     for group in groups:
-        _, at = np.unique(group, return_inverse=True)
-        total = np.bincount(at, np.where(rated, squared, 0.0))
-        own = (total + SHRINKING * overall) / (np.bincount(at, rated) + SHRINKING)
-        predicted *= (own / overall)[at]
+        _, indexes = np.unique(group, return_inverse=True)
+        total = np.bincount(indexes, np.where(rated, squared, 0.0))
+        own = (total + SHRINKING * overall) / (np.bincount(indexes, rated) + SHRINKING)
+        predicted *= (own / overall)[indexes]
     errors: FloatArray = np.sqrt(predicted)
     return errors

@@ -174,8 +174,8 @@ def _documents(outputs: Outputs, values: FloatArray) -> tuple[np.ndarray, int, L
 
 def _sums(outputs: Outputs, present: np.ndarray, values: FloatArray) -> FloatArray:
     """Return sums over the outputs of each document that has any; shape (documents,)."""
-    _names, at = np.unique(outputs.document[present], return_inverse=True)
-    return np.asarray(np.bincount(at, weights=values[present]), dtype=float)
+    _names, indexes = np.unique(outputs.document[present], return_inverse=True)
+    return np.asarray(np.bincount(indexes, weights=values[present]), dtype=float)
 
 
 def _tested(

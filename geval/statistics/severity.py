@@ -111,7 +111,9 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
     severity, steps = model.fitted()
     share = _share_of_qualities(model.patterns, severity, steps)
     errors = model.errors(severity, steps, outputs) if has_intervals else None
-    raters = iter(_rater(at, severity, steps, values, share, errors) for at in range(len(severity)))
+    raters = iter(
+        _rater(index, severity, steps, values, share, errors) for index in range(len(severity))
+    )
     return ManyFacets(
         tuple(
             next(raters) if is_linked else RaterSeverity.undefined(why)
@@ -175,9 +177,9 @@ class _Patterns:
             order = np.argsort(raters, axis=1)
             raters, codes = (np.take_along_axis(one, order, 1) for one in (raters, codes))
             rows = np.column_stack([raters, codes.sum(axis=1)])
-            patterns, at = np.unique(rows, axis=0, return_inverse=True)
+            patterns, indexes = np.unique(rows, axis=0, return_inverse=True)
             blocks.append(
-                _Block(patterns[:, :-1], patterns[:, -1], block.groups, at.ravel(), codes)
+                _Block(patterns[:, :-1], patterns[:, -1], block.groups, indexes.ravel(), codes)
             )
         return cls(tuple(blocks), ratings.raters, len(values))
 
@@ -281,9 +283,9 @@ class _Conditional:
     def _information(self, parameters: FloatArray, width: float = 1e-4) -> FloatArray:
         """Return the negative second derivatives, from finite differences of the first."""
         rows = []
-        for at in range(self.size):
+        for index in range(self.size):
             step = np.zeros(self.size)
-            step[at] = width
+            step[index] = width
             above, below = (self._loss(parameters + sign * step)[1] for sign in (1, -1))
             rows.append((above - below) / (2 * width))
         return np.array(rows)
@@ -304,8 +306,8 @@ def _given_total(
     logs = scale.sum(axis=(1, 2))
     before = [np.zeros((patterns, length))]
     before[0][:, 0] = 1.0
-    for at in range(size):
-        summed = _shifted(before[-1], weight[:, at])
+    for index in range(size):
+        summed = _shifted(before[-1], weight[:, index])
         total = summed.sum(axis=1, keepdims=True)
         logs = logs + np.log(total[:, 0])
         before.append(summed / total)
@@ -315,11 +317,11 @@ def _given_total(
     needed = np.zeros((patterns, length))
     needed[rows, block.total] = 1.0
     expected = np.empty((patterns, size, codes))
-    for at in reversed(range(size)):
+    for index in reversed(range(size)):
         for code in range(codes):
-            given = before[at][:, : length - code] * needed[:, code:]
-            expected[:, at, code] = weight[:, at, code] * given.sum(axis=1)
-        needed = _shifted_back(needed, weight[:, at])
+            given = before[index][:, : length - code] * needed[:, code:]
+            expected[:, index, code] = weight[:, index, code] * given.sum(axis=1)
+        needed = _shifted_back(needed, weight[:, index])
         needed /= needed.sum(axis=1, keepdims=True)
     expected /= expected.sum(axis=2, keepdims=True)
     return logs, expected

@@ -11,7 +11,8 @@ from tests.docs.test_words_in_code_and_docs import PACKAGES
 
 # How often each is bound in the product. Rename what you touch, then write the new number here.
 BUDGET = {
-    "found": 24, "one": 43, "known": 19, "said": 24, "there": 8, "both": 14, "mine": 15
+    "found": 24, "one": 43, "known": 19, "said": 24, "there": 8, "both": 14, "mine": 15,
+    "at": 57, "own": 127, "given": 155, "wanted": 117,
 }  # fmt: skip
 
 # Names that several classes have.

@@ -94,7 +94,7 @@ def _decided(project_id: int, outputs: IntArray, round_id: int) -> dict[int, Flo
     decided = {}
     for criterion_id, (output, score) in rows.items():
         values = np.full(len(outputs), np.nan)
-        at = positions(output, outputs)
-        values[at[at >= 0]] = score[at >= 0]
+        indexes = positions(output, outputs)
+        values[indexes[indexes >= 0]] = score[indexes >= 0]
         decided[int(criterion_id)] = values
     return decided

@@ -69,8 +69,10 @@ def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArra
     stated = []
     for pk, of in sampled(project_id, humans, outputs=outputs).items():
         probability = np.where(of.top, 0.0, of.probability)
-        at = np.flatnonzero(~np.isnan(humans[pk].mean) & (probability < 1))
-        stated.append((outputs[at], np.full(len(at), pk, dtype=np.int64), probability[at]))
+        indexes = np.flatnonzero(~np.isnan(humans[pk].mean) & (probability < 1))
+        stated.append(
+            (outputs[indexes], np.full(len(indexes), pk, dtype=np.int64), probability[indexes])
+        )
     parts = [np.concatenate(side) for side in zip(*stated, strict=True)]
     return (parts[0], parts[1], parts[2]) if parts else (nothing, nothing, np.array([]))
 

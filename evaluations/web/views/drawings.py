@@ -111,12 +111,12 @@ def report_bubble(
     options, _errors = options_of(request.GET, project)
     numbers, of_judge = _numbers(project, options, criterion, judge)
     human, score = (_number(request.GET.get(name, "")) for name in ("human", "score"))
-    at = [
+    same = [
         bubble
         for bubble in of_judge.bubbles
         if f"{bubble.human:g} {bubble.score:g}" == f"{human} {score}"
     ]
-    members = at[0].members if at else ()
+    members = same[0].members if same else ()
     outputs = CandidateOutput.objects.of_project(project).select_related("document", "system")
     query = urlencode([*options.pairs, ("on", numbers.pk), ("by", of_judge.pk)])
     back = reverse("evaluations:report_numbers", args=[project.slug])
@@ -125,7 +125,7 @@ def report_bubble(
         "tab": "report",
         "numbers": numbers,
         "judge": of_judge,
-        "bubble": at[0] if at else None,
+        "bubble": same[0] if same else None,
         "outputs": outputs.filter(pk__in=members).order_by("document__doc_id", "system__name"),
         "options": options,
         "back": f"{back}?{query}#figures",

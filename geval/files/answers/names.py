@@ -48,7 +48,7 @@ def _translated(
 
     def of_part(part: str, value: Any) -> Any:
         if part == "ranks":
-            return {str(systems[key_of_system(at)]): rank for at, rank in value.items()}
+            return {str(systems[key_of_system(index)]): rank for index, rank in value.items()}
         return systems[value] if part in OF_SYSTEMS else value
 
     translated: Answer = {name: answer[name] for name in PLAIN if name in answer}
@@ -65,7 +65,7 @@ def _translated(
             for row in answer["preferences"]
         ]
     if "shown" in answer:
-        translated["shown"] = [systems[at] for at in answer["shown"]]
+        translated["shown"] = [systems[index] for index in answer["shown"]]
     return translated
 
 

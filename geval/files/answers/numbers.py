@@ -16,8 +16,8 @@ def as_array(
     Args:
         answers: for each the item, the annotator, the answer, and the outputs as shown.
     """
-    items = {pk: at for at, pk in enumerate(dict.fromkeys(item for item, *_ in answers))}
-    place = {pk: at for at, pk in enumerate(annotators)}
+    items = {pk: index for index, pk in enumerate(dict.fromkeys(item for item, *_ in answers))}
+    place = {pk: index for index, pk in enumerate(annotators)}
     numbers = [
         (place[who], items[item], values(answer, shown)) for item, who, answer, shown in answers
     ]
@@ -37,8 +37,8 @@ def values(answer: Answer, shown: Sequence[int]) -> dict[str, float]:
     for each question, or for comparisons a preference for each pair of outputs, in the order of
     their ids."""
     numbers = {key: float(score) for key, score in answer.get("scores", {}).items()}
-    at = {pk: place for place, pk in enumerate(sorted(shown))}
+    places = {pk: place for place, pk in enumerate(sorted(shown))}
     for pair in preference_pairs(answer, shown):
-        name = f"{pair.criterion} {at[pair.output_a]} {at[pair.output_b]}"
+        name = f"{pair.criterion} {places[pair.output_a]} {places[pair.output_b]}"
         numbers[name] = float(pair.value)
     return numbers

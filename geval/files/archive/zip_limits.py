@@ -33,9 +33,9 @@ def check_directory(source: Path | IO[bytes]) -> None:
         for mark in _END_OF_ZIP64.finditer(end):
             named = int.from_bytes(end[mark.start() + 8 :][:8], "little")
             # Where the ZIP64 locator says that the record is, and where Python looks for it.
-            for at in (named, begin + mark.start() - RECORD_BYTES):
-                if 0 <= at < size:
-                    file.seek(at)
+            for offset in (named, begin + mark.start() - RECORD_BYTES):
+                if 0 <= offset < size:
+                    file.seek(offset)
                     record = file.read(RECORD_BYTES)
                     sizes += [record[40:48]] if record.startswith(RECORD_OF_ZIP64) else []
         file.seek(0)

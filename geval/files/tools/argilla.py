@@ -83,7 +83,7 @@ def _read_flat(record: Part, given: OutputRatings) -> None:
         question = name.removesuffix(FLAT)
         users = record[f"{name}.users"]
         record[f"{name}.status"].skip()
-        for at, answer in enumerate(record[name].listed()):
-            given.rating(question, users[at].name() or PERSON, answer)
+        for index, answer in enumerate(record[name].listed()):
+            given.rating(question, users[index].name() or PERSON, answer)
         suggestion = record[f"{question}.suggestion"]
         given.score(question, record[f"{question}.suggestion.agent"].name() or AGENT, suggestion)

@@ -67,8 +67,8 @@ def _model_of(observations: Part) -> str:
     """Return the model of a trace's last generation."""
     if not isinstance(observations.given, list):
         return ""
-    for at in reversed(range(len(observations.given))):
-        observation = observations[at]
+    for index in reversed(range(len(observations.given))):
+        observation = observations[index]
         if observation["type"].given == _OF_CALLS[0] and observation["model"].holds:
             return observation["model"].name()
     return ""

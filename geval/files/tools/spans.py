@@ -166,15 +166,15 @@ def _nested(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Dotted names as nested objects."""
     whole: dict[str, Any] = {}
     for name, value in attributes.items():
-        at = whole
+        level = whole
         *outer, last = str(name).split(".")
         for part in outer:
-            inner = at.setdefault(part, {})
+            inner = level.setdefault(part, {})
             if not isinstance(inner, dict):
                 break
-            at = inner
+            level = inner
         else:
-            at[last] = value
+            level[last] = value
     return whole
 
 

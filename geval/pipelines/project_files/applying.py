@@ -88,11 +88,11 @@ def apply_plan(client: Client, wanted: ProjectFile, plan: ProjectPlan) -> Iterat
         ApplyError: the site refused a change; those before it are made.
     """
     work, done = _Work(client, client.project(wanted.project)), list[str]()
-    for at, change in enumerate(plan.changes):
+    for index, change in enumerate(plan.changes):
         try:
             message = work.make(change, wanted)
         except (ApiError, OSError) as error:
-            raise ApplyError(change, error, done, list(plan.changes[at + 1 :])) from error
+            raise ApplyError(change, error, done, list(plan.changes[index + 1 :])) from error
         if message:
             done.append(message)
             yield message

@@ -422,9 +422,9 @@ def _alt_test_json(test: AltTest, annotators: tuple[str, ...]) -> dict[str, Any]
         "epsilon": test.epsilon,
         "winning_rate": estimate_json(test.winning_rate),
         "advantage_probability": estimate_json(test.advantage),
-        "p": dict(zip((annotators[at] for at in test.annotators), test.p, strict=True)),
+        "p": dict(zip((annotators[index] for index in test.annotators), test.p, strict=True)),
         "outputs": test.outputs,
         "passes": test.passes,
-        "left_out": [annotators[at] for at in test.left_out],
+        "left_out": [annotators[index] for index in test.left_out],
         "smallest_epsilon": test.smallest_epsilon,
     }

@@ -79,7 +79,7 @@ def round_numbers(values: Iterable[float]) -> list[float]:
     steps = (base * 10.0**power for power in range(-3, 10) for base in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step <= 3)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(at * step, 10) for at in range(first, last + 1) if at]
+    return [round(index * step, 10) for index in range(first, last + 1) if index]
 
 
 def ticks_at(axis: Axis, values: Iterable[float]) -> tuple[Tick, ...]:

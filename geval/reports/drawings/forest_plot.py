@@ -59,8 +59,8 @@ def forest_plot(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
         is_chosen = line.pk == judge.pk
         role = ROLES[line.kind]
         first = middle + 4 - LINE * (len(name) - 1) / 2
-        for at, text in enumerate(name):
-            shapes.append(Words(0, first + at * LINE, text, _ink(role), is_bold=is_chosen))
+        for index, text in enumerate(name):
+            shapes.append(Words(0, first + index * LINE, text, _ink(role), is_bold=is_chosen))
         shapes.append(Words(right + GAP, middle + 4, _value(line), _ink(role), is_bold=is_chosen))
         if counts and line.outputs:
             shapes.append(Words(width, middle + 4, thin(line.outputs), "quiet", "end"))

@@ -80,17 +80,17 @@ def wrapped(text: str, width: float, size: float = TEXT, *, is_bold: bool = Fals
 
 def _pieces(text: str) -> Iterable[str]:
     begin = 0
-    for at, letter in enumerate(text):
+    for index, letter in enumerate(text):
         if letter in _BREAKS:
-            yield text[begin : at + 1]
-            begin = at + 1
+            yield text[begin : index + 1]
+            begin = index + 1
     yield text[begin:]
 
 
 def _advance(letter: str, widths: tuple[int, ...], wider: float) -> float:
-    at = ord(letter) - 32
-    if 0 <= at < len(widths):
-        return widths[at] * wider
+    index = ord(letter) - 32
+    if 0 <= index < len(widths):
+        return widths[index] * wider
     if letter in _SIGNS:
         return _SIGNS[letter]
     if unicodedata.combining(letter):

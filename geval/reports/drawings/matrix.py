@@ -24,7 +24,7 @@ KEY_NAME = 26.0
 def matrix(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
     """Return the drawing: a row for each, a column for each but the last, numbered like the
     rows."""
-    names = [f"{at + 1}  {name}" for at, name in enumerate(numbers.sides)]
+    names = [f"{middle + 1}  {name}" for middle, name in enumerate(numbers.sides)]
     cells = len(names) - 1
     longest = max(width_of(name, is_bold=True) for name in names)
     left = min(NAMES * width, longest + 8, width - LEAST_CELL * cells)
@@ -44,8 +44,8 @@ def matrix(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
     shapes.extend(_key(key_left))
     for column in range(len(names) - 1):
         role = PEOPLE if numbers.people[column] else JUDGE
-        at = left + (column + 0.5) * wide
-        shapes.append(Words(at, top + 12, str(column + 1), role, "middle"))
+        middle = left + (column + 0.5) * wide
+        shapes.append(Words(middle, top + 12, str(column + 1), role, "middle"))
     return Drawing(
         kind="matrix",
         title=_finding(numbers, judge),
@@ -59,7 +59,7 @@ def matrix(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
         shapes=tuple(shapes),
         columns=("", *numbers.sides),
         rows=tuple(
-            (name, *("" if at == row else _text(value) for at, value in enumerate(values)))
+            (name, *("" if middle == row else _text(value) for middle, value in enumerate(values)))
             for row, (name, values) in enumerate(zip(numbers.sides, numbers.pairs, strict=True))
         ),
         width=width,
@@ -80,9 +80,9 @@ def _row(
     is_chosen = not is_person and numbers.sides[row] == judge.name
     middle = top + high / 2
     first = middle + 4 - LINE * (len(name) - 1) / 2
-    for at, text in enumerate(name):
+    for index, text in enumerate(name):
         role = PEOPLE if is_person else JUDGE
-        yield Words(0, first + at * LINE, text, role, is_bold=is_chosen)
+        yield Words(0, first + index * LINE, text, role, is_bold=is_chosen)
     for column, value in enumerate(numbers.pairs[row][:row]):
         x = left + column * wide
         hint = f"{numbers.sides[row]} and {numbers.sides[column]}: {_text(value)}"
@@ -113,8 +113,8 @@ def _in_cell(text: str, wide: float, *, is_bold: bool) -> tuple[str, float]:
 
 
 def _key(left: float) -> Iterable[Shape]:
-    for at, value in enumerate(KEY_STEPS):
-        x = left + at * KEY_CELL
+    for index, value in enumerate(KEY_STEPS):
+        x = left + index * KEY_CELL
         role, shade = _shade(value)
         yield Box(x, 0, KEY_CELL, KEY_HEIGHT, role, shade)
         label = f"{value:g}".replace("-", "−")

@@ -48,11 +48,11 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WID
         return bottom - (bottom - TOP) * min(half, top) / top
 
     shapes: list[Shape] = []
-    for at in range(ticks + 1):
-        value = round(at * step, 10)
+    for index in range(ticks + 1):
+        value = round(index * step, 10)
         shapes.append(Line(LEFT, y(value), right, y(value), "grid"))
         shapes.append(
-            Words(LEFT - 5, y(value) + 4, f"±{value:g}" if at else "0", "quiet", "end", size=10)
+            Words(LEFT - 5, y(value) + 4, f"±{value:g}" if index else "0", "quiet", "end", size=10)
         )
     for documents in _round(most):
         shapes.append(Words(x(documents), bottom + 15, thin(documents), "quiet", "middle"))
@@ -89,8 +89,8 @@ def _curve(
     judge: JudgeNumbers, x: Place, y: Place, most: float, *, is_chosen: bool
 ) -> Iterable[Shape]:
     role, width = (JUDGE, 2.0) if is_chosen else ("axis", 0.9)
-    at = np.geomspace(INTERVAL_DOCUMENTS, most, STEPS)
-    places = [(x(value), y(_with(judge, value)), value) for value in at]
+    counts = np.geomspace(INTERVAL_DOCUMENTS, most, STEPS)
+    places = [(x(value), y(_with(judge, value)), value) for value in counts]
     for (x1, y1, _), (x2, y2, end) in itertools.pairwise(places):
         yield Line(x1, y1, x2, y2, role, width, dashed=end > judge.documents)
     half = judge.half_width or 0.0

@@ -45,7 +45,7 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
         Words(begin - GAP, 12, PEOPLES, PEOPLE, "end"),
         Words(end + GAP, 12, f"{name}{own}", JUDGE),
     ]
-    right = _lines([(row[2], at) for at, row in enumerate(shown)])
+    right = _lines([(row[2], index) for index, row in enumerate(shown)])
     # The systems that moved most are drawn over the others.
     for left, row in sorted(enumerate(shown), key=lambda pair: pair[1][0].system in moved):
         places = HEAD + left * STEP, HEAD + right[left] * STEP
@@ -99,10 +99,10 @@ def _places(means: list[float]) -> list[int]:
 
 def _lines(places: list[tuple[int, int]]) -> list[int]:
     """Return the line of each system, from the top, as several can share a rank."""
-    order = sorted(range(len(places)), key=lambda at: places[at])
+    order = sorted(range(len(places)), key=lambda index: places[index])
     lines = [0] * len(places)
-    for line, at in enumerate(order):
-        lines[at] = line
+    for line, index in enumerate(order):
+        lines[index] = line
     return lines
 
 

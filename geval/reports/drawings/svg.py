@@ -86,8 +86,8 @@ def _read_out(text: str, drawing: Drawing, classes: str) -> str:
     lines = wrapped(text, 0.85 * drawing.width, READ_OUT_SIZE)[:READ_OUT_LINES]
     first = drawing.height + READ_OUT_STEP
     spans = "".join(
-        f'<tspan x="0" y="{_n(first + at * READ_OUT_STEP)}">{for_xml(line)}</tspan>'
-        for at, line in enumerate(lines)
+        f'<tspan x="0" y="{_n(first + index * READ_OUT_STEP)}">{for_xml(line)}</tspan>'
+        for index, line in enumerate(lines)
     )
     return (
         f'<text class="{classes}" font-size="{_n(READ_OUT_SIZE)}" aria-hidden="true">{spans}</text>'

@@ -526,7 +526,7 @@ def on_common_ground(
     each pair of judges on common documents. Where all judges scored the same outputs, they are
     these means."""
     names = [name for name, mean in means.items() if not np.isnan(mean)]
-    place = {name: at for at, name in enumerate(names)}
+    place = {name: index for index, name in enumerate(names)}
     rows, apart = [], []
     for (first, second), test in tests.items():
         if test.observed is not None and first in place and second in place:
@@ -551,15 +551,15 @@ def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
     """Add p-values adjusted over all pairs of judges on all criteria, and the letters: at most 5 %
     of reports claim any difference wrongly."""
     tested = [
-        (at, pair, test.p)
-        for at, criterion in enumerate(criteria)
+        (index, pair, test.p)
+        for index, criterion in enumerate(criteria)
         for pair, test in criterion.tests.items()
         if test.p is not None
     ]
     p_values = holm([p for _at, _pair, p in tested]) if tested else []
     adjusted: list[dict[tuple[str, str], float]] = [{} for _ in criteria]
-    for (at, pair, _p), p in zip(tested, p_values, strict=True):
-        adjusted[at][pair] = p
+    for (index, pair, _p), p in zip(tested, p_values, strict=True):
+        adjusted[index][pair] = p
     return [
         replace(criterion, adjusted=tests, letters=_letters(criterion.means, tests))
         for criterion, tests in zip(criteria, adjusted, strict=True)

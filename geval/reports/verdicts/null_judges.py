@@ -183,8 +183,8 @@ def best_constant(ratings: Ratings, scale: Scale) -> float:
     """Return the point of a scale that wins most often against raters as a constant score."""
     points = scale.points
     if len(points) > MOST_CONSTANTS:
-        at = np.linspace(0, len(points) - 1, MOST_CONSTANTS).round().astype(int)
-        points = tuple(points[place] for place in at)
+        indexes = np.linspace(0, len(points) - 1, MOST_CONSTANTS).round().astype(int)
+        points = tuple(points[place] for place in indexes)
     return nearest_constant(ratings, points)
 
 
