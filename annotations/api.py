@@ -3,7 +3,7 @@
 What a campaign has to be is in `planning.drafts`, so that its page and the API refuse the same."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any
@@ -17,14 +17,14 @@ from ninja import Field, NinjaAPI, Path, Query, Router, Status
 
 from annotations.api_shapes import CampaignOut, CampaignProgressOut, Campaigns
 from annotations.errors import AnnotationError
-from annotations.forms.plans import PlanForm
 from annotations.goals.goals import standing
-from annotations.goals.plans import plan
+from annotations.goals.plans import plan_request
 from annotations.models import Campaign, CampaignGoal, CampaignState, GoalKind, ReviewAction
 from annotations.open_links_api import router as open_links
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from annotations.planning.drafts import ASKED, Draft, free_name, goal_fields, goal_of
 from annotations.planning.known_answers import ids_by_name, known_answers
+from annotations.planning.values import Errors, checked
 from annotations.results.reviewing import answers_of, hand_out_again, reject, restore
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
@@ -225,16 +225,7 @@ def get_plan(request: HttpRequest, slug: Path[str], data: Query[PlanIn]) -> Any:
     project = project_for(request, slug, change=True)
     if data.criterion is None:
         raise ValidationError({"criterion": "Name the criterion by its id."})
-    asked = {name: value for name, value in data.dict().items() if value is not None}
-    form = PlanForm(asked, project=project)
-    if not form.is_valid():
-        raise ValidationError(form.errors.as_data())
-    planned = plan(
-        form.aim,
-        live_data(project),
-        difference=form.difference_that_matters,
-        price=form.price_of_a_rating,
-    )
+    planned = plan_request(data.kind, data.dict(), project).plan(live_data(project))
     return {
         "documents": planned.documents,
         "counting": planned.counting,
@@ -320,25 +311,8 @@ def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
     return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
 
 
-class _Checks:
-    """Validates the values of a request and collects errors by field."""
-
-    def __init__(self) -> None:
-        self.errors: defaultdict[str, list[str]] = defaultdict(list)
-
-    def checked(self, at: str, value: Any, *checks: Callable[[Any], Any]) -> Any:
-        """Validate a value; return None and record an error if a check refuses it."""
-        try:
-            for check in checks:
-                value = check(value)
-        except ValidationError as error:
-            self.errors[at] += error.messages
-            return None
-        return value
-
-
 def _wanted_goal(
-    values: Mapping[str, Any], campaign: Campaign, checks: _Checks
+    values: Mapping[str, Any], campaign: Campaign, errors: Errors
 ) -> CampaignGoal | None:
     """Return the goal that a request asks for, or the campaign's own if the request does not
     mention one."""
@@ -349,10 +323,21 @@ def _wanted_goal(
         return None
     fields = goal_fields(campaign.project)
     sides = {
-        name: checks.checked(f"goal_{name}", wanted.get(name), fields[name].clean)
-        for name in fields
+        name: checked(errors, f"goal_{name}", wanted.get(name), fields[name].clean)
+        for name in ("criterion", *ASKED)
     }
     return goal_of(wanted["kind"], sides)
+
+
+def _set_columns(campaign: Campaign, values: Mapping[str, Any], errors: Errors) -> None:
+    for name in [name for name in DESIGN if name in values]:
+        column: Any = Campaign._meta.get_field(name)
+        further = [partial(free_name, campaign)] if name == "name" else []
+        value = checked(errors, name, values[name], column.formfield().clean, *further)
+        if name not in errors:
+            setattr(campaign, name, value)
+    for name in LISTS:
+        setattr(campaign, name, values.get(name, getattr(campaign, name)))
 
 
 def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
@@ -362,22 +347,14 @@ def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
     Raises:
         ValidationError: by field; those of the goal begin with "goal_".
     """
-    project, checks = campaign.project, _Checks()
-    errors, checked = checks.errors, checks.checked
-    design = [name for name in DESIGN if name in values]
-    for name in design:
-        column: Any = Campaign._meta.get_field(name)
-        further = [partial(free_name, campaign)] if name == "name" else []
-        value = checked(name, values[name], column.formfield().clean, *further)
-        if name not in errors:
-            setattr(campaign, name, value)
-    for name in LISTS:
-        setattr(campaign, name, values.get(name, getattr(campaign, name)))
+    project = campaign.project
+    errors: defaultdict[str, list[str]] = defaultdict(list)
+    _set_columns(campaign, values, errors)
     several = ModelMultipleChoiceField(project.criteria.all(), required=False)
     criteria = list(campaign.criteria.all()) if campaign.pk else []
     if "criteria" in values:
-        criteria = list(checked("criteria", values["criteria"], several.clean) or ())
-    goal = _wanted_goal(values, campaign, checks)
+        criteria = list(checked(errors, "criteria", values["criteria"], several.clean) or ())
+    goal = _wanted_goal(values, campaign, errors)
     if "gold" in values and "kind" not in errors:
         try:
             campaign.gold = gold_of_rows(
@@ -389,10 +366,11 @@ def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
     for name, message in draft.problems():
         if message != LACKING or name not in errors:
             errors[name].append(message)
-    for name in design:
-        if name not in errors:
-            column = Campaign._meta.get_field(name)
-            checked(name, getattr(campaign, name), partial(column.clean, model_instance=campaign))
+    for name in DESIGN:
+        if name in values and name not in errors:
+            column: Any = Campaign._meta.get_field(name)
+            clean = partial(column.clean, model_instance=campaign)
+            checked(errors, name, getattr(campaign, name), clean)
     if errors:
         raise ValidationError(dict(errors))
     return draft
@@ -418,16 +396,8 @@ def _change_opened(campaign: Campaign, values: Mapping[str, Any]) -> None:
     if changed := [name for name in wanted if wanted[name] != now[name]]:
         message = FIXED.format(campaign.name, campaign.get_state_display().lower())
         raise ValidationError(dict.fromkeys(changed, message))
-    errors: dict[str, list[str]] = {}
-    for name in (*DESIGN, *LISTS):
-        if name in PLAN or name not in values:
-            continue
-        column: Any = Campaign._meta.get_field(name)
-        try:
-            value = values[name] if name in LISTS else column.formfield().clean(values[name])
-            setattr(campaign, name, free_name(campaign, value) if name == "name" else value)
-        except ValidationError as error:
-            errors[name] = error.messages
+    errors: Errors = {}
+    _set_columns(campaign, {name: values[name] for name in values if name not in PLAN}, errors)
     if errors:
         raise ValidationError(errors)
 

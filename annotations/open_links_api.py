@@ -1,20 +1,16 @@
-"""HTTP API of open links: their settings, participants and payments.
-
-The page's form validates requests, so that the page and the API refuse the same values.
-"""
+"""HTTP API of open links: their settings, participants and payments."""
 
 from decimal import Decimal
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Field, Path, Query, Router
 
-from annotations.forms.open_links import OpenLinkForm, lines_of
 from annotations.models import Campaign, OpenLink, Participant
 from annotations.open_links.places import end_banned, remove_personal_data
+from annotations.open_links.settings import COLUMNS, LINES, change_settings, lines_of
 from annotations.results.payment import Payment, payment_file, payments
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
@@ -23,7 +19,6 @@ from evaluations.web.api.schemas import In
 router = Router()
 CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
 MOST = 2**63 - 1
-FORM = OpenLinkForm.Meta.fields
 
 
 class OpenLinkIn(In):
@@ -63,26 +58,12 @@ def put_open_link(request: HttpRequest, slug: Path[str], pk: int, data: OpenLink
     """Make the link of a campaign, or change it; `is_open` closes it and opens it again."""
     project = project_for(request, slug, change=True)
     campaign = get_object_or_404(Campaign, project=project, pk=min(pk, MOST))
-    values = data.dict()
-    for name, lines in (
-        ("before", "before_lines"),
-        ("after", "after_lines"),
-        ("banned", "banned_ids"),
-    ):
-        values[lines] = "\n".join(values.pop(name))
-    link = OpenLink.objects.filter(campaign=campaign).first()
-    form = OpenLinkForm(values, instance=link, campaign=campaign)
-    if not form.is_valid():
-        raise ValidationError(
-            {
-                at.removesuffix("_lines").removesuffix("_ids"): [str(text) for text in texts]
-                for at, texts in form.errors.items()
-            }
-        )
-    saved = form.save()
-    end_banned(saved)
-    saved.refresh_from_db()
-    return _link_json(saved)
+    link = OpenLink.objects.filter(campaign=campaign).first() or OpenLink(campaign=campaign)
+    change_settings(link, data.dict() | {name: "\n".join(getattr(data, name)) for name in LINES})
+    link.save()
+    end_banned(link)
+    link.refresh_from_db()
+    return _link_json(link)
 
 
 @router.get("/campaigns/{int:pk}/participants", response=dict[str, Any])
@@ -120,7 +101,7 @@ def _link(request: HttpRequest, slug: str, campaign: int) -> OpenLink:
 def _link_json(link: OpenLink) -> dict[str, Any]:
     path = link.address and reverse("annotations:open_entry", args=[link.address])
     return {
-        **{name: getattr(link, name) for name in FORM},
+        **{name: getattr(link, name) for name in COLUMNS},
         "path": path,
         "before": lines_of(link.before).splitlines(),
         "after": lines_of(link.after).splitlines(),

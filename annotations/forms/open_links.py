@@ -1,6 +1,5 @@
 """Forms of open links: the owner's settings and the participants' answers."""
 
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -9,22 +8,14 @@ from django.utils.translation import gettext_lazy
 
 from annotations.models import Campaign, OpenLink
 from annotations.open_links.arrival import LONGEST_ID
-from annotations.open_links.outcomes import why_not_a_way_back
+from annotations.open_links.settings import COLUMNS, FIELD_CLASSES, LINES, change_settings, lines_of
 from evaluations.people.languages import own_name
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.texts.in_languages import name_in
-from geval.texts.short_questions import (
-    CHOICE,
-    NUMBER,
-    ShortQuestion,
-    ShortQuestionError,
-    question_of,
-    read_questions,
-    shown_number,
-)
+from geval.texts.short_questions import CHOICE, NUMBER, ShortQuestion, question_of, shown_number
 
-WAYS_BACK = ("done_url", "screened_url", "returned_url")
-MOST_BANNED = 10_000
+# The page's names of settings with lines.
+AS_LINES = {"before": "before_lines", "after": "after_lines", "banned": "banned_ids"}
 BASICS = (
     "address", "title", "consent", "people", "items_each", "minutes", "before_lines", "after_lines",
     "is_open",
@@ -40,6 +31,7 @@ FOLDED = (
     ("Payment", ("amount", "amount_screened", "bonus", "bonus_percent")),
     ("Bans", ("banned_ids",)),
 )  # fmt: skip
+_LINES = forms.Textarea(attrs={"rows": 3, "class": "code"})
 _QUESTIONS_HELP = (
     "One per line: the question, then | and “text”, “number” or the choices, separated by commas."
     " In several languages: Are you a teacher? [de] Lehren Sie? | yes [de] ja, no [de] nein."
@@ -47,40 +39,26 @@ _QUESTIONS_HELP = (
 
 
 class OpenLinkForm(forms.ModelForm):
-    before_lines = forms.CharField(
+    before_lines = LINES["before"](
         label="Questions before",
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "code"}),
+        widget=_LINES,
         help_text=(
             f"{_QUESTIONS_HELP} “yes = 50, no = 0” wants 50 people who answer yes and none who"
             " answers no."
         ),
     )
-    after_lines = forms.CharField(
-        label="Questions after",
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "code"}),
-        help_text=_QUESTIONS_HELP,
-    )
-    banned_ids = forms.CharField(
+    after_lines = LINES["after"](label="Questions after", widget=_LINES, help_text=_QUESTIONS_HELP)
+    banned_ids = LINES["banned"](
         label="Banned ids",
-        required=False,
-        max_length=500_000,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "code"}),
+        widget=_LINES,
         help_text="One per line. People who are working give back their items at once.",
     )
 
     class Meta:
         model = OpenLink
-        fields = (
-            "address", "title", "consent", "is_open", "people", "items_each", "minutes",
-            "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
-            "screened_code", "returned_code", "done_url", "screened_url", "returned_url",
-        )  # fmt: skip
+        fields = COLUMNS
         widgets = {"consent": forms.Textarea(attrs={"rows": 8})}
-        field_classes = dict.fromkeys(WAYS_BACK, partial(forms.URLField, assume_scheme="https"))
+        field_classes = FIELD_CLASSES
         labels = {
             "address": "Name in the address",
             "title": "Title that participants see",
@@ -120,7 +98,6 @@ class OpenLinkForm(forms.ModelForm):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["address"].required = True
         link = self.instance
         if link.pk:
             self.initial["before_lines"] = lines_of(link.before)
@@ -133,35 +110,14 @@ class OpenLinkForm(forms.ModelForm):
     def groups(self) -> list[FieldGroup]:
         return field_groups(self, BASICS, FOLDED)
 
-    def clean_before_lines(self) -> list[dict[str, Any]]:
-        return _questions(self.cleaned_data["before_lines"])
-
-    def clean_after_lines(self) -> list[dict[str, Any]]:
-        questions = _questions(self.cleaned_data["after_lines"])
-        if any(question["quotas"] for question in questions):
-            raise ValidationError("Only questions before can say how many people are wanted.")
-        return questions
-
-    def clean_banned_ids(self) -> list[str]:
-        ids = [line.strip()[:LONGEST_ID] for line in self.cleaned_data["banned_ids"].splitlines()]
-        banned = list(dict.fromkeys(filter(None, ids)))
-        if len(banned) > MOST_BANNED:
-            raise ValidationError(f"Ban at most {MOST_BANNED:,} ids.")
-        return banned
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        for name in WAYS_BACK:
-            if data.get(name) and (reason := why_not_a_way_back(data[name])):
-                self.add_error(name, reason)
-        return data
-
-    def save(self, commit: bool = True) -> OpenLink:
-        for name in ("before", "after"):
-            setattr(self.instance, name, self.cleaned_data[f"{name}_lines"])
-        self.instance.banned = self.cleaned_data["banned_ids"]
-        saved: OpenLink = super().save(commit)
-        return saved
+    def _clean_fields(self) -> None:
+        """Validate as the API does."""
+        values = {name: self[AS_LINES.get(name, name)].data for name in (*COLUMNS, *LINES)}
+        try:
+            change_settings(self.instance, values)
+        except ValidationError as error:
+            for name, texts in error.message_dict.items():
+                self.add_error(AS_LINES.get(name, name), texts)
 
 
 class OwnCodeForm(forms.Form):
@@ -191,18 +147,6 @@ class ShortQuestionsForm(forms.Form):
             value = self.cleaned_data[f"q{number}"]
             answers[question.name] = shown_number(value) if question.kind == NUMBER else value
         return answers
-
-
-def lines_of(stored: list[dict[str, Any]]) -> str:
-    """Return questions as lines, as their owner wrote them."""
-    return "\n".join(question_of(question).line for question in stored)
-
-
-def _questions(lines: str) -> list[dict[str, Any]]:
-    try:
-        return [question.as_json() for question in read_questions(lines)]
-    except ShortQuestionError as error:
-        raise ValidationError(str(error)) from None
 
 
 def _field(question: ShortQuestion) -> forms.Field:

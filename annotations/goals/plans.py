@@ -1,14 +1,20 @@
 """Plan a campaign before it is created: how much it takes to reach a goal, at this project's time
 and cost per item."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from annotations.goals.goals import values_of
 from annotations.models import Annotator, CampaignGoal, GoalKind
+from annotations.planning.drafts import ASKS, SAME, compared_with_itself, goal_fields, goal_of
+from annotations.planning.values import Errors, checked
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS
 from evaluations.reports.judge_costs import PER, cost_of
@@ -16,6 +22,56 @@ from geval.measuring.plans import Plan, PlanGoal, UnitCosts, plan_of
 from geval.reports.data import ReportData
 
 MOST_PILOTS = 50
+# Larger than any scale, and small enough to be squared.
+MOST_DIFFERENCE = 1_000_000
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What to plan for: a goal, unsaved, and as in `plan` a difference and a price."""
+
+    aim: CampaignGoal
+    difference: float | None
+    price: Decimal | None
+
+    def plan(self, data: ReportData) -> Plan:
+        return plan(self.aim, data, difference=self.difference, price=self.price)
+
+
+def plan_fields(kind: GoalKind, project: Project) -> dict[str, forms.Field]:
+    """Return form fields that validate each value of a plan for this kind of goal separately."""
+    asked = ("criterion", *ASKS[kind])
+    fields = {name: field for name, field in goal_fields(project).items() if name in asked}
+    for field in fields.values():
+        field.required = True
+    if kind != GoalKind.WIDTH:
+        fields["difference"] = forms.FloatField(
+            required=False, min_value=0.001, max_value=MOST_DIFFERENCE
+        )
+    fields["price"] = forms.DecimalField(
+        required=False, min_value=0, max_digits=12, decimal_places=4
+    )
+    return fields
+
+
+def plan_request(kind: GoalKind, values: Mapping[str, Any], project: Project) -> PlanRequest:
+    """Return what values, by the names of `plan_fields`, ask to plan for.
+
+    Raises:
+        ValidationError: by field.
+    """
+    errors: Errors = {}
+    valid = {
+        name: checked(errors, name, values.get(name), field.clean)
+        for name, field in plan_fields(kind, project).items()
+    }
+    aim = goal_of(kind, valid)
+    assert aim is not None
+    if same := compared_with_itself(aim):
+        errors[same] = [SAME]
+    if errors:
+        raise ValidationError(errors)
+    return PlanRequest(aim, valid.get("difference"), valid["price"])
 
 
 def plan(

@@ -46,17 +46,14 @@ def goal_choices(project: Project) -> dict[str, Any]:
 
 def goal_fields(project: Project) -> dict[str, forms.Field]:
     """Return form fields that validate each value of a goal separately."""
-    choices = goal_choices(project)
     return {
-        "criterion": forms.ModelChoiceField(choices["criterion"], required=False),
+        **{
+            name: forms.ModelChoiceField(those, required=False)
+            for name, those in goal_choices(project).items()
+        },
         "width": forms.FloatField(
             required=False, min_value=LEAST_GOAL_WIDTH, max_value=MOST_GOAL_WIDTH
         ),
-        **{
-            name: forms.ModelChoiceField(choices[name], required=False)
-            for name in ASKED
-            if name != "width"
-        },
     }
 
 

@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 
 from annotations.forms.goal_fields import GOAL
 from annotations.forms.plans import PlanForm
-from annotations.goals.plans import other_pilots, plan
+from annotations.goals.plans import PlanRequest, other_pilots
 from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
@@ -40,25 +40,20 @@ def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
         "lacks_judge": not pilot.judges.exists(),
     }
     if form.is_valid():
-        planned = plan(
-            form.aim,
-            live_data(pilot),
-            difference=form.difference_that_matters,
-            price=form.price_of_a_rating,
-        )
-        context |= {"plan": planned, "aim": form.aim} | _advice(planned, form, project)
+        planned = form.asked.plan(live_data(pilot))
+        context |= {"plan": planned, "aim": form.aim} | _advice(planned, form.asked, project)
         context["is_enough"] = planned.has_enough and pilot == project
     return render(request, "annotations/campaign_plan.html", context)
 
 
-def _advice(plan: Plan, form: PlanForm, project: Project) -> dict[str, object]:
+def _advice(plan: Plan, asked: PlanRequest, project: Project) -> dict[str, object]:
     """Return the row with the fewest ratings, what this project lacks for it, and links that create
     such a campaign: of this size, or one that closes itself."""
     best = next((row for row in plan.rows if row.raters == plan.cheapest), None)
     documents = project.documents.count()
     wanted = 0 if best is None else best.once.promised or 0
     raters = 1 if best is None else best.raters
-    goal = _goal(form.aim, project)
+    goal = _goal(asked.aim, project)
     criterion = goal.get("goal_criterion")
     basics: dict[str, Any] = {"overlap": raters} | ({"criteria": criterion} if criterion else {})
     return {
@@ -67,13 +62,13 @@ def _advice(plan: Plan, form: PlanForm, project: Project) -> dict[str, object]:
         "lacking": max(0, wanted - documents),
         "size": f"{round(abs(plan.difference or 0.0), 3) or 0.001:g}",
         "is_small": plan.documents < PROMISE_DOCUMENTS,
-        "is_own_difference": form.difference_that_matters is None,
+        "is_own_difference": asked.difference is None,
         "of_this_size": urlencode(basics),
         "with_this_goal": urlencode(basics | goal),
         # Records that the plan names and this project does not have.
         "not_here": [
             str(side)
-            for side in (form.aim.criterion, *form.aim.sides)
+            for side in (asked.aim.criterion, *asked.aim.sides)
             if _here(side, project) is None
         ],
     }

@@ -325,6 +325,36 @@ def test_the_api_says_which_field_is_wrong(browser: Client, campaign: Campaign) 
     assert refused.json()["errors"][0]["at"] == "before"
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("before", "What?"), ("before", "x" * 20_001), ("after", "What? | a = 3, b"),
+        ("banned", "x" * 500_001), ("done_url", "http://panel.example/"),
+        ("done_url", "javascript:alert(1)"), ("people", 0), ("people", -1), ("minutes", 10_081),
+        ("bonus", "0.005"), ("address", "not an address"), ("address", "taken"), ("consent", ""),
+    ],
+)  # fmt: skip
+def test_the_api_refuses_what_the_page_refuses_in_the_same_words(
+    browser: Client, campaign: Campaign, field: str, value: Any
+) -> None:
+    other = Campaign.objects.create(project=campaign.project, name="Other")
+    OpenLink.objects.create(campaign=other, address="taken", title="t", consent="c")
+    written = {"before": "before_lines", "after": "after_lines", "banned": "banned_ids"}
+    body = {"address": "ferries", "title": "t", "consent": "c"}
+    sent = value.splitlines() if field in written else value
+
+    on_page = browser.post(
+        at(campaign, "link/"), FIELDS | {written.get(field, field): str(value)}
+    ).context["form"]
+    refused = api(browser, "PUT", f"{campaign.pk}/open-link", body | {field: sent})
+
+    assert refused.status_code == 422
+    texts = on_page.errors.pop(written.get(field, field))
+    assert not on_page.errors
+    assert refused.json()["errors"] == [{"at": field, "message": text} for text in texts]
+    assert not OpenLink.objects.filter(campaign=campaign).exists()
+
+
 @pytest.mark.parametrize("role", ["viewer", "annotator", "stranger", "visitor"])
 def test_only_owners_and_researchers_see_participants(
     link: OpenLink, campaign: Campaign, as_role: Callable[[str], Client], role: str

@@ -261,6 +261,37 @@ def test_a_difference_that_no_scale_has_is_refused(
     assert "plan" not in page.context
 
 
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        ("width", {"width": ""}), ("width", {"width": "9", "price": "-1"}),
+        ("width", {"criterion": "999999999"}), ("judges", {"rival": "near"}),
+        ("judges", {"rival": "999999999"}), ("judges", {"difference": "0"}),
+        ("systems", {"other": ""}),
+    ],
+)  # fmt: skip
+def test_the_api_refuses_a_plan_that_the_page_refuses_in_the_same_words(
+    pilot: Project, as_role: Callable[[str], Client], kind: str, wrong: dict[str, str]
+) -> None:
+    near, far = pilot.judges.order_by("-name").values_list("pk", flat=True)
+    low, *_, high = pilot.systems.order_by("name").values_list("pk", flat=True)
+    asked = {
+        "kind": kind, "criterion": pilot.criteria.get().pk, "judge": near, "rival": far,
+        "system": low, "other": high, "width": 0.05,
+    } | {name: near if value == "near" else value for name, value in wrong.items()}  # fmt: skip
+    client = as_role("owner")
+
+    on_page = client.get(ADDRESS, asked).context["form"]
+    sent = {name: value for name, value in asked.items() if value != ""}
+    refused = client.get("/api/v1/projects/small/plan", sent)
+
+    assert refused.status_code == 422
+    assert on_page.errors.keys() == wrong.keys()
+    assert refused.json()["errors"] == [
+        {"at": name, "message": text} for name, texts in on_page.errors.items() for text in texts
+    ]
+
+
 @pytest.fixture
 def elsewhere(pilot: Project, owner: User) -> Project:
     """A project of the same owner with a judge and a criterion of the pilot's, and no ratings."""

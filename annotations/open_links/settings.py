@@ -1,0 +1,93 @@
+"""The settings of an open link: which values they may have, on its page and in the API."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotations.models import OpenLink
+from annotations.open_links.arrival import LONGEST_ID
+from annotations.open_links.outcomes import why_not_a_way_back
+from annotations.planning.values import Errors, checked
+from geval.texts.short_questions import ShortQuestionError, question_of, read_questions
+
+COLUMNS = (
+    "address", "title", "consent", "is_open", "people", "items_each", "minutes",
+    "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
+    "screened_code", "returned_code", "done_url", "screened_url", "returned_url",
+)  # fmt: skip
+WAYS_BACK = ("done_url", "screened_url", "returned_url")
+FIELD_CLASSES: dict[str, Any] = dict.fromkeys(
+    WAYS_BACK, partial(forms.URLField, assume_scheme="https")
+)
+MOST_BANNED = 10_000
+
+
+def _questions(lines: str, *, with_quotas: bool) -> list[dict[str, Any]]:
+    try:
+        questions = [question.as_json() for question in read_questions(lines)]
+    except ShortQuestionError as error:
+        raise ValidationError(str(error)) from None
+    if not with_quotas and any(question["quotas"] for question in questions):
+        raise ValidationError("Only questions before can say how many people are wanted.")
+    return questions
+
+
+def _ids(lines: str) -> list[str]:
+    ids = [line.strip()[:LONGEST_ID] for line in lines.splitlines()]
+    banned = list(dict.fromkeys(filter(None, ids)))
+    if len(banned) > MOST_BANNED:
+        raise ValidationError(f"Ban at most {MOST_BANNED:,} ids.")
+    return banned
+
+
+class LinesField(forms.CharField):
+    """A text with a line for each question or id, read into what is stored."""
+
+    def __init__(self, read: Callable[[str], list[Any]], most: int, **shown: Any) -> None:
+        super().__init__(required=False, max_length=most, **shown)
+        self.read = read
+
+    def clean(self, value: Any) -> list[Any]:
+        return self.read(super().clean(value))
+
+
+LINES = {
+    "before": partial(LinesField, partial(_questions, with_quotas=True), 20_000),
+    "after": partial(LinesField, partial(_questions, with_quotas=False), 20_000),
+    "banned": partial(LinesField, _ids, 500_000),
+}
+
+
+def change_settings(link: OpenLink, values: Mapping[str, Any]) -> None:
+    """Set the settings of a link, unsaved.
+
+    Args:
+        values: by the names of `COLUMNS` and `LINES`.
+
+    Raises:
+        ValidationError: by field.
+    """
+    errors: Errors = {}
+    fields = forms.fields_for_model(OpenLink, COLUMNS, field_classes=FIELD_CLASSES)
+    for name, field in (fields | {name: lines() for name, lines in LINES.items()}).items():
+        value = checked(errors, name, values.get(name), field.clean)
+        if name not in errors:
+            setattr(link, name, value)
+    for name in WAYS_BACK:
+        url = "" if name in errors else getattr(link, name)
+        if reason := url and why_not_a_way_back(url):
+            errors[name] = [reason]
+    try:
+        link.full_clean(exclude={"campaign", *errors})
+    except ValidationError as error:
+        errors |= error.message_dict
+    if errors:
+        raise ValidationError(errors)
+
+
+def lines_of(stored: list[dict[str, Any]]) -> str:
+    """Return questions as lines, as their owner wrote them."""
+    return "\n".join(question_of(question).line for question in stored)
