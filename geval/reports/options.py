@@ -141,7 +141,7 @@ def read_options(
     defaults.
 
     Args:
-        query: with `getlist`, like Django's QueryDict.
+        query: several values of one name are a list, or what `getlist` of Django's QueryDict gives.
         known: the existing ids of annotators, systems, judges and criteria.
         rounds: the names of campaigns whose answers can be selected, by id.
     """

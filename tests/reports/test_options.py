@@ -56,6 +56,14 @@ def test_what_cannot_be_is_said_in_words() -> None:
     ]
 
 
+def test_plain_values_are_read_as_those_of_an_address() -> None:
+    plain = {"level": "system", "round": None, "documents": "", "judges": [6], "criteria": ["7"]}
+
+    options, errors = read_options(plain, known=KNOWN)
+
+    assert (options, errors) == (ReportOptions(level="system", judges=(6,), criteria=(7,)), [])
+
+
 def test_an_id_of_thousands_of_digits_is_one_that_is_not_there() -> None:
     options, errors = read_options(QueryDict("judges=" + "9" * 5000), known=KNOWN)
 

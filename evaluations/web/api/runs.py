@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 
@@ -265,9 +265,7 @@ def get_report(
     ones.
     """
     project = project_for(request, slug)
-    given = QueryDict(mutable=True)
-    given.update({name: value for name, value in query.dict().items() if value})
-    options, errors = options_of(given, project)
+    options, errors = options_of(query.dict(), project)
     if errors:
         raise ValidationError(errors)
     view = report_view(project, options)
