@@ -245,18 +245,10 @@ class CampaignForm(GoalFields, forms.ModelForm):
         return self.cleaned_data["unseen_percent"] or 0
 
     def clean_categories(self) -> list[str]:
-        return [
-            line.strip()[:100]
-            for line in self.cleaned_data["categories"].splitlines()
-            if line.strip()
-        ]
+        return _names(self.cleaned_data["categories"].splitlines())
 
     def clean_severities(self) -> list[str]:
-        return [
-            word.strip()[:100]
-            for word in self.cleaned_data["severities"].split(",")
-            if word.strip()
-        ]
+        return _names(self.cleaned_data["severities"].split(","))
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -289,6 +281,10 @@ class CampaignForm(GoalFields, forms.ModelForm):
         if not self.is_planned:
             save_goal(saved, self.goal)
         return saved
+
+
+def _names(written: list[str]) -> list[str]:
+    return [name.strip()[:100] for name in written if name.strip()]
 
 
 class GuidelinesForm(forms.ModelForm):

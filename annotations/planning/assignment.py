@@ -168,7 +168,8 @@ def idle_reason(seat: Seat) -> IdleReason:
 
 
 def _reserved(seat: Seat) -> list[int]:
-    """Return the reserved items, renewing leases that have used a quarter of their time."""
+    """Return the reserved items, renewing leases that have used a quarter of their time, under the
+    seat's lock as they are ended."""
     lease = seat.campaign.lease_minutes
     with connection.cursor() as cursor:
         cursor.execute(
@@ -182,8 +183,9 @@ def _reserved(seat: Seat) -> list[int]:
             cursor.execute(
                 """UPDATE annotations_assignment SET lease_until = now() + make_interval(secs => %s)
                    WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved'
+                       AND EXISTS (SELECT FROM annotations_seat WHERE id = %s FOR NO KEY UPDATE)
                    RETURNING id""",
-                [lease * 60, seat.annotator_id, seat.campaign_id],
+                [lease * 60, seat.annotator_id, seat.campaign_id, seat.pk],
             )
             # Some items may have been released between the two statements.
             return sorted(pk for (pk,) in cursor.fetchall())

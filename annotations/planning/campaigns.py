@@ -158,9 +158,9 @@ def delete_campaign(campaign: Campaign) -> None:
     Raises:
         AnnotationError: somebody answered or skipped an item; the record stays.
     """
+    # Seats first, as annotators lock theirs and then refer to the campaign.
+    campaign.seats.lock()
     Campaign.objects.select_for_update().get(pk=campaign.pk)
-    # Submitting locks the annotator's seat.
-    list(Seat.objects.select_for_update().filter(campaign=campaign))
     kept = campaign.assignments.exclude(
         state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED), reviews=None
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import connections, transaction
 from django.utils import timezone
 
 from annotations.answering import submission
@@ -18,8 +18,9 @@ from annotations.errors import AnnotationError
 from annotations.models import Assignment, Campaign, CampaignItem, Seat
 from annotations.models.campaigns import SeatQuerySet
 from annotations.planning import assignment, campaigns
-from annotations.planning.assignment import queue_of, release_expired, skip
-from annotations.planning.campaigns import raise_overlap, seat_annotators
+from annotations.planning.assignment import end_leases, queue_of, release_expired, skip
+from annotations.planning.campaigns import delete_campaign, raise_overlap, seat_annotators
+from annotations.planning.places import count_places
 from annotations.results import reviewing
 from annotations.results.reviewing import exclude, hand_out_skipped, reject
 
@@ -93,6 +94,43 @@ def test_more_annotators_an_item_wait_for_a_reservation(
     )
 
     assert (bool(queue), raised) == (True, None)
+    assert places_are_right(campaign)
+
+
+def test_a_campaign_is_deleted_once_a_reservation_has_ended(
+    campaign: Campaign, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _queue, deleted = interrupt(
+        monkeypatch,
+        assignment,
+        "_pick_ordinary",
+        lambda: queue_of(seat),
+        lambda: delete_campaign(campaign),
+    )
+
+    assert deleted is None
+    assert not Campaign.objects.filter(pk=campaign.pk).exists()
+
+
+def test_leases_are_renewed_once_those_who_end_them_are_done(
+    campaign: Campaign, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They end in another order than that of renewal: the last one is skipped first."""
+    *others, last = queue_of(seat)
+    Assignment.objects.update(lease_until=timezone.now())
+
+    @transaction.atomic
+    def leave() -> None:
+        skip(seat, last, "unclear")
+        count_places(end_leases([seat]))
+
+    _left, queue = interrupt(monkeypatch, assignment, "count_places", leave, lambda: queue_of(seat))
+
+    assert others
+    assert not {*others, last} & set(queue)
+    assert [row.state for row in Assignment.objects.filter(pk__in=others)] == ["expired"] * len(
+        others
+    )
     assert places_are_right(campaign)
 
 
