@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow, Row, ScoreRow
 from geval.measuring.gathering import Gathered, gathered
@@ -89,8 +90,7 @@ def rows_and_scales(
     with input_files(source, sheet=sheet) as files:
         rows = [*rows_of(files, naming, ask, scale_of=scale_of)]
     rows += getattr(source, "choices", ())
-    if not rows:
-        raise InputError("There is nothing to measure in this: no rating, score or text.")
+    _refuse_nothing(rows)
     if isinstance(scale, Mapping):
         _check_names(scale, _criteria_of(rows))
     if scale is None:
@@ -124,10 +124,7 @@ def measure_rows(
         if value not in values:
             raise InputError(f"There is no {kind} {value!r} (there are: {', '.join(values)}).")
     parts = gathered(rows, scales)
-    if not (parts.data.humans or parts.data.judges or parts.compared or parts.verdicts):
-        raise InputError(
-            "There are no ratings and no scores in this. Pass human=[…] and judge=[…]."
-        )
+    _refuse_nothing(parts.data.humans, parts.data.judges, parts.compared, parts.verdicts)
     options = ReportOptions(level=level or _usual_level(parts), coefficient=coefficient)
     judges = list(parts.judges)
     return Measurement(
@@ -142,6 +139,14 @@ def measure_rows(
         ),
         parts,
     )
+
+
+def _refuse_nothing(*rated: Sequence[object] | Mapping[Any, object]) -> None:
+    if not any(rated):
+        raise InputError(
+            "There is nothing to measure in this: no ratings and no scores. Pass human=[…] and"
+            " judge=[…]."
+        )
 
 
 def _boards(parts: Gathered) -> tuple[tuple[str, Leaderboard], ...]:

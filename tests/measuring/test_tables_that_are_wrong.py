@@ -64,6 +64,14 @@ def test_a_file_with_nothing_but_a_header_has_no_rows(tmp_path: Path) -> None:
     assert "nothing to measure" in error_of(path)
 
 
+def test_a_file_of_texts_alone_has_nothing_to_measure(tmp_path: Path) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_text("doc_id,system_id,source,output\n" + "d1,a,What?,This.\n" * 2)
+
+    with pytest.raises(InputError, match=r"nothing to measure .* human=\[…\]"):
+        geval.measure(path)
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_a_file_in_utf_16_is_told_how_to_be_saved(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "ratings.csv"
