@@ -111,8 +111,9 @@ class Activity:
 
 
 def in_words(action: str) -> str:
-    """Describe an entry's action."""
-    return names_in_words().get(action, "changed something")
+    """Describe an entry's action; that of an app which is not installed by the route's name."""
+    route = action.rpartition(":")[2].replace("_", " ")
+    return names_in_words().get(action, f"changed something ({route})")
 
 
 def recent_activity(project: Project) -> list[Activity]:
