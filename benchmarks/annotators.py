@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import LatentClasses, latent_classes
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.mace import mace
+from geval.statistics.rater_effects import many_facets
 from geval.statistics.resampling import Interval
-from geval.statistics.severity import many_facets
 from geval.statistics.types import FloatArray, IntArray
 
 ANNOTATORS, EACH = 6, 3

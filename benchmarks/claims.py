@@ -30,8 +30,14 @@ from benchmarks.improve import LOCKED_SHARE, Goals
 from benchmarks.site import BENCHMARK_DATA, temporary_site
 from benchmarks.tied import HARD, MOST_PROVEN, bare_share_of_tied_proven, share_of_tied_proven
 from geval.statistics.alt_test import alt_test
+from geval.statistics.arrays import complete
 from geval.statistics.calibration import isotonic, nearest_to_all
-from geval.statistics.layout import complete
+from geval.statistics.held_out_test import (
+    ProofOutcome,
+    confidence_of,
+    gain_in_distance,
+    gain_in_rank,
+)
 from geval.statistics.null_judges import (
     NullName,
     constant_scores,
@@ -39,7 +45,6 @@ from geval.statistics.null_judges import (
     length_scores,
     shuffled_scores,
 )
-from geval.statistics.proof import ProofOutcome, confidence_of, gain_in_distance, gain_in_rank
 from geval.statistics.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 from geval.statistics.types import FloatArray
 

@@ -31,6 +31,7 @@ from geval.statistics.agreement import (
     coincidences,
     human_ceiling,
 )
+from geval.statistics.arrays import Outputs, Ratings, complete
 from geval.statistics.attenuation import Disattenuated, disattenuated
 from geval.statistics.bias import (
     FamilyBias,
@@ -56,8 +57,7 @@ from geval.statistics.correlation import (
 )
 from geval.statistics.gwet import ChanceCorrected, gwet
 from geval.statistics.jackknife import LeftOut, correlation_interval, no_interval
-from geval.statistics.layout import Outputs, Ratings, complete
-from geval.statistics.passing import PassFail, ShareEstimate, pass_fail
+from geval.statistics.pass_fail import PassFail, ShareEstimate, pass_fail
 from geval.statistics.ppi import ppi_table
 from geval.statistics.preferences import davidson_intervals
 from geval.statistics.probability_calibration import (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.evaluators.perturbing import PROBES
+from geval.statistics.arrays import Outputs
 from geval.statistics.drift import drift
-from geval.statistics.layout import Outputs
 from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, sensitivity
 from geval.statistics.types import FloatArray
 

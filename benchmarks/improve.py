@@ -30,9 +30,9 @@ from benchmarks.rewording import (
 )
 from benchmarks.site import BENCHMARK_DATA
 from benchmarks.tied import HARD, MOST_PROVEN, most_cut_off_proven, share_of_tied_proven
-from geval.statistics.layout import Outputs, complete
+from geval.statistics.arrays import Outputs, complete
+from geval.statistics.held_out_test import Proof, ProofOutcome, confidence_of, gain_in_rank
 from geval.statistics.panel import Arms, choose
-from geval.statistics.proof import Proof, ProofOutcome, confidence_of, gain_in_rank
 from geval.statistics.types import FloatArray
 
 TOPICS = ("naturalness", "coherence", "engagingness", "groundedness")

@@ -22,11 +22,11 @@ from geval.llm.parsing import Rating, parse_rating
 from geval.llm.prompts import DEFAULT_INPUTS
 from geval.llm.replies import ReplyChoice
 from geval.statistics.accuracy_tests import soft_pairwise_test
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.coefficients import pearson
 from geval.statistics.drift import drift
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.pairwise import tie_calibrated_accuracy
-from geval.statistics.passing import pass_fail
+from geval.statistics.pass_fail import pass_fail
 from geval.statistics.repeatability import Repeatability, repeatability
 from geval.statistics.scales import Scale
 from geval.statistics.sensitivity import sensitivity

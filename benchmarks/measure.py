@@ -30,9 +30,9 @@ from benchmarks.annotators import Corpus, giving, held, knowing, severities
 from benchmarks.improve import summeval
 from benchmarks.sampling import bias_of_rho, coverage_of_errors, coverage_of_rho, means, recorded
 from geval.statistics.anytime import confidence_sequence
+from geval.statistics.arrays import complete
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import complete
 from geval.statistics.planning import for_any_time
 from geval.statistics.projection import documents_for
 from geval.statistics.sampling import active_probabilities

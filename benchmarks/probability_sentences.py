@@ -25,7 +25,7 @@ from geval.reports.probabilities import (
     can_be_taken,
     fit_of,
 )
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.probability_calibration import (
     brier_difference,
     probability_calibration,

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.improve import read, summeval
+from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import (
     coefficient_of,
     coefficients_by_document,
     correlations,
 )
 from geval.statistics.gaps import mean_gap
+from geval.statistics.held_out_test import gain_in_distance
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import Outputs
 from geval.statistics.ppi import weighted_ppi_mean
-from geval.statistics.proof import gain_in_distance
 from geval.statistics.sampling import (
     active_probabilities,
     draw_systematically,

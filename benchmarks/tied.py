@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import coefficients_by_document
+from geval.statistics.held_out_test import ProofOutcome, gain_in_rank
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import Outputs
 from geval.statistics.panel import Arms
-from geval.statistics.proof import ProofOutcome, gain_in_rank
 from geval.statistics.same_documents import on_same_documents
 from geval.statistics.types import FloatArray
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.statistics.agreement import judge_minus_a_rater
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.thresholds import VERDICT_ERROR, VERDICT_MARGIN
 from geval.statistics.types import FloatArray
 

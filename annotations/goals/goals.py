@@ -31,8 +31,8 @@ from geval.measuring.standing import (
     system_differences,
 )
 from geval.reports.data import ReportData
+from geval.statistics.arrays import Outputs, positions
 from geval.statistics.cache import digest_of
-from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, IntArray
 
 

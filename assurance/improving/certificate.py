@@ -16,7 +16,7 @@ from evaluations.models import (
 from evaluations.models.improving import ASKING_CHANGES
 from geval.improving.changes import NOTHING_BETTER
 from geval.improving.words import likely_gain, sentence
-from geval.statistics.proof import ProofOutcome
+from geval.statistics.held_out_test import ProofOutcome
 
 _FOUND_NOTHING: dict[str, str] = {
     Change.WORDING: "tried, and no proposal was kept",

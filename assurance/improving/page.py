@@ -25,7 +25,7 @@ from evaluations.models import (
 from evaluations.models.improving import OPEN_STATES, withheld_documents
 from geval.improving.words import constant_of, likely_gain, ranks_of
 from geval.reports.drawings.forest import Axis, AxisSpan
-from geval.statistics.proof import ProofOutcome
+from geval.statistics.held_out_test import ProofOutcome
 from geval.texts.numbers import signed
 
 # The axis of gains extends at least this far to both sides.

@@ -28,7 +28,7 @@ from evaluations.people.waking import send
 from geval.improving.ground import ImproveError
 from geval.improving.search import FoundChange, power, search
 from geval.llm.prompt_examples import read_examples
-from geval.statistics.proof import confidence_of
+from geval.statistics.held_out_test import confidence_of
 from geval_site.queues import SEARCH_CHANGES
 
 log = structlog.stdlib.get_logger(__name__)

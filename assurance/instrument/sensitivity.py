@@ -15,7 +15,7 @@ from evaluations.reports.ratings.weights import weighted_scores
 from geval.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
 from geval.reports.instructed import Instructed
 from geval.reports.samples import about_asking
-from geval.statistics.layout import Outputs
+from geval.statistics.arrays import Outputs
 from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
 
 _CHECKS = {

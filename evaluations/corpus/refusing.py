@@ -27,7 +27,7 @@ def load_rest(
     files: Sequence[InputFile],
     *,
     about: LoadOptions,
-    rehearse: bool,
+    dry_run: bool,
     leave_out: bool,
     watch: Callable[[str], None] = lambda _step: None,
     most_errors: int = 100,
@@ -44,7 +44,7 @@ def load_rest(
                 project,
                 files,
                 about=about,
-                rehearse=rehearse,
+                dry_run=dry_run,
                 most_errors=MOST_REFUSED,
                 watch=watch,
             )
@@ -56,6 +56,6 @@ def load_rest(
         else:
             return RestLoaded(result, refused_rows(whole, refused))
     result = load_files(
-        project, files, about=about, rehearse=rehearse, most_errors=most_errors, watch=watch
+        project, files, about=about, dry_run=dry_run, most_errors=most_errors, watch=watch
     )
     return RestLoaded(result, refused_rows(whole, refused))

@@ -28,8 +28,8 @@ from geval.files.rows import (
     Row,
     ScoreRow,
 )
-from geval.files.seen_values import SeenValues
 from geval.files.unused import Unused
+from geval.files.value_summary import ValueSummary
 from geval.files.word_ratings import WordError, WordNotes, WordRatings
 from geval.statistics.scales import Scale
 
@@ -72,8 +72,8 @@ class SeenCriterion:
 
     criterion: Criterion
     is_new: bool
-    ratings: SeenValues = field(default_factory=SeenValues)
-    scores: SeenValues = field(default_factory=SeenValues)
+    ratings: ValueSummary = field(default_factory=ValueSummary)
+    scores: ValueSummary = field(default_factory=ValueSummary)
     off: tuple[float, ...] = ()
 
 

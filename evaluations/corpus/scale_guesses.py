@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from django.db import connection
 
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
-from geval.files.seen_values import guess_of_values
+from geval.files.value_summary import guess_of_values
 from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, narrower_scale, usual_scale_for
 
 

@@ -55,14 +55,14 @@ def load_files(
     files: Sequence[InputFile],
     *,
     about: LoadOptions = NOTHING_SAID,
-    rehearse: bool = False,
+    dry_run: bool = False,
     most_errors: int = LISTED_ERRORS,
     watch: Watch = lambda _step: None,
 ) -> LoadResult:
     """Load files into a project, in any order.
 
     Args:
-        rehearse: do a dry run: do everything, then roll it back.
+        dry_run: do everything, then roll it back.
         most_errors: maximum number of listed errors; all are counted.
         watch: called with the name of each step as it begins.
 
@@ -75,12 +75,12 @@ def load_files(
     try:
         with transaction.atomic():
             with limited_statements(steps):
-                result = _load(project, files, about, errors, steps, rehearse=rehearse)
-                if result.changed and not rehearse:
+                result = _load(project, files, about, errors, steps, dry_run=dry_run)
+                if result.changed and not dry_run:
                     note_change(project.pk)
                     steps.begin("statistics of the tables")
                     refresh_statistics(GROWING)
-            if rehearse:
+            if dry_run:
                 transaction.set_rollback(True)
     except StatementTimeError as error:
         errors.add(files[0].name, 0, "", str(error))
@@ -99,7 +99,7 @@ def _load(
     errors: FileErrors,
     steps: Steps,
     *,
-    rehearse: bool,
+    dry_run: bool,
 ) -> LoadResult:
     # Loads of a project run one after another: each numbers new rows and checks contradictions
     # with what is stored.
@@ -120,7 +120,7 @@ def _load(
         check_storage(project)
     except LimitError as error:
         errors.add(files[0].name, 0, "", str(error))
-    if rehearse or errors.total:
+    if dry_run or errors.total:
         steps.begin("overview")
         result.contents = contents_of(load)
     else:

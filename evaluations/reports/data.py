@@ -25,8 +25,8 @@ from evaluations.reports.ratings.human_scores import human_scores
 from evaluations.reports.ratings.weights import with_weights
 from geval.reports.data import ReportData, in_sessions
 from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
+from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
-from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, rounded
 from geval_site.replica import from_replica
 

@@ -12,7 +12,7 @@ from evaluations.reports.so_far import so_far
 from geval.reports.drawings.narrowing import narrowing_band
 from geval.reports.drawings.svg import as_page_part
 from geval.reports.so_far import CriterionSoFar, KnownSoFar, OpenItems, in_order, next_goal_in_words
-from geval.statistics.narrowing import narrowing
+from geval.statistics.interval_by_documents import narrowing
 
 
 @dataclass(frozen=True)

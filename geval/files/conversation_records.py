@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from geval.files.conventions import named
+from geval.files.column_aliases import named
 from geval.files.fields import ID_LIMIT, Fields, Place
 from geval.files.messages import read_turns, turns_column
 from geval.files.rows import ConversationRow, FileDefaults, OutputRow

@@ -10,7 +10,7 @@ from geval.files.load_contents import LoadContents
 from geval.files.load_results import LoadResult
 from geval.files.questions import UploadQuestion
 from geval.files.rows import LoadError
-from geval.files.said import wider_scales, written_columns
+from geval.files.stated_options import wider_scales, written_columns
 
 LONGEST_TEXT = 100
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from geval.files.cells import NUMBERED, CellColumn, base_of, cell_of
-from geval.files.conventions import NAMES, is_ours
+from geval.files.column_aliases import NAMES, is_ours
 from geval.files.fields import is_missing, written_number
 from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND

@@ -4,7 +4,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from geval.files.conventions import conventional, expert_ratings, is_ours
+from geval.files.column_aliases import conventional, expert_ratings, is_ours
 from geval.files.conversation_records import conversation_rows
 from geval.files.fields import CRITERION_LIMIT, Fields, Place, kind, not_a_number, number_of
 from geval.files.messages import turns_column

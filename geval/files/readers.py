@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from geval.files.cells import judges_in
-from geval.files.conventions import conventional, is_ours
+from geval.files.column_aliases import conventional, is_ours
 from geval.files.fields import Place, as_text
 from geval.files.mapping import flattened, renamed, renamed_header
 from geval.files.messages import turns_column
@@ -27,7 +27,6 @@ from geval.files.preference_rows import (
     read_preference,
 )
 from geval.files.records import Format, Objects, Table, records_of
-from geval.files.requests_beside import RequestsBeside
 from geval.files.rows import (
     EXPECTED,
     Columns,
@@ -45,6 +44,7 @@ from geval.files.score_records import (
     score_rows,
     wide_rows,
 )
+from geval.files.sibling_requests import SiblingRequests
 from geval.files.tools import Tool, tool_of
 from geval.files.tools.parts import Reading
 from geval.files.unused import WatchedRecord, holds_something
@@ -174,7 +174,7 @@ def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Ro
 def _object_rows(
     records: Objects, file: InputFile, errors: FileErrors, defaults: FileDefaults
 ) -> Iterator[Row]:
-    requests = RequestsBeside(file.beside)
+    requests = SiblingRequests(file.beside)
     for line, content in records.lines:
         plain = renamed(content, file.columns) if file.columns else content
         place = Place(file.name, line, errors)

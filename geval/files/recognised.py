@@ -13,7 +13,7 @@ from geval.files.questions import UploadQuestion
 from geval.files.rater_names import KnownNames
 from geval.files.readers import InputFile
 from geval.files.rows import Columns
-from geval.files.said import SaidError
+from geval.files.stated_options import StatementError
 
 
 class SavedLike(Protocol):
@@ -128,7 +128,7 @@ def recognised_files(
         sheet: the sheet to read of workbooks; by default the first that looks like a table.
 
     Raises:
-        SaidError: no file has a column that the user named, or the sheet.
+        StatementError: no file has a column that the user named, or the sheet.
         UnclearColumnsError: a question about them must be answered first.
     """
     recognised_files = []
@@ -139,7 +139,7 @@ def recognised_files(
         own = {column: said[column] for column in file.column_names if column in said}
         recognised_files.append(with_columns(file, own))
     if sheet and not any(file.preview.sheet == sheet for file in recognised_files):
-        raise SaidError(
+        raise StatementError(
             next(
                 (file.preview.error for file in recognised_files if file.preview.error),
                 f"No file has a sheet {sheet}.",
@@ -149,7 +149,7 @@ def recognised_files(
         if not any(
             column in file.column_names or file.preview.structure for file in recognised_files
         ):
-            raise SaidError(f"No file has a column {column}.")
+            raise StatementError(f"No file has a column {column}.")
     if open_ := [question for file in recognised_files for question in file.questions]:
         raise UnclearColumnsError(open_)
     return recognised_files
@@ -159,11 +159,11 @@ def as_input(file: RecognisedFile, *, said: bool) -> InputFile:
     """Return a file to load. Where its columns make no sense, readers report what is missing.
 
     Raises:
-        SaidError: the user chose the columns (`said`), and they cannot be loaded.
+        StatementError: the user chose the columns (`said`), and they cannot be loaded.
     """
     problems = problems_of(file.columns)
     if said and problems and not file.preview.structure:
-        raise SaidError(" ".join(problems))
+        raise StatementError(" ".join(problems))
     if problems or file.preview.structure or file.preview.error:
         return InputFile(file.path, file.name, sheet=file.preview.sheet)
     return input_file(file.path, file.name, file.columns, file.preview.guess, file.preview.sheet)

@@ -9,8 +9,8 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.samples import about_proof
+from geval.statistics.arrays import Outputs, complete
 from geval.statistics.jackknife import documents_counting
-from geval.statistics.layout import Outputs, complete
 from geval.statistics.panel import Arms
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.types import FloatArray, IntArray

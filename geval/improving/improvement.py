@@ -22,7 +22,7 @@ from geval.improving.lock_file import LockFile
 from geval.improving.proving import LookResult, proof_of, values_of
 from geval.improving.search import FoundChange, Power, Searched, power, search
 from geval.improving.words import likely_gain, sentence
-from geval.statistics.proof import ProofOutcome, confidence_of
+from geval.statistics.held_out_test import ProofOutcome, confidence_of
 from geval.statistics.thresholds import POWER
 from geval.texts.numbers import thin
 

@@ -9,7 +9,7 @@ from geval.evaluators.formula import CriterionFormula
 from geval.improving.changes import Measure
 from geval.improving.ground import Ground, ImproveError
 from geval.statistics.calibration import nearest_to_all
-from geval.statistics.proof import (
+from geval.statistics.held_out_test import (
     AgainstConstant,
     Proof,
     confidence_of,

@@ -11,10 +11,10 @@ import numpy as np
 from geval.evaluators.formula import CriterionFormula, Member
 from geval.improving.changes import FreeChange, Measure, is_better
 from geval.improving.ground import Arm, Ground, TooFewRatingsError
+from geval.statistics.arrays import complete
 from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
-from geval.statistics.layout import complete
+from geval.statistics.held_out_test import documents_for, smallest_gain
 from geval.statistics.panel import Arms, Chosen, choose, effective_votes
-from geval.statistics.proof import documents_for, smallest_gain
 from geval.statistics.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 from geval.statistics.types import FloatArray
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from geval.improving.changes import MEASURE_LABELS, Measure
 from geval.reports.words import ranked_in_words
-from geval.statistics.proof import ProofOutcome
+from geval.statistics.held_out_test import ProofOutcome
 from geval.statistics.same_documents import Ranked
 from geval.statistics.shrinking import shrunken
 from geval.texts.numbers import signed

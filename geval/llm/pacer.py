@@ -111,8 +111,8 @@ class Pacer:
             self._note(self._calls.sign_of_reply(limits))
         if number == self._trial:
             # A cancelled call proves nothing.
-            told = error is None or kind is not None
-            self._trial_passed = kind not in _STILL_CLOSED if told else None
+            is_conclusive = error is None or kind is not None
+            self._trial_passed = kind not in _STILL_CLOSED if is_conclusive else None
             self._trial = None
             self._gate.release()
 

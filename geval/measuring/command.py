@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from geval.files.said import SaidError, parsed_scales
+from geval.files.stated_options import StatementError, parsed_scales
 from geval.measuring.certifying import certify, exit_code_of
 from geval.measuring.inputs import InputError
 from geval.measuring.measuring import Ends, measure
@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
             ask=ask_at_terminal,
         )
         required = certify(result, options.require) if options.require else []
-    except (InputError, SaidError) as error:
+    except (InputError, StatementError) as error:
         sys.stderr.write(f"{error}\n")
         return ERROR
     sys.stdout.write(f"{result.to_json() if options.json else result}\n")
@@ -55,7 +55,7 @@ def _scale(given: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
         try:
             scale = parsed_scale(given[0])
         except ValueError as error:
-            raise SaidError(f"--scale {given[0]}: {error}") from None
+            raise StatementError(f"--scale {given[0]}: {error}") from None
         return scale.lowest, scale.highest, scale.step
     return parsed_scales(given) or None
 

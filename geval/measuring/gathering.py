@@ -16,7 +16,7 @@ from geval.files.rows import (
     ScoreRow,
     ShareRow,
 )
-from geval.files.seen_values import SeenValues, guess_of_values
+from geval.files.value_summary import ValueSummary, guess_of_values
 from geval.files.word_ratings import WordNotes
 from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData, in_sessions
@@ -24,8 +24,8 @@ from geval.reports.human_scores import HumanScores, Rater, human_scores_of
 from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
 from geval.reports.weights import Sampled
+from geval.statistics.arrays import Outputs
 from geval.statistics.bias import Family
-from geval.statistics.layout import Outputs
 from geval.statistics.scales import Scale, ScaleGuess, usual_scale_for
 from geval.statistics.types import FloatArray, rounded
 
@@ -68,7 +68,7 @@ class _Values:
     output: list[int] = field(default_factory=list)
     rater: list[int] = field(default_factory=list)
     value: list[float] = field(default_factory=list)
-    seen: SeenValues = field(default_factory=SeenValues)
+    seen: ValueSummary = field(default_factory=ValueSummary)
     stated: dict[int, float] = field(default_factory=dict)
 
     def note_strays(self, guess: ScaleGuess, name: str) -> Iterator[str]:
@@ -476,8 +476,8 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
     for pk, (key, name) in enumerate(gatherer.criteria.items(), start=1):
         scale = scales.get(key)
         if scale is None:
-            ratings = gatherer.ratings[key].seen if key in gatherer.ratings else SeenValues()
-            scores = SeenValues()
+            ratings = gatherer.ratings[key].seen if key in gatherer.ratings else ValueSummary()
+            scores = ValueSummary()
             for (about, _judge), values in gatherer.scores.items():
                 if about == key:
                     scores.extend(values.seen)

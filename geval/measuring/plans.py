@@ -13,8 +13,8 @@ import numpy as np
 
 from geval.reports.human_scores import HumanScores
 from geval.reports.samples import about_plan
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.correlation import mean_of_documents
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.planning import Needed, for_any_time, for_power, for_width
 from geval.statistics.same_documents import Ranked
 from geval.statistics.thresholds import POWER
@@ -170,8 +170,8 @@ def plan_of(
     else:
         wanted = aim.difference if aim.difference is not None else _mean(whole)
     rows = [
-        _row(aim, abs(wanted or 0.0), pilot, raters, told.values, told.most, int(rated.sum()))
-        for raters, told, rated in by_raters
+        _row(aim, abs(wanted or 0.0), pilot, raters, outlook.values, outlook.most, int(rated.sum()))
+        for raters, outlook, rated in by_raters
     ]
     now = rows.pop() if rows else None
     shown = None if aim.width is not None else wanted

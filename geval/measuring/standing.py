@@ -9,9 +9,9 @@ import numpy as np
 from geval.measuring.plans import DocumentValues
 from geval.reports.data import ReportData
 from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
+from geval.statistics.arrays import Outputs, mean_of
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
-from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.planning import Needed, for_any_time
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, on_same_documents

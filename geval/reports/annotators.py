@@ -19,9 +19,9 @@ from geval.statistics.cache import remembered
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import LatentClasses, RaterCompetence, latent_classes
 from geval.statistics.mace import mace
+from geval.statistics.rater_effects import ManyFacets, RaterSeverity, many_facets
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import short
-from geval.statistics.severity import ManyFacets, RaterSeverity, many_facets
 from geval.statistics.span_agreement import GammaAgreement, SpanAgreement
 from geval.statistics.thresholds import SPLIT
 from geval.statistics.types import Estimate

@@ -9,10 +9,10 @@ import numpy as np
 
 from geval.reports.human_scores import HumanScores
 from geval.reports.options import ADJUDICATED, MEAN, ReportOptions
+from geval.statistics.arrays import Outputs, complete
 from geval.statistics.bias import Family
 from geval.statistics.cache import remembered
 from geval.statistics.consensus import HumanScore, consensus
-from geval.statistics.layout import Outputs, complete
 from geval.statistics.types import FloatArray, IntArray
 
 

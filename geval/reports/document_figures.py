@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.data import ReportData
+from geval.statistics.arrays import Outputs, mean_of
 from geval.statistics.cache import remembered_as
-from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.subjects import CriterionLike
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.reports.data import ReportData
+from geval.statistics.arrays import complete, mean_of
 from geval.statistics.correlation import coefficients_by_document, ranks_by_document
-from geval.statistics.layout import complete, mean_of
 
 MOST_SHOWN = 500
 

@@ -14,8 +14,8 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.drawings.numbers import MOST_SIDES
 from geval.reports.report import CriterionResult, JudgeResult
+from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import mean_by_document
-from geval.statistics.layout import Outputs
 from geval.statistics.scales import Scale, short
 from geval.statistics.thresholds import PAIRED_ANNOTATORS
 from geval.statistics.types import FloatArray

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from geval.statistics.arrays import Ratings
 from geval.statistics.consensus import Consensus
-from geval.statistics.layout import Ratings
 from geval.statistics.types import FloatArray, IntArray, rounded
 
 NO_DECISIONS = "adjudicators have decided nothing"

@@ -10,6 +10,7 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.pairwise import PairVerdict, PairwiseJudge, pairwise_judges
 from geval.reports.seen import marked
+from geval.statistics.arrays import positions
 from geval.statistics.comparisons import (
     Agreed,
     ChoiceAgreement,
@@ -20,7 +21,6 @@ from geval.statistics.comparisons import (
     share_interval,
 )
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import positions
 from geval.statistics.preferences import Davidson, davidson_intervals
 from geval.statistics.resampling import Interval
 from geval.statistics.types import Estimate

@@ -9,8 +9,8 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.reports.verdicts.analysis import draws_for
+from geval.statistics.arrays import Outputs, complete
 from geval.statistics.correlation import Coefficient, Level
-from geval.statistics.layout import Outputs, complete
 from geval.statistics.resampling import MOST_GROUPS, Draws, bootstrap_samples, resample_means
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.significance import paired_bootstrap_p

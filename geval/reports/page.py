@@ -11,7 +11,7 @@ from geval.reports.paper_table import PaperTable, paper_table
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.words import headline
 from geval.statistics.correlation import COEFFICIENTS, Level
-from geval.statistics.passing import SystemRate
+from geval.statistics.pass_fail import SystemRate
 from geval.statistics.ppi import SystemMean
 from geval.texts.numbers import in_brackets, shown, whole_percent
 

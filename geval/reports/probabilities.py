@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.statistics.layout import Outputs, positions
+from geval.statistics.arrays import Outputs, positions
 from geval.statistics.probability_calibration import (
     Measured,
     ProbabilityCalibration,

@@ -34,12 +34,12 @@ from geval.reports.verdicts.steps import OnStep, part_of, unseen
 from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
 from geval.statistics.agreement import rater_at
 from geval.statistics.alt_test import AltTest
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.bias import Family, FamilyBias, family_bias
 from geval.statistics.cache import remembered, remembered_as, remembered_each
 from geval.statistics.correlation import Coefficient, Correlations, Level, levels_of
 from geval.statistics.jackknife import LeftOut, no_interval
-from geval.statistics.layout import Outputs, Ratings
-from geval.statistics.passing import Majority
+from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE

@@ -10,9 +10,9 @@ from geval.reports.samples import about_sample
 from geval.reports.seen import marked
 from geval.reports.words import ranked_in_words
 from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval
+from geval.statistics.arrays import Outputs, complete, mean_of
 from geval.statistics.correlation import correlations, mean_of_documents
-from geval.statistics.layout import Outputs, complete, mean_of
-from geval.statistics.narrowing import NarrowingStep, anytime_mean
+from geval.statistics.interval_by_documents import NarrowingStep, anytime_mean
 from geval.statistics.projection import documents_for
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents

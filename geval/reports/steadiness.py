@@ -11,7 +11,7 @@ import numpy as np
 from geval.reports.downloads.json_values import estimate_json
 from geval.reports.human_scores import HumanScores
 from geval.reports.samples import about_asking
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.repeatability import Repeatability, repeatability
 from geval.statistics.types import Estimate, IntArray
 from geval.texts.numbers import shown, thin, whole_percent

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.human_scores import HumanScores
-from geval.statistics.layout import EQUAL, positions
+from geval.statistics.arrays import EQUAL, positions
 from geval.statistics.sampling import in_any
 from geval.statistics.types import FloatArray, IntArray
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.correlation import Coefficient, Correlations, Level, correlations
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.types import FloatArray
 
 

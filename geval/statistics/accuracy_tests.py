@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geval.statistics.layout import Block, Outputs, complete
+from geval.statistics.arrays import Block, Outputs, complete
 from geval.statistics.pairwise import shares_of_pairs, tie_calibrated_accuracy, whole_documents
 from geval.statistics.types import DIGITS, FloatArray
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
 from geval.statistics.correlation import (
     Coefficient,
     Level,
@@ -16,7 +17,6 @@ from geval.statistics.correlation import (
 )
 from geval.statistics.distributions import t_ppf
 from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, mean_of_rows, no_interval, within
-from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
     ALPHA_SKEWNESS,

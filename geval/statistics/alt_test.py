@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from geval.statistics.arrays import Ratings
 from geval.statistics.cache import once
 from geval.statistics.coefficients import ranks
 from geval.statistics.distributions import t_cdf, t_ppf, t_tail
-from geval.statistics.layout import Ratings
 from geval.statistics.significance import benjamini_yekutieli
 from geval.statistics.thresholds import (
     ALT_TEST_EPSILON,

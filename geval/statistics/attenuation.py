@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
 from geval.statistics.jackknife import LeftOut, documents_counting, no_interval
-from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import NOISE_DOCUMENTS, NOISE_OUTPUTS, NOISE_RELIABILITY
 from geval.statistics.types import Estimate, FloatArray

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete, mean_of
 from geval.statistics.coefficients import pearson, ranks, spearman
 from geval.statistics.correlation import Coefficient
 from geval.statistics.jackknife import LeftOut, documents_counting, mapped, no_interval
-from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.resampling import Interval
 from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete
 from geval.statistics.jackknife import LeftOut, counting_by
-from geval.statistics.layout import Outputs, complete
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray, IntArray
 from geval.statistics.weighted import weighted_mean

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.arrays import Outputs, mean_of
 from geval.statistics.significance import holm
 from geval.statistics.thresholds import (
     GAP_DOCUMENTS,

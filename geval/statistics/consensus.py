@@ -5,11 +5,11 @@ from typing import Literal
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import latent_classes
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.mace import mace
-from geval.statistics.severity import many_facets
+from geval.statistics.rater_effects import many_facets
 from geval.statistics.types import FloatArray
 
 # "adjudicated" is the only one that does not follow from ratings alone (reports/human_scores.py).

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete
 from geval.statistics.coefficients import (
     PAIRWISE_COLUMNS,
     kendall,
@@ -33,7 +34,6 @@ from geval.statistics.coefficients import (
     spearman,
     spearman_rows,
 )
-from geval.statistics.layout import Outputs, complete
 from geval.statistics.types import DIGITS, Estimate, FloatArray
 from geval.statistics.weighted import weighted_mean
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import LeftOut, interval_of_mean
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 

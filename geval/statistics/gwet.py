@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from geval.statistics.agreement import MANY_VALUES
+from geval.statistics.arrays import Outputs, Ratings, equal_pairs, mean_of, sums
 from geval.statistics.jackknife import LeftOut, mapped, no_interval
-from geval.statistics.layout import Outputs, Ratings, equal_pairs, mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import short
 from geval.statistics.thresholds import EQUAL_VALUES

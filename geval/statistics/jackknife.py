@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from geval.statistics.arrays import EQUAL, Outputs, complete, mean_of, sums
 from geval.statistics.correlation import (
     Coefficient,
     Level,
@@ -27,7 +28,6 @@ from geval.statistics.correlation import (
     system_means,
 )
 from geval.statistics.distributions import normal_ppf, t_ppf, t_tail
-from geval.statistics.layout import EQUAL, Outputs, complete, mean_of, sums
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.same_documents import SameDocuments, ranked_by_document
 from geval.statistics.thresholds import (

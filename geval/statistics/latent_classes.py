@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from geval.statistics.arrays import Outputs, Ratings, sums
 from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, no_interval
-from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
     COMPETENCE_OUTPUTS,

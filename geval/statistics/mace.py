@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import sums
 from geval.statistics.latent_classes import CHANGE, MOST_ROUNDS, Fit, Labels, normalized
-from geval.statistics.layout import sums
 from geval.statistics.thresholds import MACE_OTHERS, MACE_PREVAILS
 from geval.statistics.types import FloatArray
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from cachetools import LRUCache
 
+from geval.statistics.arrays import Block, Outputs, complete
 from geval.statistics.cache import once
 from geval.statistics.coefficients import concordance
-from geval.statistics.layout import Block, Outputs, complete
 from geval.statistics.resampling import MOST_GROUPS, in_groups
 from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 

@@ -15,10 +15,10 @@ from itertools import combinations
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, mean_of
 from geval.statistics.coefficients import pearson
 from geval.statistics.correlation import ranks_by_document
 from geval.statistics.jackknife import mean_of_rows
-from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.types import FloatArray, IntArray
 

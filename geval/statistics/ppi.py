@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, mean_of
 from geval.statistics.distributions import normal_ppf
 from geval.statistics.jackknife import t_quantile
-from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.thresholds import CONFIDENCE, PPI_RANDOM, PPI_RATINGS
 from geval.statistics.types import FloatArray, IntArray
 from geval.statistics.weighted import weighted_mean

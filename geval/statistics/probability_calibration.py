@@ -25,9 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
 from geval.statistics.calibration import ReliabilityBin, bins_of, reliability_intervals
 from geval.statistics.jackknife import LeftOut, documents_counting, interval_of_mean, mapped, within
-from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import CALIBRATION_DOCUMENTS, CALIBRATION_OUTPUTS, CONFIDENCE
 from geval.statistics.types import FloatArray, IntArray
@@ -274,8 +274,8 @@ def _from_different(apart: FloatArray, mass: FloatArray) -> float:
     """Estimate bins' squared sums from different groups; `apart` and `mass`, shape (groups, bins),
     are sums of distances and of weights. A bin with a single group does not count."""
     groups = (mass > 0).sum(axis=0)
-    told = groups > 1
-    apart, groups, of_bin = apart[:, told], groups[told], mass.sum(axis=0)[told]
+    is_usable = groups > 1
+    apart, groups, of_bin = apart[:, is_usable], groups[is_usable], mass.sum(axis=0)[is_usable]
     products = (apart.sum(axis=0) ** 2 - (apart**2).sum(axis=0)) * groups / (groups - 1)
     return float((products / of_bin).sum() / mass.sum())
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete, equal_pairs
 from geval.statistics.distributions import f_ppf, t_ppf
-from geval.statistics.layout import Outputs, complete, equal_pairs
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import CONFIDENCE, PROMISE
 from geval.statistics.types import FloatArray

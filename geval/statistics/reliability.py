@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from geval.statistics.layout import Ratings, mean_of
+from geval.statistics.arrays import Ratings, mean_of
 from geval.statistics.types import Estimate, FloatArray
 
 Weights = Literal["none", "linear", "quadratic"]

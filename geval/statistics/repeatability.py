@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings, equal_pairs, mean_of
 from geval.statistics.coefficients import pearson
-from geval.statistics.layout import Outputs, Ratings, equal_pairs, mean_of
 from geval.statistics.reliability import one_way
 from geval.statistics.thresholds import REPLIES_ITEMS
 from geval.statistics.types import Estimate, FloatArray

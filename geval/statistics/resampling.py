@@ -13,10 +13,10 @@ from typing import Literal
 
 import numpy as np
 
+from geval.statistics.arrays import sums
+from geval.statistics.bootstrap_mixtures import drawn_coefficients
 from geval.statistics.correlation import Coefficient, Level, coefficient_of, coefficients_of_rows
 from geval.statistics.distributions import normal_cdf, normal_ppf
-from geval.statistics.layout import sums
-from geval.statistics.mixing import drawn_coefficients
 from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete
 from geval.statistics.correlation import Coefficient, coefficients_by_document, mean_of_documents
-from geval.statistics.layout import Outputs, complete
 from geval.statistics.types import FloatArray, IntArray
 
 NOTHING_RANKED = "in no document do people rank outputs that both judges scored"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.distributions import t_cdf, t_tail
 from geval.statistics.jackknife import LeftOut, t_interval
-from geval.statistics.layout import Outputs
 from geval.statistics.resampling import Interval
 from geval.statistics.significance import holm
 from geval.statistics.thresholds import (

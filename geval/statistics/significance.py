@@ -15,11 +15,11 @@ from typing import Literal
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete
+from geval.statistics.bootstrap_mixtures import swapped_coefficients
 from geval.statistics.correlation import Coefficient, coefficients_of_rows, mean_of_documents
 from geval.statistics.distributions import t_tail
 from geval.statistics.jackknife import interval_of_difference, over_systems
-from geval.statistics.layout import Outputs, complete
-from geval.statistics.mixing import swapped_coefficients
 from geval.statistics.resampling import MOST_GROUPS, Over, in_groups
 from geval.statistics.same_documents import NOTHING_RANKED, on_same_documents
 from geval.statistics.types import FloatArray

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.arrays import mean_of, sums
 from geval.statistics.gamma import Mark, disorder_beside_chance, draws_for
 from geval.statistics.jackknife import LeftOut, mapped, no_interval
-from geval.statistics.layout import mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import SPAN_OUTPUTS
 from geval.statistics.types import Estimate, FloatArray, IntArray

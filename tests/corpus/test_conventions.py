@@ -12,7 +12,7 @@ import pytest
 
 from annotations.models import Rating
 from evaluations.models import CandidateOutput, Project
-from geval.files.conventions import conventional
+from geval.files.column_aliases import conventional
 from geval.files.limits import FileLimits
 from geval.files.rows import LoadError
 

@@ -28,7 +28,7 @@ def loaded(project: Project, tmp_path: object, content: str) -> RestLoaded:
     path = tmp_path / "o.csv"  # type: ignore[operator]
     path.write_text(content, encoding="utf-8")
     return load_rest(project, [InputFile(path, "o.csv")], about=LoadOptions(),
-                     rehearse=False, leave_out=True)  # fmt: skip
+                     dry_run=False, leave_out=True)  # fmt: skip
 
 
 def test_what_varies_within_a_document_is_listed_and_no_metadata_of_any(

@@ -12,8 +12,8 @@ from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.serving.live import live_data
 from geval.reports.gap_patterns import Patterns, documents_read, length_drawing
 from geval.reports.gaps import Gaps, gaps_of
+from geval.statistics.arrays import Outputs
 from geval.statistics.clusters import Cluster
-from geval.statistics.layout import Outputs
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

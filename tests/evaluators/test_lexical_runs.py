@@ -144,7 +144,7 @@ def test_a_paused_run_stores_what_was_done_and_resumes_from_there(
             pause_run(run.pk, "Paused by somebody.")
         return False
 
-    work_on_run(run.pk, "tester", shift=Shift(told_to_stop=paused_after_a_while))
+    work_on_run(run.pk, "tester", shift=Shift(stop_requested=paused_after_a_while))
     run.refresh_from_db()
     done = run.scores.count()
     assert run.state == RunState.PAUSED

@@ -8,8 +8,8 @@ from geval.reports.annotators import (
     RaterAgreement,
 )
 from geval.statistics.latent_classes import RaterCompetence
+from geval.statistics.rater_effects import RaterSeverity
 from geval.statistics.resampling import Interval
-from geval.statistics.severity import RaterSeverity
 from geval.statistics.types import Estimate
 
 NONE = Interval(None, None, "few")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from geval.reports.verdicts.analysis import analyse_agreement
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import TOO_FEW
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.scales import Scale
 
 ALL = ["nominal alpha", "ordinal alpha", "interval alpha", "AC1", "AC2"]

@@ -24,8 +24,8 @@ from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
 from geval.reports.so_far import KnownSoFar
 from geval.reports.words import sessions_note
+from geval.statistics.arrays import Outputs
 from geval.statistics.jackknife import correlation_interval
-from geval.statistics.layout import Outputs
 
 pytestmark = pytest.mark.django_db
 SESSIONS, TURNS = 14, 6

@@ -20,7 +20,7 @@ class Bench:
         self.events: list[object] = []
         self._arriving = arriving
         share = SimpleNamespace(
-            run=None, worker="w", database=self, told_to_stop=asyncio.Event(),
+            run=None, worker="w", database=self, stop_requested=asyncio.Event(),
             release_stored=self._nothing, renew=self._nothing, look_up=self._look,
         )  # fmt: skip
         calls = SimpleNamespace(

@@ -50,7 +50,7 @@ def test_a_wait_ends_when_the_run_stops(
     told = threading.Event()
     worker = threading.Thread(
         target=lambda: (
-            work_on_run(run.pk, "tester", shift=Shift(told_to_stop=told.is_set)),
+            work_on_run(run.pk, "tester", shift=Shift(stop_requested=told.is_set)),
             connection.close(),
         )
     )
@@ -279,7 +279,7 @@ def test_a_worker_asked_to_stop_gives_up_calls_that_take_long(
         make_judge(small_project, "--hang-rate", "1", use_steps=False, timeout_seconds=3000)
     )
     told = threading.Event()
-    shift = Shift(told_to_stop=told.is_set)
+    shift = Shift(stop_requested=told.is_set)
     worker = threading.Thread(
         target=lambda: (work_on_run(run.pk, "tester", shift=shift), connection.close())
     )
@@ -305,7 +305,7 @@ def test_a_wait_before_there_are_items_ends_as_well_and_its_calls_count(
     judge = make_judge(small_project, "--rate-limit-rate", "1", "--retry-after", "250")
     run = started(judge)
     told = threading.Event()
-    shift = Shift(told_to_stop=told.is_set)
+    shift = Shift(stop_requested=told.is_set)
     worker = threading.Thread(
         target=lambda: (work_on_run(run.pk, "tester", shift=shift), connection.close())
     )

@@ -254,7 +254,7 @@ def test_a_slot_shows_that_it_lives_while_it_serves(
     WorkerSlot.objects.update(seen_at=timezone.now() - WorkerSlot.STALE_AFTER)
     assert not WorkerSlot.objects.serving().exists()
 
-    ServingTurn(slot, run.pk, stay, seconds=60).told_to_stop()
+    ServingTurn(slot, run.pk, stay, seconds=60).stop_requested()
 
     assert WorkerSlot.objects.serving().count() == 1
     WorkerHeartbeat.objects.update(seen_at=timezone.now() - WorkerHeartbeat.STALE_AFTER)

@@ -164,12 +164,12 @@ def test_a_run_that_follows_is_free_for_others_where_calls_take_long(
     turn = ServingTurn(slot, run.pk, stay, seconds=0)
     follows = started(make_judge(other, use_steps=False))
     assert turn.gives_way()
-    turn.told_to_stop()
+    turn.stop_requested()
     assert (turn.following, WorkerSlot.objects.get().run_id) == (follows.pk, follows.pk)
 
     now = time.monotonic()
     monkeypatch.setattr(serving.time, "monotonic", lambda: now + PROMISE_SECONDS + 1)
-    turn.told_to_stop()
+    turn.stop_requested()
 
     assert turn.gives_way()  # it still ends
     assert (turn.following, WorkerSlot.objects.get().run_id) == (None, run.pk)

@@ -22,7 +22,7 @@ from geval.statistics import (
 from geval.statistics import (
     alt_test as alternative,
 )
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.types import FloatArray
 
 

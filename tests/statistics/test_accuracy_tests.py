@@ -18,7 +18,7 @@ from geval.statistics.accuracy_tests import (
     soft_pairwise_test,
     tie_calibrated_test,
 )
-from geval.statistics.layout import Outputs
+from geval.statistics.arrays import Outputs
 from geval.statistics.pairwise import tie_calibrated_accuracy
 from geval.statistics.types import FloatArray
 from tests.conftest import CHECKOUT

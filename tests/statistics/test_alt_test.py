@@ -11,7 +11,7 @@ from geval.statistics.alt_test import (
     p_of_nearer,
     raters_that_agree,
 )
-from geval.statistics.layout import Ratings
+from geval.statistics.arrays import Ratings
 
 RNG = np.random.default_rng(3)
 

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from geval.statistics.agreement import BehindARater, judge_minus_a_rater
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import TOO_FEW
-from geval.statistics.layout import Outputs, Ratings
 
 DOCUMENTS, SYSTEMS, RATERS = 20, 5, 3
 

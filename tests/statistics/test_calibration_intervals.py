@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.calibration import reliability, reliability_intervals
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import Outputs
 from geval.statistics.projection import documents_for, half_width_with
 from geval.statistics.thresholds import PROMISE
 from geval.statistics.weighted import freedom_share

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.clusters import (
     Cluster,
     Group,
@@ -13,7 +14,6 @@ from geval.statistics.clusters import (
     length_test,
     stratified_test,
 )
-from geval.statistics.layout import Outputs
 from geval.statistics.thresholds import GAP_OUTPUTS
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from geval.statistics import dawid_skene as dawid_skene_module
 from geval.statistics import mace as mace_module
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import (
     FEW_OUTPUTS,
@@ -25,7 +26,6 @@ from geval.statistics.latent_classes import (
     Model,
     latent_classes,
 )
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.mace import mace
 
 

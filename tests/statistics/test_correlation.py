@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from geval.statistics import correlation
+from geval.statistics.arrays import Outputs
 from geval.statistics.coefficients import Concordance, concordance, rank_rows, ranks
 from geval.statistics.correlation import (
     COEFFICIENTS,
@@ -23,7 +24,6 @@ from geval.statistics.correlation import (
     mean_by_document,
     ranks_by_document,
 )
-from geval.statistics.layout import Outputs
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import correlations, mean_over_raters
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import Coefficient
 from geval.statistics.jackknife import LeftOut, correlation_interval
-from geval.statistics.layout import Outputs
 from geval.statistics.types import FloatArray
 
 DOCUMENTS, SYSTEMS = 60, 8

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.gaps import gaps_by_length, mean_gap, spreads
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.two_judges import (
     BOTH,
     ONLY_FIRST,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.gwet import Gwet, gwet
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import rated
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import COEFFICIENTS, Coefficient, coefficients_by_document
 from geval.statistics.jackknife import (
     ALL_THE_SAME,
@@ -20,7 +21,6 @@ from geval.statistics.jackknife import (
     no_interval,
     over_systems,
 )
-from geval.statistics.layout import Outputs
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.same_documents import on_same_documents, ranked_by_document
 from geval.statistics.types import FloatArray

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from geval.statistics.agreement import NO_RANKS, human_ceiling
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import LeftOut, summary_interval
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.significance import holm
 
 

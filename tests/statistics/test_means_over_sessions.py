@@ -4,7 +4,7 @@ sessions, as turns of one are alike."""
 import numpy as np
 import pytest
 
-from geval.statistics.layout import Outputs
+from geval.statistics.arrays import Outputs
 from geval.statistics.ppi import PpiTable, ppi_table
 from geval.statistics.types import FloatArray
 

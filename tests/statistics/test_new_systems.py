@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from benchmarks.coverage import told_apart
+from geval.statistics.arrays import Outputs
 from geval.statistics.jackknife import TOO_FEW
-from geval.statistics.layout import Outputs
 from geval.statistics.resampling import Over
 from geval.statistics.significance import new_systems_test
 from geval.statistics.thresholds import INTERVAL_SYSTEMS

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geval.statistics.alt_test import alt_test, nearest_constant, p_of_nearer
-from geval.statistics.layout import Ratings
+from geval.statistics.arrays import Ratings
 from geval.statistics.null_judges import (
     constant_scores,
     length_scores,
     shuffled_scores,
     shuffles_of,
 )
-from geval.statistics.passing import majority_of
+from geval.statistics.pass_fail import majority_of
 
 RNG = np.random.default_rng(5)
 

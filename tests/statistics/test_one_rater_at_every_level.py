@@ -9,9 +9,9 @@ from geval.statistics.agreement import (
     judge_as_a_rater,
     rater_at,
 )
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.correlation import COEFFICIENTS
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import Outputs, Ratings
 
 RNG = np.random.default_rng(5)
 # Three raters of twelve documents by five systems.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from geval.statistics import pairwise
-from geval.statistics.layout import Outputs
+from geval.statistics.arrays import Outputs
 from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tau_c,

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from benchmarks.instrument import WORLDS, World, rates_held
-from geval.statistics.layout import Outputs
-from geval.statistics.passing import PassFail, best_threshold, pass_fail
+from geval.statistics.arrays import Outputs
+from geval.statistics.pass_fail import PassFail, best_threshold, pass_fail
 
 DATA_SETS = 300
 

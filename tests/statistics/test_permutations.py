@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from geval.statistics import significance
+from geval.statistics.arrays import Outputs
 from geval.statistics.jackknife import TOO_FEW
-from geval.statistics.layout import Outputs
 from geval.statistics.significance import (
     NOT_COMPARED,
     PairTest,

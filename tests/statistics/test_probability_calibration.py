@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.probability_calibration import (
     brier_difference,
     brier_of_each,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from geval.statistics.layout import Outputs
-from geval.statistics.proof import (
+from geval.statistics.arrays import Outputs
+from geval.statistics.held_out_test import (
     AgainstConstant,
     Proof,
     ProofOutcome,

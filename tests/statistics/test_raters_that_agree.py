@@ -5,7 +5,7 @@ import pytest
 
 from geval.reports.verdicts.analysis import agreeing_ratings
 from geval.statistics.alt_test import raters_that_agree
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.thresholds import ALT_TEST_OUTPUTS
 
 DOCUMENTS = np.arange(120) // 4

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geval.statistics.layout import Ratings
+from geval.statistics.arrays import Ratings
 from geval.statistics.reliability import (
     SAME,
     Weights,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.instrument import RECORDED, SCALES, predicted_and_observed, recorded_replies
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.repeatability import Repeatability, repeatability
 from geval.statistics.thresholds import REPLIES_ITEMS
 from geval.statistics.types import Estimate

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from geval.statistics.bias import family_of
+from geval.statistics.bootstrap_mixtures import drawn_coefficients, swapped_coefficients
 from geval.statistics.calibration import equipercentile, reliability
 from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
 from geval.statistics.jackknife import TOO_FEW, LeftOut
-from geval.statistics.mixing import drawn_coefficients, swapped_coefficients
 from geval.statistics.preferences import davidson, davidson_intervals
 from geval.statistics.projection import projections
 from geval.statistics.resampling import Interval, bootstrap_samples, draw

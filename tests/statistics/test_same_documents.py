@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import correlations, mean_of_documents
+from geval.statistics.held_out_test import ProofOutcome, gain_in_rank
 from geval.statistics.jackknife import interval_of_difference
-from geval.statistics.layout import Outputs
-from geval.statistics.proof import ProofOutcome, gain_in_rank
 from geval.statistics.same_documents import on_same_documents, ranked_by_document
 from geval.statistics.significance import new_systems_test, permutation_test
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from benchmarks.defects import FINDS, found_in
-from geval.statistics.layout import Outputs
+from geval.statistics.arrays import Outputs
 from geval.statistics.sensitivity import Finding, sensitivity
 from geval.statistics.significance import holm
 from geval.statistics.thresholds import PROBE_RELIABILITY, PROBE_SPREAD

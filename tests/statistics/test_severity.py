@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from geval.statistics.layout import Outputs, Ratings
-from geval.statistics.severity import (
+from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.rater_effects import (
     ALIKE,
     ALONE,
     CHANGE,

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.arrays import Outputs
 from geval.statistics.coefficients import ranks
 from geval.statistics.correlation import COEFFICIENTS, coefficient_of, correlations
 from geval.statistics.jackknife import LeftOut, interval_of_difference, summary_interval
-from geval.statistics.layout import Outputs
-from geval.statistics.passing import pass_fail
+from geval.statistics.pass_fail import pass_fail
 from geval.statistics.ppi import ppi_table, weighted_ppi_mean
 from geval.statistics.resampling import draw, leave_one_out_values, resample_means
 from geval.statistics.same_documents import SameDocuments

@@ -11,6 +11,7 @@ import pytest
 from scipy import optimize, stats
 
 from geval.statistics.accuracy_tests import soft_pairwise_test, tie_calibrated_test
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.bias import family_bias, length_bias, writer_bias
 from geval.statistics.calibration import (
@@ -20,15 +21,14 @@ from geval.statistics.calibration import (
     reliability_intervals,
 )
 from geval.statistics.gaps import gaps_by_length, mean_gap
+from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
+from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut, counting_by
-from geval.statistics.layout import Outputs, Ratings
-from geval.statistics.narrowing import narrowing
 from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tau_c,
     tie_calibrated_accuracy,
 )
-from geval.statistics.proof import gain_in_distance, gain_in_rank
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import kish

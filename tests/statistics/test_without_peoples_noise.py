@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import SAME, disattenuated
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import Outputs, Ratings
 from tests.statistics.tables import rated
 
 

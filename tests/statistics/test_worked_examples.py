@@ -12,11 +12,11 @@ import pytest
 
 from geval.llm.parsing import Rating, parse_rating
 from geval.llm.replies import ReplyChoice
+from geval.statistics.arrays import Outputs
 from geval.statistics.bias import partial_correlation, self_preference
 from geval.statistics.calibration import isotonic
 from geval.statistics.coefficients import concentration, concordance
 from geval.statistics.correlation import COEFFICIENTS
-from geval.statistics.layout import Outputs
 from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry, davidson, next_pair_gains
 from geval.statistics.reliability import cohen_kappa

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from geval.reports.campaign_progress import _warnings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.chance_raters import (
     Copy,
     _is_chance,
@@ -21,9 +22,8 @@ from geval.statistics.latent_classes import (
     RaterCompetence,
     latent_classes,
 )
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.mace import _prevails, mace
-from geval.statistics.severity import _Errors, _rater, many_facets
+from geval.statistics.rater_effects import _Errors, _rater, many_facets
 from geval.statistics.span_agreement import MarkedText, gamma_agreement, span_agreement
 from tests.thresholds.three_points import pins
 

@@ -12,8 +12,8 @@ from geval.reports.verdicts.analysis import (
     analyse_agreement,
     williams_of,
 )
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.comparisons import share_interval
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.significance import PairTest
 from tests.thresholds.three_points import pins
 

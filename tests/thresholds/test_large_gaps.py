@@ -8,8 +8,8 @@ import pytest
 from assurance.disagreements.topic_words import _words_of
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
+from geval.statistics.arrays import Outputs
 from geval.statistics.clusters import Group, find_clusters, group_test, largest
-from geval.statistics.layout import Outputs
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(10)

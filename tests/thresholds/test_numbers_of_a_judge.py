@@ -7,10 +7,10 @@ from scipy.optimize import brentq
 
 from geval.reports.instructed import Instructed
 from geval.reports.probabilities import fit_of
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.layout import Outputs, Ratings
-from geval.statistics.passing import pass_fail
+from geval.statistics.pass_fail import pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
 from geval.statistics.probability_calibration import (
     Measured,

@@ -24,10 +24,10 @@ from geval.llm.scoring import Scored
 from geval.reports import requirements
 from geval.reports.requirements import RequiredFigure, Requirement, check
 from geval.statistics.anytime import expected_half_width
-from geval.statistics.layout import Outputs
+from geval.statistics.arrays import Outputs
+from geval.statistics.held_out_test import confidence_of, documents_for
 from geval.statistics.planning import _least, for_any_time, for_power, for_width, power_of
 from geval.statistics.projection import half_width_with, projections
-from geval.statistics.proof import confidence_of, documents_for
 from geval.statistics.resampling import Interval
 from tests.thresholds.three_points import pins
 

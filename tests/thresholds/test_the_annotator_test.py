@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 from geval.reports.verdicts.analysis import JudgeInput, View, analyse_judge
 from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
-from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.scales import Scale
 from geval.statistics.significance import benjamini_yekutieli
 from geval.statistics.types import Estimate

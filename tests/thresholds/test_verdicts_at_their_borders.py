@@ -9,7 +9,7 @@ from geval.reports.verdicts.analysis import _far_off
 from geval.reports.verdicts.verdict import Evidence, verdict_of
 from geval.reports.words import spot_check_size
 from geval.statistics.agreement import BehindARater
-from geval.statistics.layout import Outputs
+from geval.statistics.arrays import Outputs
 from geval.statistics.null_judges import is_met
 from geval.statistics.scales import Scale
 from geval.statistics.types import Estimate

@@ -45,8 +45,8 @@ from evaluations.models import (
 from evaluations.models.improving import FREE_CHANGES
 from geval.improving.ground import ImproveError
 from geval.improving.words import MAP_CLAIM
+from geval.statistics.held_out_test import ProofOutcome
 from geval.statistics.locked_rule import LOOKS, SHARE
-from geval.statistics.proof import ProofOutcome
 
 LOCKED = (
     "Documents are locked: their ratings are left out of reports and exports until the last of {}"

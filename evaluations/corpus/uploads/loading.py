@@ -260,7 +260,7 @@ def _check(upload: Upload) -> None:
                 upload.project,
                 files,
                 about=LoadOptions(**upload.about),
-                rehearse=True,
+                dry_run=True,
                 leave_out=upload.leaves_out_errors,
                 most_errors=MOST_ERRORS,
                 watch=watch,

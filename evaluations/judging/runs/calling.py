@@ -96,9 +96,9 @@ class EndpointWork:
 
         If the writer failed, cancel at once: no further result could be stored.
         """
-        told = asyncio.create_task(self.share.told_to_stop.wait())
-        await asyncio.wait({told, writing}, return_when=asyncio.FIRST_COMPLETED)
-        told.cancel()
+        stopping = asyncio.create_task(self.share.stop_requested.wait())
+        await asyncio.wait({stopping, writing}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
         if not writing.done():
             await asyncio.wait({feeding, *self.judging}, timeout=GRACE_SECONDS)
         for task in (feeding, *self.judging):

@@ -61,7 +61,7 @@ class ServingTurn:
         self._promised_at = 0.0
         self.following: int | None = None
 
-    def told_to_stop(self) -> bool:
+    def stop_requested(self) -> bool:
         """Whether the worker is leaving. Also renews the slot's heartbeat and releases an expired
         promise."""
         now = time.monotonic()
@@ -160,7 +160,7 @@ def _take_turn(
     asking = EvaluationRun.objects.filter(pk=run_id, judge__endpoint__isnull=False)
     asks = patiently(asking.exists)
     turn = ServingTurn(slot, run_id, leaves, seconds=TURN_SECONDS if asks else COMPUTING_SECONDS)
-    shift = Shift(turn.told_to_stop, ends, turn.gives_way, turn.calls)
+    shift = Shift(turn.stop_requested, ends, turn.gives_way, turn.calls)
     try:
         work_on_run(run_id, slot.name, shift=shift)
     finally:

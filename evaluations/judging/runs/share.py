@@ -47,7 +47,7 @@ class RunShare:
         self.stopped = asyncio.Event()
         # Stopped without finishing what was begun.
         self.halted = asyncio.Event()
-        self.told_to_stop = asyncio.Event()
+        self.stop_requested = asyncio.Event()
         self._message = ""
         self._stopped_by: EndpointError | None = None
         self._until: datetime.datetime | None = None
@@ -118,17 +118,17 @@ class RunShare:
     async def look_up(self) -> None:
         """Stop if this worker is asked to, if its time is over, or if the run was paused or
         cancelled."""
-        is_told, is_active, is_over = await self.database.call(self._read_state)
-        if is_told:
-            self.told_to_stop.set()
-        if is_told or not is_active:
+        is_requested, is_active, is_over = await self.database.call(self._read_state)
+        if is_requested:
+            self.stop_requested.set()
+        if is_requested or not is_active:
             self.stop()
         elif is_over:
             self.stop(gives_way=True)
 
     def _read_state(self) -> tuple[bool, bool, bool]:
         run = EvaluationRun.objects.filter(pk=self.run.pk, state=self.during)
-        return self.shift.told_to_stop(), run.exists(), self.shift.is_over
+        return self.shift.stop_requested(), run.exists(), self.shift.is_over
 
     async def watch(self, *, every: float) -> None:
         """Renew leases and check for reasons to stop, until halted."""

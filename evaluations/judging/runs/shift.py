@@ -40,15 +40,15 @@ class Shift:
     """A worker's time with a run.
 
     Args:
-        told_to_stop: called regularly, in the database thread; true if the worker is shutting down.
+        stop_requested: called regularly, in the database thread; true if the worker is shutting down.
         ends: when to leave the rest to the next message, in seconds of `time.monotonic`; None for
             no limit.
-        gives_way: called like `told_to_stop`; true if another run should have this slot.
-        calls: called like `told_to_stop` with the judge's limit of calls in flight and the number
+        gives_way: called like `stop_requested`; true if another run should have this slot.
+        calls: called like `stop_requested` with the judge's limit of calls in flight and the number
             this worker has open; returns how many this worker may have.
     """
 
-    told_to_stop: Callable[[], bool] = field(default=_never)
+    stop_requested: Callable[[], bool] = field(default=_never)
     ends: float | None = None
     gives_way: Callable[[], bool] = field(default=_never)
     calls: Callable[[int, int], int] = field(default=_all)
@@ -57,7 +57,7 @@ class Shift:
     def is_over(self) -> bool:
         """Whether to start nothing more and release what was not begun."""
         is_late = self.ends is not None and time.monotonic() > self.ends
-        return is_late or self.told_to_stop() or self.gives_way()
+        return is_late or self.stop_requested() or self.gives_way()
 
     def without_giving_way(self) -> "Shift":
         """Return a shift that does not give way, for work that would have to start over if

@@ -68,7 +68,7 @@ class Writer:
             await share.renew()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._all_judged.wait(), FLUSH_SECONDS)
-            if not share.told_to_stop.is_set():
+            if not share.stop_requested.is_set():
                 await share.look_up()
                 await self._calls.share_out()
             await self._calls.look_up()

@@ -26,14 +26,14 @@ from geval.files.mapping import TARGETS
 from geval.files.recognised import UnclearColumnsError, as_input
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
 from geval.files.rows import LoadError
-from geval.files.said import SaidError, parsed_columns, parsed_scales
+from geval.files.stated_options import StatementError, parsed_columns, parsed_scales
 
 T = TypeVar("T")
 
 
 class Command(SiteCommand):
     help = "Load outputs, human ratings and judge scores from files; the format is detected."
-    REFUSALS = (SaidError, FolderError)
+    REFUSALS = (StatementError, FolderError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -160,7 +160,7 @@ class Command(SiteCommand):
                     project,
                     [as_input(file, said=bool(columns)) for file in files],
                     about=about,
-                    rehearse=options["check"],
+                    dry_run=options["check"],
                     leave_out=bool(options["keep_errors"]),
                 )
                 if columns and not options["check"]:
@@ -213,7 +213,7 @@ def _paths(given: list[str]) -> list[Path]:
 def _parsed(option: str, parse: Callable[[list[str]], T], given: list[str]) -> T:
     try:
         return parse(given)
-    except SaidError as error:
+    except StatementError as error:
         raise CommandError(f"{option} {error}") from None
 
 

@@ -52,12 +52,12 @@ def announce_run(run_id: int) -> None:
 
 def announce_campaign(campaign: Any, *, reason: str) -> None:
     """Announce that a campaign has finished, once per reason: everything answered, or closed."""
-    told = WebhookDelivery.objects.filter(
+    deliveries = WebhookDelivery.objects.filter(
         webhook__project=campaign.project_id,
         event=WebhookEvent.CAMPAIGN_FINISHED,
         subject=campaign.pk,
     )
-    if told.filter(body__contains=f'"reason":"{reason}"').exists():
+    if deliveries.filter(body__contains=f'"reason":"{reason}"').exists():
         return
     data = {
         "project": campaign.project.slug,

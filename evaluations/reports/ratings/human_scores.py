@@ -8,7 +8,7 @@ import numpy as np
 from annotations.models import Annotator
 from evaluations.models.query_arrays import fetch_groups, id_list, ids_of_key, two_ids
 from geval.reports.human_scores import HumanScores, Rater, human_scores_of
-from geval.statistics.layout import positions
+from geval.statistics.arrays import positions
 from geval.statistics.types import FloatArray, IntArray
 
 # Answers given in one campaign, even if a newer answer of the same person counts elsewhere.

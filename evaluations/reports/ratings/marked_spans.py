@@ -5,8 +5,8 @@ from collections import defaultdict
 import numpy as np
 
 from evaluations.models.query_arrays import fetch_numbers
+from geval.statistics.arrays import Outputs, positions
 from geval.statistics.gamma import Mark
-from geval.statistics.layout import Outputs, positions
 from geval.statistics.span_agreement import MarkedText
 from geval.statistics.types import IntArray
 

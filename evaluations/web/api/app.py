@@ -32,7 +32,7 @@ from evaluations.web.api.runs import router as runs
 from evaluations.web.api.schemas import UnknownFieldError, refuse_unread
 from geval.files.recognised import UnclearColumnsError
 from geval.files.rows import LoadError
-from geval.files.said import SaidError, wider_scales, written_columns
+from geval.files.stated_options import StatementError, wider_scales, written_columns
 from geval.llm.errors import EndpointError
 from geval.llm.prompts import PromptError
 from geval_site.extensions import extensions
@@ -83,7 +83,7 @@ TITLES: dict[type[Exception], tuple[int, str]] = {
     StillInUseError: (409, "Still in use"),
     MemberError: (409, "The member cannot be changed"),
     DeletionError: (409, "The project cannot be deleted"),
-    SaidError: (422, "Invalid columns or scales"),
+    StatementError: (422, "Invalid columns or scales"),
 }
 
 

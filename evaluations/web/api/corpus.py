@@ -27,7 +27,7 @@ from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In, reads_by_itself
 from geval.files.load_contents import LoadContents
 from geval.files.recognised import as_input
-from geval.files.said import parsed_columns, parsed_scales
+from geval.files.stated_options import parsed_columns, parsed_scales
 from geval.texts.turns import turns_as_json
 
 router = Router()
@@ -417,7 +417,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
             project, [(FilePath(file.name), name)], columns, _text(about.sheet)
         )
         inputs = [as_input(found, said=bool(columns)) for found in files]
-        result = load_files(project, inputs, about=given, rehearse=about.check)
+        result = load_files(project, inputs, about=given, dry_run=about.check)
     if columns and not about.check:
         remember_choices(project, files)
     return result.as_json() | {

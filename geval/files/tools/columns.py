@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from geval.files.conventions import NAMES
+from geval.files.column_aliases import NAMES
 from geval.files.messages import turns_column
 from geval.files.tools.parts import Part
 

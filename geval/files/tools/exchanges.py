@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from geval.files.conventions import NAMES
+from geval.files.column_aliases import NAMES
 from geval.files.fields import as_text, kind
 from geval.files.tools.parts import Part
 

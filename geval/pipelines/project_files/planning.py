@@ -81,11 +81,11 @@ class PlannedChange:
         what = " ".join(filter(None, (WORDS[self.section], self.name)))
         if self.record is None:
             return f"+ {what}"
-        told = "; ".join(
+        changes = "; ".join(
             f"{name}: {_short(before)} -> {_short(after)}"
             for name, (before, after) in self.differences.items()
         )
-        return f"~ {what}: {'; '.join(filter(None, ('restore' * self.restores, told)))}"
+        return f"~ {what}: {'; '.join(filter(None, ('restore' * self.restores, changes)))}"
 
 
 @dataclass(frozen=True)

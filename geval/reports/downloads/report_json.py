@@ -17,7 +17,7 @@ from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.words import chosen_note, in_a_sentence, weights_note
 from geval.statistics.alt_test import AltTest
 from geval.statistics.correlation import COEFFICIENTS, Level
-from geval.statistics.passing import PassFail
+from geval.statistics.pass_fail import PassFail
 from geval.statistics.ppi import PpiTable
 from geval.statistics.resampling import RESAMPLES
 from geval.statistics.thresholds import (

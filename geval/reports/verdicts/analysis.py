@@ -22,6 +22,7 @@ from geval.statistics.agreement import (
     judge_minus_a_rater,
 )
 from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
+from geval.statistics.arrays import Outputs, Ratings, complete
 from geval.statistics.attenuation import Disattenuated, disattenuated
 from geval.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
 from geval.statistics.calibration import (
@@ -48,14 +49,13 @@ from geval.statistics.jackknife import (
     no_interval,
     summary_interval,
 )
-from geval.statistics.layout import Outputs, Ratings, complete
 from geval.statistics.pairwise import (
     TieCalibration,
     soft_pairwise_accuracy,
     tau_c,
     tie_calibrated_accuracy,
 )
-from geval.statistics.passing import PassFail, pass_fail
+from geval.statistics.pass_fail import PassFail, pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
 from geval.statistics.reliability import Icc, cohen_kappa, fleiss_kappa, intraclass
 from geval.statistics.resampling import (

@@ -6,9 +6,9 @@ import numpy as np
 
 from geval.statistics.agreement import judge_as_a_rater
 from geval.statistics.alt_test import AltTest, alt_test, nearest_constant, p_of_nearer
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.correlation import Coefficient, Level, correlation_at
 from geval.statistics.jackknife import correlation_interval, no_interval
-from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.null_judges import (
     NullName,
     constant_scores,
@@ -17,7 +17,7 @@ from geval.statistics.null_judges import (
     shuffled_scores,
     shuffles_of,
 )
-from geval.statistics.passing import majority_of
+from geval.statistics.pass_fail import majority_of
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.scales import Scale
 from geval.statistics.types import Estimate, FloatArray

@@ -13,7 +13,7 @@ from geval.files.rows import FileErrors
 from geval.files.tools.batches import REQUEST, is_request, is_result
 
 
-class RequestsBeside:
+class SiblingRequests:
     """Requests by their `custom_id`; files are read when the first result needs one."""
 
     def __init__(self, files: Sequence[Path]) -> None:

@@ -12,9 +12,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete, mean_of
 from geval.statistics.distributions import t_ppf
 from geval.statistics.jackknife import LeftOut, interval_of_difference, no_interval, t_quantile
-from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, on_same_documents
 from geval.statistics.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR

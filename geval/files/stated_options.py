@@ -12,7 +12,7 @@ from geval.statistics.scales import parsed_scale, usual_scale_for
 _TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
 
 
-class SaidError(ValueError):
+class StatementError(ValueError):
     """A user's statement about files is not possible; the message says why."""
 
 
@@ -20,13 +20,15 @@ def parsed_columns(given: Iterable[str]) -> dict[str, str]:
     """Parse the meanings of columns by name ("" ignores a column).
 
     Raises:
-        SaidError: a text is not written `THEIRS=OURS`; the message begins with it.
+        StatementError: a text is not written `THEIRS=OURS`; the message begins with it.
     """
     columns = {}
     for written in given:
         name, target = _parts_of(written)
         if not name or not (target in ("", *TARGETS) or is_target_with_names(target)):
-            raise SaidError(f"{written}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}.")
+            raise StatementError(
+                f"{written}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}."
+            )
         columns[name] = target
     return columns
 
@@ -47,7 +49,7 @@ def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]
     """Parse lowest point, highest point and step, by criterion.
 
     Raises:
-        SaidError: a text is not written `CRITERION=LOWEST-HIGHEST`; the message begins with it.
+        StatementError: a text is not written `CRITERION=LOWEST-HIGHEST`; the message begins with it.
     """
     scales = {}
     for text in given:
@@ -55,9 +57,9 @@ def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]
         try:
             scale = parsed_scale(written)
         except ValueError as error:
-            raise SaidError(f"{text}: {error}") from None
+            raise StatementError(f"{text}: {error}") from None
         if not criterion:
-            raise SaidError(f"{text}: write CRITERION=LOWEST-HIGHEST.")
+            raise StatementError(f"{text}: write CRITERION=LOWEST-HIGHEST.")
         scales[criterion] = (scale.lowest, scale.highest, scale.step)
     return scales
 

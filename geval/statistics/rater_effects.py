@@ -23,8 +23,8 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from geval.statistics.arrays import Outputs, Ratings, sums
 from geval.statistics.jackknife import mapped, no_interval, t_interval
-from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
     RATING_VALUES,

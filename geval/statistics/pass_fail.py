@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, complete, mean_of, sums
 from geval.statistics.jackknife import (
     ALL_THE_SAME,
     TOO_FEW,
@@ -24,7 +25,6 @@ from geval.statistics.jackknife import (
     t_interval,
     within,
 )
-from geval.statistics.layout import Outputs, complete, mean_of, sums
 from geval.statistics.resampling import Interval, percentile_interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
 from geval.statistics.types import Estimate, FloatArray, IntArray

@@ -8,7 +8,7 @@ from geval.statistics.scales import ScaleGuess, guess_scale, mixed_guess, usual_
 MOST_DIFFERENT = 1000
 
 
-class SeenValues:
+class ValueSummary:
     """Counts of values, and their range."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class SeenValues:
         if len(counts) < MOST_DIFFERENT:
             counts[value] = 1
 
-    def extend(self, other: "SeenValues") -> None:
+    def extend(self, other: "ValueSummary") -> None:
         """Add the values of another collection, as far as it counted them; its range is
         complete."""
         for value, count in other.counts.items():
@@ -50,7 +50,7 @@ class SeenValues:
 
 
 def guess_of_values(
-    ratings: SeenValues, scores: SeenValues, every_rating: Mapping[float, int] | None = None
+    ratings: ValueSummary, scores: ValueSummary, every_rating: Mapping[float, int] | None = None
 ) -> ScaleGuess:
     """Guess the scale of a criterion's ratings, or else of its scores.
 
