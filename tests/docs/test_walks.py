@@ -1,4 +1,4 @@
-"""The walks in docs/architecture.md are the way that values take: each is traced as it happens."""
+"""The walks in docs/walks.md are the way that values take: each is traced as it happens."""
 
 import re
 import sys
@@ -24,7 +24,7 @@ from tests.annotations.conftest import *  # noqa: F403 - campaigns and their ann
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PAGE = (CHECKOUT / "docs" / "architecture.md").read_text()
+PAGE = (CHECKOUT / "docs" / "walks.md").read_text()
 # Files are read in a process with limits, which is not traced.
 OF_THE_READER = "in that process"
 SCORES = "doc_id,system_id,criterion,judge,score\nd1,odd,fluency,GPT,3\n"
@@ -32,7 +32,7 @@ SCORES = "doc_id,system_id,criterion,judge,score\nd1,odd,fluency,GPT,3\n"
 
 def walk(title: str) -> list[str]:
     """The Python files of a walk, in order, but for those that another process enters."""
-    (part,) = re.findall(rf"^### {re.escape(title)}\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
+    (part,) = re.findall(rf"^## {re.escape(title)}\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
     steps = re.findall(r"^\d+\. `([^`]+\.py)`: (.*)$", part, re.M)
     return [file for file, words in steps if OF_THE_READER not in words]
 
