@@ -49,7 +49,8 @@ def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]
     """Parse lowest point, highest point and step, by criterion.
 
     Raises:
-        StatementError: a text is not written `CRITERION=LOWEST-HIGHEST`; the message begins with it.
+        StatementError: a text is not written `CRITERION=LOWEST-HIGHEST`, with which the message
+            begins.
     """
     scales = {}
     for text in given:

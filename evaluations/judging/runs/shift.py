@@ -40,7 +40,7 @@ class Shift:
     """A worker's time with a run.
 
     Args:
-        stop_requested: called regularly, in the database thread; true if the worker is shutting down.
+        stop_requested: called regularly, in the database thread; true if the worker shuts down.
         ends: when to leave the rest to the next message, in seconds of `time.monotonic`; None for
             no limit.
         gives_way: called like `stop_requested`; true if another run should have this slot.
