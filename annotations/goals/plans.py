@@ -129,6 +129,6 @@ def other_pilots(project: Project, user: Any) -> list[Project]:
     has_ratings, has_judges = (
         Exists(model.objects.filter(project=OuterRef("pk"))) for model in (Annotator, Judge)
     )
-    own = Project.objects.filter(memberships__user=user, memberships__role__in=EDITORS)
-    others = own.exclude(pk=project.pk).filter(has_ratings, has_judges)
+    projects = Project.objects.filter(memberships__user=user, memberships__role__in=EDITORS)
+    others = projects.exclude(pk=project.pk).filter(has_ratings, has_judges)
     return list(others.order_by("name")[:MOST_PILOTS])

@@ -67,13 +67,13 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
         ground = ground_of(project, candidate.search.judge, candidate.search.criterion, locked)
         check_size(ground)
         if candidate.proposal is None:
-            own = values_of(ground, CriterionFormula.model_validate(candidate.formula))
+            values = values_of(ground, CriterionFormula.model_validate(candidate.formula))
         else:
             judged = _judged(ground, candidate, by=by)
             if judged is None:
                 return None
-            own = judged
-        proof = proof_of(ground, candidate.measure, own, looks=locked.looks_allowed)
+            values = judged
+        proof = proof_of(ground, candidate.measure, values, looks=locked.looks_allowed)
         person = candidate.look_by or by
         record(locked)
         result = Look.objects.create(

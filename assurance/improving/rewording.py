@@ -324,8 +324,8 @@ class _Rewording:
         is_wanted = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
         scores = np.full(len(ground.outputs), np.nan)
         scores[is_wanted] = self.trials.scores(wording_of(candidate), ground.output_ids[is_wanted])
-        outputs, (human, own) = ground.on(documents, ground.human, scores)
-        rho = ranked_by_document(outputs, human, own)[documents]
+        outputs, (human, judged) = ground.on(documents, ground.human, scores)
+        rho = ranked_by_document(outputs, human, judged)[documents]
         return scores, np.nan_to_num(rho, nan=0.0)
 
     def _note(self, candidate: Mapping[str, str], documents: IntArray, rho: FloatArray) -> None:
@@ -379,16 +379,16 @@ class _Silent:
 
 def today_in_parts(trials: Trials) -> dict[str, str]:
     """Return the current parts of the judge's prompt that can be reworded."""
-    own = trials.own_wording()
-    parts = own.of(trials.parts)
+    wording = trials.own_wording()
+    parts = wording.of(trials.parts)
     if parts.prompt_file.strip():
         return {"prompt": parts.prompt_file}
     texts = {"definition": parts.definition}
-    for name, text in own.texts().items():
+    for name, text in wording.texts().items():
         if name in KEPT:
             texts[name] = text
     if trials.judge.use_steps:
-        texts["steps"] = own.steps or trials.steps or ""
+        texts["steps"] = wording.steps or trials.steps or ""
     if parts.introduction.strip():
         texts["introduction"] = parts.introduction
     return texts

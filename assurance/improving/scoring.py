@@ -121,13 +121,13 @@ def _fields_shown(inputs: str) -> int:
 
 def _beside(judge: Judge, criterion: Criterion) -> dict[str, str]:
     """Return another criterion as the judge words it."""
-    own = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
+    wording = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
     steps = criterion.newest_steps if judge.use_steps else None
     return {
         "criterion": criterion.name,
-        "scale": own.scale or criterion.scale.written,
-        "definition": own.definition or criterion.definition,
-        "steps": own.steps or (steps.text if steps else ""),
+        "scale": wording.scale or criterion.scale.written,
+        "definition": wording.definition or criterion.definition,
+        "steps": wording.steps or (steps.text if steps else ""),
     }
 
 

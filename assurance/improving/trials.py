@@ -109,14 +109,14 @@ class Trials:
 
     def own_wording(self) -> Wording:
         """Return the judge's own wording of the criterion, empty if it has none."""
-        own = wordings_in(self.judge.settings.get("wording", ""))
-        return own.get(self.criterion.name, Wording())
+        wordings = wordings_in(self.judge.settings.get("wording", ""))
+        return wordings.get(self.criterion.name, Wording())
 
     def settings(self, wording: Wording) -> dict[str, Any]:
         """Return the judge's settings with a wording of the criterion."""
-        own = dict(self.judge.settings)
-        wordings = wordings_in(own.get("wording", "")) | {self.criterion.name: wording}
-        return own | {"wording": as_setting(wordings)}
+        settings = dict(self.judge.settings)
+        wordings = wordings_in(settings.get("wording", "")) | {self.criterion.name: wording}
+        return settings | {"wording": as_setting(wordings)}
 
     def attempt(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> SearchAttempt:
         """Return the request for a run that judges outputs with a wording."""

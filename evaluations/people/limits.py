@@ -99,14 +99,14 @@ class Scope:
 
 def scopes_of(project: Project) -> tuple[Scope, ...]:
     """Return the project alone, and all projects of the user for whom it counts."""
-    own = ProjectLimits.objects.filter(project=project).first() or ProjectLimits()
+    limits = ProjectLimits.objects.filter(project=project).first() or ProjectLimits()
     alone = Scope(
         "this project",
         (project.pk,),
         _limits(
-            _either(own.storage_mb, settings.PROJECT_STORAGE_MB),
-            _either(own.runs, settings.PROJECT_RUNS),
-            _either(own.money_per_month, settings.PROJECT_MONEY_PER_MONTH),
+            _either(limits.storage_mb, settings.PROJECT_STORAGE_MB),
+            _either(limits.runs, settings.PROJECT_RUNS),
+            _either(limits.money_per_month, settings.PROJECT_MONEY_PER_MONTH),
         ),
     )
     of_users = _limits(settings.USER_STORAGE_MB, settings.USER_RUNS, settings.USER_MONEY_PER_MONTH)

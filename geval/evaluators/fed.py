@@ -125,8 +125,8 @@ class Fed(NeuralEvaluator):
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         """Return the follow-ups of a criterion; refused if there are none."""
-        own = part_of(lines_by_criterion(self.settings.follow_ups), parts.criterion)
-        follow_ups = follow_ups_in(own)
+        lines = part_of(lines_by_criterion(self.settings.follow_ups), parts.criterion)
+        follow_ups = follow_ups_in(lines)
         if not (follow_ups.good or follow_ups.bad):
             name = " ".join(parts.criterion.lower().replace("_", " ").split())
             by_name = qualities()

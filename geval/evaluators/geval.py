@@ -85,9 +85,9 @@ class GEval(LlmEvaluator):
         return why_not_by_logprobs(scale) if mode == "logprobs" else ""
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        own = self._own(parts.criterion)
+        settings = self._own(parts.criterion)
         return compose_template(
-            own.of(parts), steps=own.steps or steps, is_delimited=self.settings.delimited
+            settings.of(parts), steps=settings.steps or steps, is_delimited=self.settings.delimited
         )
 
     def has_steps(self, criterion: str) -> bool:
@@ -110,16 +110,16 @@ class GEval(LlmEvaluator):
 
     def question_of(self, criterion: str, scale: Scale) -> JudgeQuestion:
         """Return a question without a prompt, for reading ratings of a criterion on a scale."""
-        own = self._own(criterion)
-        asked = own.asked_scale
+        settings = self._own(criterion)
+        asked = settings.asked_scale
         return JudgeQuestion(
             "",
             criterion,
             asked or scale,
             onto=scale if asked else None,
-            others=own.others,
+            others=settings.others,
             # A schema has a single rating; a form for several criteria is read as text.
-            form="text" if own.others else self.settings.reply_form,
+            form="text" if settings.others else self.settings.reply_form,
         )
 
     def requests(self, question: JudgeQuestion, settings: RequestSettings) -> tuple[Request, ...]:

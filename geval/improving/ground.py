@@ -94,8 +94,8 @@ class Ground:
     def rho_on_training(self, scores: FloatArray) -> FloatArray:
         """Spearman's rho of scores in each training document that people rank, 0 where they tie
         all outputs; shape (training,)."""
-        outputs, (human, own) = self.on(self.training, self.human, scores)
-        return ranked_by_document(outputs, human, own)[self.training]
+        outputs, (human, values) = self.on(self.training, self.human, scores)
+        return ranked_by_document(outputs, human, values)[self.training]
 
     def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
         """Return the outputs of some documents as they were rated, and their values."""
@@ -168,12 +168,12 @@ def _arms(
         if judge.pk in fitted:
             left_out[judge.label] = "fitted to ratings, perhaps of locked documents"
             continue
-        own = data.judges.get((criterion.pk, judge.pk))
+        scores = data.judges.get((criterion.pk, judge.pk))
         arms = _arms_of(data, judge, criterion, criteria)
         covering = [arm for arm in arms if not np.isnan(arm.scores[counting]).any()]
         if not covering:
             left_out[judge.label] = (
-                "no scores" if own is None else "scores are missing for outputs that count"
+                "no scores" if scores is None else "scores are missing for outputs that count"
             )
         kept += [arm for arm in covering if np.ptp(arm.scores[counting]) > 0]
     kept.sort(key=lambda arm: arm.criterion not in ("", criterion.name))

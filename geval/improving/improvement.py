@@ -91,9 +91,9 @@ class Improvement:
         if candidate is None:
             return self
         assert candidate.formula is not None
-        own = values_of(self._ground, candidate.formula)
+        values = values_of(self._ground, candidate.formula)
         look = self._lock.look(
-            _question(self._ground, candidate, own),
+            _question(self._ground, candidate, values),
             {
                 "judge": self.judge,
                 "criterion": self.criterion,
@@ -101,7 +101,7 @@ class Improvement:
                 "title": candidate.title,
             },
             lambda: LookResult.of(
-                proof_of(self._ground, candidate.measure, own, looks=self._lock.looks_allowed),
+                proof_of(self._ground, candidate.measure, values, looks=self._lock.looks_allowed),
                 candidate.measure,
             ),
         )

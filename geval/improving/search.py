@@ -187,10 +187,10 @@ def _ranked(
     chosen: Chosen,
     description: str,
 ) -> FoundChange:
-    today, own = ground.rho_of_today, chosen.by_document
-    scored = ~np.isnan(today) & ~np.isnan(own)
+    today, scores = ground.rho_of_today, chosen.by_document
+    scored = ~np.isnan(today) & ~np.isnan(scores)
     return FoundChange(
-        change, title, formula, _mean(today) or 0.0, _mean(own) or 0.0, int(scored.sum()),
+        change, title, formula, _mean(today) or 0.0, _mean(scores) or 0.0, int(scored.sum()),
         description=description,
     )  # fmt: skip
 
@@ -219,15 +219,15 @@ def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
 
 def _calibration(ground: Ground) -> list[FoundChange]:
     """Fit the monotonic map that brings today's scores closest to people's."""
-    outputs, (human, own) = ground.on(ground.training, ground.human, ground.today)
-    outputs, (human, own) = complete(outputs, human, own)
-    error = cross_validated_error(outputs, human, own, rng=np.random.default_rng(SEED))
-    if error is None or not np.ptp(own):
+    outputs, (human, scores) = ground.on(ground.training, ground.human, ground.today)
+    outputs, (human, scores) = complete(outputs, human, scores)
+    error = cross_validated_error(outputs, human, scores, rng=np.random.default_rng(SEED))
+    if error is None or not np.ptp(scores):
         return []
     formula = CriterionFormula(
         members=(Member(judge=ground.judge.name, criterion=ground.criterion.name, weight=1.0),),
         intercept=0.0,
-        points=_points(isotonic(own, human), float(np.ptp(human)) or 1.0),
+        points=_points(isotonic(scores, human), float(np.ptp(human)) or 1.0),
     )
     return [
         FoundChange(

@@ -512,11 +512,11 @@ def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
     plain = _plain(text)
     headings = list(heading.finditer(plain))
     starts = [_heading_start(plain, match.start()) for match in headings]
-    own = re.compile(_flexible(criterion), re.I)
+    pattern = re.compile(_flexible(criterion), re.I)
     shown = [" "] * len(text)
     # Without any heading the list of ends is longer, and everything stays blank.
     for match, end in zip(headings, [*starts[1:], len(text)], strict=False):
-        if own.fullmatch(match[1]):
+        if pattern.fullmatch(match[1]):
             shown[match.start() : end] = text[match.start() : end]
     return "".join(shown)
 
@@ -605,8 +605,8 @@ def _heading_of(criterion: str) -> re.Pattern[str]:
 @lru_cache(maxsize=512)
 def _names_of(criterion: str) -> _Names:
     """Return the patterns of the names of a criterion's rating."""
-    own = [_flexible(criterion)] if _plain(criterion).strip() else []
-    name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *own])})"
+    patterns = [_flexible(criterion)] if _plain(criterion).strip() else []
+    name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *patterns])})"
     copulas = _any_of([word if not word.isascii() else rf"\b{word}\b" for word in words.COPULAS])
     form = (
         rf"(?:{name}{_IN_BRACKETS}"

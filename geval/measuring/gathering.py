@@ -175,11 +175,11 @@ class Gatherer:
         """
         by_outputs = self.sessions if any(self.sessions.values()) else {}
         for name, index in self.documents.items():
-            beside, own = self.sessions_beside.get(index), by_outputs.get(index)
-            if beside and own is not None and own != beside:
+            beside, session = self.sessions_beside.get(index), by_outputs.get(index)
+            if beside and session is not None and session != beside:
                 raise InputError(
                     f"Document {name} is a turn of {beside} beside its ratings or scores, and of"
-                    f" {own or 'no session'} beside its outputs: give both the same session_id."
+                    f" {session or 'no session'} beside its outputs: give both the same session_id."
                 )
         sessions = self.sessions_beside | by_outputs
         return in_sessions(
@@ -431,8 +431,8 @@ def _verdicts(
                 )
             )
             continue
-        own = 1 - share if is_turned else share
-        shares.setdefault(about, {})[is_first_shown != is_turned] = own
+        value = 1 - share if is_turned else share
+        shares.setdefault(about, {})[is_first_shown != is_turned] = value
     for (criterion, judge, first, second), by_order in sorted(
         shares.items(), key=lambda item: item[0][1:]
     ):

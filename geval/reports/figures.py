@@ -358,9 +358,9 @@ def scores(subject: Subject) -> Figure:
     for name, (token, given) in subject.sides_on_scale.items():
         defined = given[~np.isnan(given)]
         weight = subject.data.humans[subject.criterion.pk].weight if name == PEOPLE else None
-        own = None if weight is None else weight[~np.isnan(given)]
-        counts, _ = np.histogram(np.clip(defined, edges[0], edges[-1]), bins=edges, weights=own)
-        total = len(defined) if own is None else own.sum()
+        weights = None if weight is None else weight[~np.isnan(given)]
+        counts, _ = np.histogram(np.clip(defined, edges[0], edges[-1]), bins=edges, weights=weights)
+        total = len(defined) if weights is None else weights.sum()
         shares = (counts / max(1, total)).round(4).tolist()
         traces.append(
             {"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}}

@@ -183,12 +183,12 @@ class KnownSoFar:
         """Compute from documents in order of arrival, shape (documents,), NaN without a
         coefficient, and their weights; None for fewer than ten."""
         counts = ~np.isnan(by_document)
-        values, own = by_document[counts], None if weight is None else weight[counts]
+        values, weights = by_document[counts], None if weight is None else weight[counts]
         if len(values) < INTERVAL_DOCUMENTS:
             return None
         most = RHO if ranked is None else TWO_RHOS
-        (ends,) = anytime_mean(values, [len(values)], own, largest=so_far.largest, most=most)
-        return cls(so_far.named, mean_of_documents(values, own), ends, ranked)
+        (ends,) = anytime_mean(values, [len(values)], weights, largest=so_far.largest, most=most)
+        return cls(so_far.named, mean_of_documents(values, weights), ends, ranked)
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))

@@ -43,8 +43,8 @@ class Sampled:
             return None
         probability = np.where(rated & (self.probability > 0), self.probability, 1.0)
         weight = np.where(rated, 1 / probability, 0.0)
-        own = weight[rated]
-        return weight if np.ptp(own) > EQUAL * own.max() else None
+        kept = weight[rated]
+        return weight if np.ptp(kept) > EQUAL * kept.max() else None
 
     def weighing(self, human: HumanScores) -> HumanScores:
         """Return the ratings with the outputs' weights. Outputs that only a campaign without a
@@ -127,14 +127,14 @@ def _rating_origins(
     elsewhere (including stated means); shape (outputs,) each."""
     ratings = human.ratings
     annotators = np.array(human.annotator_ids, dtype=np.int64)
-    own = ratings.output.astype(np.int64) * max(1, len(annotators)) + ratings.rater
+    cells = ratings.output.astype(np.int64) * max(1, len(annotators)) + ratings.rater
     asked = []
     for campaigns in (draws, tops):
         rows = np.concatenate([campaign.asked for campaign in campaigns] or [np.empty((0, 2))])
         at_output, at_rater = positions(rows[:, 0], outputs), positions(rows[:, 1], annotators)
         of_data = (at_output >= 0) & (at_rater >= 0)
         keys = at_output[of_data] * np.int64(max(1, len(annotators))) + at_rater[of_data]
-        asked.append(np.isin(own, keys))
+        asked.append(np.isin(cells, keys))
     in_draws, in_tops, elsewhere = (np.zeros(len(outputs), dtype=bool) for _ in range(3))
     in_draws[ratings.output[asked[0]]] = True
     in_tops[ratings.output[asked[1]]] = True

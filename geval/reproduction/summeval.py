@@ -47,15 +47,15 @@ def cells(folder: Path) -> Iterator[Cell]:
         outputs = [json.loads(line) for line in file]
     for judge, published in PUBLISHED.items():
         imported = table_of([row for row in metrics if row["judge"] == judge], documents, systems)
-        own = table_of(list(_own_rouge(VARIANTS[judge], outputs)), documents, systems)
-        for row, scores in ((judge, imported), (f"  {VARIANTS[judge]} by our ROUGE", own)):
+        rouge = table_of(list(_own_rouge(VARIANTS[judge], outputs)), documents, systems)
+        for row, scores in ((judge, imported), (f"  {VARIANTS[judge]} by our ROUGE", rouge)):
             yield from _row(row, humans, scores, published)
 
 
 def _row(
     row: str, humans: dict[str, FloatArray], scores: FloatArray, published: tuple[float, ...]
 ) -> Iterator[Cell]:
-    own = row.startswith(" ")
+    is_ours = row.startswith(" ")
     values: list[float | None] = []
     for name in CRITERIA:
         values += [level_of(humans[name], scores, c, "summary") for c in ("spearman", "kendall")]
@@ -64,7 +64,12 @@ def _row(
     for column, figure, value in zip(columns, published, values, strict=True):
         odd = row == "rougel_f" and column == "coherence rho"
         yield Cell(
-            row, column, figure, value, STEMMER if own else CUT_OFF if odd else "", other=own
+            row,
+            column,
+            figure,
+            value,
+            STEMMER if is_ours else CUT_OFF if odd else "",
+            other=is_ours,
         )
 
 

@@ -117,8 +117,8 @@ def _whole(
     if whole is None:
         return "no document has a rating and both scores for every system"
     members, weight = whole
-    own = None if weight is None else (weight / weight.mean())[:, None]
-    return _Whole(tuple(side[members] for side in sides), own)
+    weights = None if weight is None else (weight / weight.mean())[:, None]
+    return _Whole(tuple(side[members] for side in sides), weights)
 
 
 def _standardised(values: FloatArray, weight: FloatArray | None) -> FloatArray:

@@ -123,14 +123,14 @@ def cross_validated_error(
     scores, place = np.unique(judge, return_inverse=True)
     of_output = fold[outputs.document]
     cell = of_output * len(scores) + place
-    own = outputs.weight
+    weights = outputs.weight
     count, total = (
         np.bincount(cell, values, folds * len(scores)).reshape(folds, -1).astype(float)
-        for values in (own, human if own is None else human * own)
+        for values in (weights, human if weights is None else human * weights)
     )
     by_rating = np.argsort(human)
     rating, fold_of_rating = human[by_rating], of_output[by_rating]
-    of_rating = None if own is None else own[by_rating]
+    of_rating = None if weights is None else weights[by_rating]
     after, ordinal = np.empty((folds, len(scores))), np.empty((folds, len(scores)))
     constant = np.empty(folds)
     for number in range(folds):
@@ -273,9 +273,9 @@ def bins_of(judge: FloatArray, bins: int) -> IntArray:
 def _bin(
     judge: FloatArray, human: FloatArray, weight: FloatArray | None, inside: np.ndarray
 ) -> ReliabilityBin:
-    own = None if weight is None else weight[inside]
+    weights = None if weight is None else weight[inside]
     mean_score, mean_rating = (
-        float(side[inside].mean()) if own is None else weighted_mean(side[inside], own)
+        float(side[inside].mean()) if weights is None else weighted_mean(side[inside], weights)
         for side in (judge, human)
     )
     return ReliabilityBin(mean_score, mean_rating, int(inside.sum()))
@@ -284,9 +284,9 @@ def _bin(
 def _mean_interval(outputs: Outputs, human: FloatArray) -> Interval:
     """Return the interval over documents of the mean rating of some outputs."""
     documents, place = np.unique(outputs.document, return_inverse=True)
-    own, of_documents = outputs.weight, outputs.document_weight
-    totals = np.bincount(place, human if own is None else human * own)
-    counts = np.bincount(place, own)
+    weights, of_documents = outputs.weight, outputs.document_weight
+    totals = np.bincount(place, human if weights is None else human * weights)
+    counts = np.bincount(place, weights)
     rest = counts.sum() - counts
     with np.errstate(invalid="ignore"):
         left_out = (totals.sum() - totals) / np.where(rest, rest, np.nan)

@@ -112,15 +112,17 @@ def rank_rows(rows: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """
     if rows.shape[1] > PAIRWISE_COLUMNS:
         weights = [None] * len(rows) if weight is None else weight
-        return np.array([ranks(row, own) for row, own in zip(rows, weights, strict=True)])
+        return np.array(
+            [ranks(row, row_weight) for row, row_weight in zip(rows, weights, strict=True)]
+        )
     # Sum what is below, and what is not above: each column in turn is compared with all, which
     # needs no table of pairs.
     columns = np.ascontiguousarray(rows.T)
     if weight is not None:
         doubled = np.zeros(columns.shape)
-        for column, own in zip(columns, weight.T, strict=True):
-            doubled += own * (column < columns)
-            doubled += own * (column <= columns)
+        for column, row_weight in zip(columns, weight.T, strict=True):
+            doubled += row_weight * (column < columns)
+            doubled += row_weight * (column <= columns)
         return np.asarray(doubled.T / 2)
     twice = np.zeros(columns.shape, dtype=np.int8 if len(columns) < 64 else np.int16)
     for column in columns:
@@ -216,13 +218,13 @@ def _pairs_that_rise(x: IntArray, y: IntArray, weight: FloatArray) -> float:
     for bit in range(int(y.max()).bit_length()):
         together = np.argsort(y >> (bit + 1), kind="stable")
         has = (y[together] >> bit) & 1
-        own = weight[together]
-        lacking = np.cumsum(own * (1 - has))
+        weights = weight[together]
+        lacking = np.cumsum(weights * (1 - has))
         group = y[together] >> (bit + 1)
         begins = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
         before = np.append(0.0, lacking)[begins]
         size = np.diff(np.append(begins, len(group)))
-        rising += float((own * has * (lacking - np.repeat(before, size))).sum())
+        rising += float((weights * has * (lacking - np.repeat(before, size))).sum())
     return rising
 
 

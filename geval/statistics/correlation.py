@@ -218,7 +218,10 @@ def coefficients_of_rows(
     if columns > PAIRWISE_COLUMNS:
         weights = [None] * rows if weight is None else list(weight)
         triples = zip(human, judge, weights, strict=True)
-        return np.array([_one_row(x, y, coefficient, own) for x, y, own in triples], dtype=float)
+        return np.array(
+            [_one_row(x, y, coefficient, present_weight) for x, y, present_weight in triples],
+            dtype=float,
+        )
     return np.asarray(_OF_ROWS[coefficient](human, judge, weight))
 
 
@@ -226,8 +229,8 @@ def _one_row(
     x: FloatArray, y: FloatArray, coefficient: Coefficient, weight: FloatArray | None
 ) -> float:
     present = ~np.isnan(x)
-    own = None if weight is None else weight[present]
-    value = coefficient_of(x[present], y[present], coefficient, weight=own).value
+    weights = None if weight is None else weight[present]
+    value = coefficient_of(x[present], y[present], coefficient, weight=weights).value
     return np.nan if value is None else value
 
 

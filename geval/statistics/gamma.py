@@ -85,7 +85,7 @@ def disorder(people: Sequence[Sequence[Mark]]) -> float | None:
     if sum(map(len, people)) > MOST_MARKS:
         return None
     person = np.repeat(np.arange(len(people)), [len(marks) for marks in people])
-    marks = np.array([mark for own in people for mark in own], dtype=float).reshape(-1, 3)
+    marks = np.array([mark for theirs in people for mark in theirs], dtype=float).reshape(-1, 3)
     gained = _gained(person, dissimilarities(marks), len(people))
     # A mark alone in its alignment has a disorder of `ALONE`.
     return None if gained is None else (len(marks) * ALONE - gained) / _marks(people)
@@ -125,11 +125,11 @@ def _gained(person: IntArray, apart: FloatArray, people: int) -> float | None:
         return None
     present = aligned >= 0
     size = present.sum(axis=1)
-    own = np.where(present, aligned, 0)
+    codes = np.where(present, aligned, 0)
     unlike = np.full(len(aligned), pairs)
     for first, second in itertools.combinations(range(people), 2):
         both_present = present[:, first] & present[:, second]
-        unlike += both_present * (apart[own[:, first], own[:, second]] / ALONE - 1)
+        unlike += both_present * (apart[codes[:, first], codes[:, second]] / ALONE - 1)
     gain = ALONE * (size - unlike / pairs)
     is_better = gain > 1e-12
     gain, aligned, present = gain[is_better], aligned[is_better], present[is_better]
@@ -167,12 +167,12 @@ def _alignments(person: IntArray, apart: FloatArray, people: int) -> IntArray | 
     rows = np.full((1, people), -1)
     sums = np.zeros((1, people))
     for annotator in range(people):
-        (own,) = np.nonzero(person == annotator)
-        if not len(own):
+        (marks,) = np.nonzero(person == annotator)
+        if not len(marks):
             continue
         parts, totals = [rows], [sums]
         present = rows >= 0
-        for mark in own.tolist():
+        for mark in marks.tolist():
             near = np.where(present, apart[mark, np.where(present, rows, 0)], 0.0)
             total = sums + near
             total[:, annotator] = near.sum(axis=1)
@@ -196,19 +196,19 @@ def _random(
 
     Shifts of two people differ by at least half of a mark's mean length, where there is room.
     """
-    apart = np.mean([mark.end - mark.start for own in people for mark in own]) / 2
+    apart = np.mean([mark.end - mark.start for marks in people for mark in marks]) / 2
     for _ in range(draws):
         drawn: list[Sequence[Mark]] = []
         while not any(drawn):
             drawn = [people[index] for index in rng.integers(len(people), size=len(people))]
         moved, shifts = [], np.empty(0)
-        for own in drawn:
+        for marks in drawn:
             tried = rng.uniform(0, length, TRIES)
             gap = np.abs(tried[:, None] - shifts)
             is_free = (np.minimum(gap, length - gap) >= apart).all(axis=1)
             shift = tried[is_free.argmax()]
             shifts = np.append(shifts, shift)
-            moved.append([_moved(mark, shift, length) for mark in own])
+            moved.append([_moved(mark, shift, length) for mark in marks])
         yield moved
 
 

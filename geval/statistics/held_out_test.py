@@ -95,8 +95,12 @@ def gain_in_rank(
     """
     outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
     same = on_same_documents(outputs, human, candidate, today)
-    own, theirs = (_NOTHING if np.isnan(mean) else Estimate(mean) for mean in same.means)
-    proof = _proof(own, theirs, 1, interval_of_difference(same, confidence), confidence, outputs)
+    candidate_estimate, theirs = (
+        _NOTHING if np.isnan(mean) else Estimate(mean) for mean in same.means
+    )
+    proof = _proof(
+        candidate_estimate, theirs, 1, interval_of_difference(same, confidence), confidence, outputs
+    )
     return replace(proof, ranked=same.ranked)
 
 
@@ -120,9 +124,9 @@ def gain_in_distance(
         constant: the best constant score, determined without these documents.
     """
     outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
-    own, theirs = np.abs(candidate - human), np.abs(today - human)
-    interval = _interval_of_mean(outputs, theirs - own, confidence)
-    means = [Estimate(outputs.mean(side)) if len(human) else _NOTHING for side in (own, theirs)]
+    errors, theirs = np.abs(candidate - human), np.abs(today - human)
+    interval = _interval_of_mean(outputs, theirs - errors, confidence)
+    means = [Estimate(outputs.mean(side)) if len(human) else _NOTHING for side in (errors, theirs)]
     proof = _proof(means[0], means[1], -1, interval, confidence, outputs)
     if constant is None or not len(human):
         return proof
@@ -130,8 +134,8 @@ def gain_in_distance(
     beside = AgainstConstant(
         constant,
         outputs.mean(always),
-        outputs.mean(always - own),
-        _interval_of_mean(outputs, always - own, confidence),
+        outputs.mean(always - errors),
+        _interval_of_mean(outputs, always - errors, confidence),
     )
     return replace(proof, constant=beside)
 

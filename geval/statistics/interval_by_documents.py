@@ -47,14 +47,14 @@ def narrowing(
         most: the most steps; the last has all documents.
     """
     counts = ~np.isnan(by_document)
-    values, own = by_document[counts], None if weight is None else weight[counts]
+    values, weights = by_document[counts], None if weight is None else weight[counts]
     if len(values) < INTERVAL_DOCUMENTS:
         return ()
     sizes = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(values), most).round().astype(int))
     steps = []
-    always = anytime_mean(values, sizes.tolist(), own, largest=largest)
+    always = anytime_mean(values, sizes.tolist(), weights, largest=largest)
     for count, anytime in zip(sizes.tolist(), always, strict=True):
-        first, of_first = values[:count], None if own is None else own[:count]
+        first, of_first = values[:count], None if weights is None else weights[:count]
         interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:
             low, high = within(interval, -1.0, 1.0).ends or interval.ends

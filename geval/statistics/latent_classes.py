@@ -250,8 +250,8 @@ def _rater(
         wrong: the expected number of the annotator's ratings that are not of the class.
     """
     competence = float(fit.competence[at])
-    own, _values = ratings.of(at)
-    documents = len(np.unique(outputs.document[own]))
+    items, _values = ratings.of(at)
+    documents = len(np.unique(outputs.document[items]))
     if left_out is None or documents < INTERVAL_DOCUMENTS:
         few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
         return RaterCompetence(Estimate(competence), few)
@@ -259,9 +259,9 @@ def _rater(
         return RaterCompetence(Estimate(competence), no_interval(ONE_PREVAILS))
     if wrong < LEAST_EITHER:
         return RaterCompetence(Estimate(competence), no_interval(NEVER_WRONG))
-    if max(competence, left_out[:, at].max()) * len(own) < LEAST_EITHER:
+    if max(competence, left_out[:, at].max()) * len(items) < LEAST_EITHER:
         return RaterCompetence(Estimate(competence), no_interval(NEVER_RIGHT))
-    edge = min(EDGE, LEAST_EITHER / len(own))
+    edge = min(EDGE, LEAST_EITHER / len(items))
     inside = float(np.clip(competence, edge, 1 - edge))
     odds = float(special.logit(inside))
     # By the slope of the log-odds: the jackknife of log-odds from few documents is too wide.

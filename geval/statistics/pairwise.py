@@ -105,13 +105,13 @@ def shares_of_pairs(outputs: Outputs, blocks: Sequence[Block]) -> list[float | F
         if of_document is None and within is None:
             shares.append(1 / documents / pairs)
             continue
-        own = np.ones(len(block.groups)) if of_document is None else of_document[block.groups]
+        weights = np.ones(len(block.groups)) if of_document is None else of_document[block.groups]
         products = (
-            np.ones((int(pairs), len(own)))
+            np.ones((int(pairs), len(weights)))
             if within is None
             else np.multiply(*_pairs_of(block, within))
         )
-        shares.append((products / products.sum(axis=0) * own / documents).ravel())
+        shares.append((products / products.sum(axis=0) * weights / documents).ravel())
     return shares
 
 
@@ -164,14 +164,14 @@ def _by_scores(
     shape = (len(levels), len(levels))
     kept, tied = np.zeros((2, *shape))
     # The judge's order of two scores, in the codes of people's orders.
-    own = np.sign(np.subtract.outer(np.arange(len(levels)), np.arange(len(levels)))) + 1
+    signs = np.sign(np.subtract.outer(np.arange(len(levels)), np.arange(len(levels)))) + 1
     for block, share in zip(blocks, shares, strict=True):
         first, second = _pairs_of(block, code)
         cell = (first * len(levels) + second).ravel()
         order = _human_order(block, human) + 1
         each, weight = (None, share) if isinstance(share, float) else (share, 1.0)
         counts = np.bincount(cell * 3 + order, each, 3 * kept.size).reshape(*shape, 3)
-        kept += weight * np.take_along_axis(counts, own[:, :, None], axis=2).squeeze(2)
+        kept += weight * np.take_along_axis(counts, signs[:, :, None], axis=2).squeeze(2)
         tied += weight * counts[:, :, 1]
     gap = np.abs(np.subtract.outer(levels, levels))
     return gap.ravel(), kept.ravel(), (tied - kept).ravel()

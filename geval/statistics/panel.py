@@ -88,9 +88,9 @@ class Arms:
         arms, documents = len(self.scores), self.outputs.documents
         scores, target = np.zeros((documents, arms, arms)), np.zeros((documents, arms))
         for block in self.outputs.blocks:
-            own = self.centred[:, block.members]  # (arms, groups, size)
-            scores[block.groups] = np.einsum("ags,bgs->gab", own, own)
-            target[block.groups] = np.einsum("ags,gs->ga", own, people[block.members])
+            centred = self.centred[:, block.members]  # (arms, groups, size)
+            scores[block.groups] = np.einsum("ags,bgs->gab", centred, centred)
+            target[block.groups] = np.einsum("ags,gs->ga", centred, people[block.members])
         return scores, target
 
     def best(self, documents: IntArray) -> PanelFormula:

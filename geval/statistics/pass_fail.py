@@ -140,8 +140,8 @@ def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majorit
         people: shape (outputs,), at least one output: whether people pass it.
         weight: shape (outputs,), the sampling weights.
     """
-    own = np.ones(len(people)) if weight is None else weight
-    passed, failed = float(own[people].sum()), float(own[~people].sum())
+    weights = np.ones(len(people)) if weight is None else weight
+    passed, failed = float(weights[people].sum()), float(weights[~people].sum())
     passes = passed >= failed
     cells = np.array([passed, failed, 0, 0] if passes else [0, 0, passed, failed])
     share = max(passed, failed) / (passed + failed)
@@ -253,7 +253,7 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
         fold[part] = np.arange(len(part)) % FOLDS
     of_output = fold[outputs.document]
     values, place = np.unique(scores, return_inverse=True)
-    own = np.ones(len(scores)) if outputs.weight is None else outputs.weight
+    weights = np.ones(len(scores)) if outputs.weight is None else outputs.weight
     indexes = (of_output * 2 + ~people) * len(values) + place
 
     def judged(times: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -264,7 +264,7 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
         """
         draws, size = len(times), FOLDS * 2 * len(values)
         where = np.arange(draws)[:, None] * size + indexes
-        counted = sums(where.ravel(), (own * times[:, outputs.document]).ravel(), draws * size)
+        counted = sums(where.ravel(), (weights * times[:, outputs.document]).ravel(), draws * size)
         tables = counted.reshape(draws, FOLDS, 2, len(values))
         others = tables.sum(axis=1, keepdims=True) - tables
         cuts = _best_cuts(others[:, :, 0], others[:, :, 1])
@@ -306,9 +306,9 @@ def best_threshold(
         weight: shape (outputs,), the sampling weights.
     """
     values, place = np.unique(scores, return_inverse=True)
-    own = np.ones(len(scores)) if weight is None else weight
-    passed = sums(place, people * own, len(values))
-    failed = sums(place, ~people * own, len(values))
+    weights = np.ones(len(scores)) if weight is None else weight
+    passed = sums(place, people * weights, len(values))
+    failed = sums(place, ~people * weights, len(values))
     return _threshold_at(values, int(_best_cuts(passed, failed)))
 
 
@@ -384,32 +384,32 @@ def _rates(
     youden = _sensitivity(fitted.counts) + _specificity(fitted.counts) - 1
     for system in range(outputs.systems):
         of_system = (outputs.system == system) & ~np.isnan(scores)
-        own, document = scores[of_system], outputs.document[of_system]
-        raw = float((own >= fitted.threshold).mean()) if len(own) else np.nan
-        if not len(own):
+        system_scores, document = scores[of_system], outputs.document[of_system]
+        raw = float((system_scores >= fitted.threshold).mean()) if len(system_scores) else np.nan
+        if not len(system_scores):
             system_rates.append(
                 SystemRate(0, None, _without("the judge scored none of its outputs"))
             )
             continue
         if youden < PASS_FAIL_YOUDEN:
-            system_rates.append(SystemRate(len(own), raw, _without(_CHANCE)))
+            system_rates.append(SystemRate(len(system_scores), raw, _without(_CHANCE)))
             continue
         # With the same thresholds from which the judge's errors were estimated.
         fold = fitted.fold[document]
-        passed = (own >= fitted.thresholds[fold]).mean()
+        passed = (system_scores >= fitted.thresholds[fold]).mean()
         estimate = _corrected(np.asarray(passed), fitted.counts)
         rates = [
-            mean_of(times[document] @ (own >= thresholds[fold]), times[document].sum())
+            mean_of(times[document] @ (system_scores >= thresholds[fold]), times[document].sum())
             for times, thresholds in zip(fitted.drawn, fitted.redrawn_thresholds, strict=True)
         ]
         each = _corrected(np.array(rates), fitted.redrawn)
         interval = fitted.percentiles(float(estimate), each, counting)
         if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
-            system_rates.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
+            system_rates.append(SystemRate(len(system_scores), raw, _without(_OTHERWISE)))
             continue
         interval = within(interval, 0.0, 1.0)
         share = ShareEstimate(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
-        system_rates.append(SystemRate(len(own), raw, share))
+        system_rates.append(SystemRate(len(system_scores), raw, share))
     return tuple(system_rates)
 
 

@@ -108,14 +108,14 @@ class Parts:
         """Compute the contributions of the outputs that the judge scored, each a unit; `human` is
         NaN for unrated outputs."""
         rated = ~np.isnan(human)
-        own = np.where(rated, weight, 0.0) / weight[rated].sum()
+        weights = np.where(rated, weight, 0.0) / weight[rated].sum()
         mean = weighted_mean(human[rated], weight[rated])
         of_rated = weighted_mean(judge[rated], weight[rated])
         return cls(
             mean,
             of_rated - float(judge.mean()),
-            own * (np.nan_to_num(human) - mean),
-            own * (judge - of_rated) - (judge - judge.mean()) / len(judge),
+            weights * (np.nan_to_num(human) - mean),
+            weights * (judge - of_rated) - (judge - judge.mean()) / len(judge),
             int(rated.sum()),
             int(rated.sum()),
         )

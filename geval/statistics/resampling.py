@@ -226,10 +226,10 @@ def leave_one_out_values(by_document: FloatArray, weight: FloatArray | None = No
     missing."""
     defined = ~np.isnan(by_document)
     if weight is not None:
-        own = np.where(defined, weight, 0.0)
-        times = own * np.nan_to_num(by_document)
+        weights = np.where(defined, weight, 0.0)
+        times = weights * np.nan_to_num(by_document)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((times.sum() - times) / (own.sum() - own))
+            return np.asarray((times.sum() - times) / (weights.sum() - weights))
     total, count = np.nansum(by_document), defined.sum()
     without = np.where(defined, count - 1, count)
     with np.errstate(invalid="ignore", divide="ignore"):

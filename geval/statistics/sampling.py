@@ -126,7 +126,7 @@ def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> 
     for group in groups:
         _, indexes = np.unique(group, return_inverse=True)
         total = np.bincount(indexes, np.where(rated, squared, 0.0))
-        own = (total + SHRINKING * overall) / (np.bincount(indexes, rated) + SHRINKING)
-        predicted *= (own / overall)[indexes]
+        deviation = (total + SHRINKING * overall) / (np.bincount(indexes, rated) + SHRINKING)
+        predicted *= (deviation / overall)[indexes]
     errors: FloatArray = np.sqrt(predicted)
     return errors

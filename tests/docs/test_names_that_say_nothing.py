@@ -13,7 +13,7 @@ from tests.docs.test_words_in_code_and_docs import PACKAGES
 # How often each is bound in the product. Rename what you touch, then write the new number here.
 BUDGET = {
     "found": 24, "one": 43, "known": 19, "said": 24, "there": 8, "both": 14, "mine": 15,
-    "at": 56, "own": 126, "given": 154, "wanted": 117,
+    "at": 56, "own": 63, "given": 154, "wanted": 117,
 }  # fmt: skip
 
 # Words that texts no longer have, in names of functions, classes, arguments and variables.

@@ -40,16 +40,16 @@ def editable_parts(judge: Judge, criterion: Criterion) -> tuple[str, ...]:
     """Return the parts of the prompt that a judge can reword; none if it cannot."""
     if judge.evaluator is None or not issubclass(judge.evaluator.Settings, GEvalSettings):
         return ()
-    own = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
-    if criterion.prompt_file or own.prompt:
+    wording = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
+    if criterion.prompt_file or wording.prompt:
         return ("prompt",)
-    return ("definition", "steps") if judge.use_steps or own.steps else ("definition",)
+    return ("definition", "steps") if judge.use_steps or wording.steps else ("definition",)
 
 
 def wording_texts(settings: Mapping[str, Any], criterion: Criterion) -> dict[str, str]:
     """Return the parts of a criterion's prompt as a judge with these settings words them."""
-    own = wordings_in(settings.get("wording", "")).get(criterion.name, Wording())
-    return _texts_of(criterion) | own.texts()
+    wording = wordings_in(settings.get("wording", "")).get(criterion.name, Wording())
+    return _texts_of(criterion) | wording.texts()
 
 
 def reworded(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def reworded(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> di
     wordings = wordings_in(before)
     given = {part: "\n".join(text.strip().splitlines()) for part, text in texts.items()}
     parts = {part: "" if text == criterions[part].strip() else text for part, text in given.items()}
-    own = wordings.pop(criterion.name, Wording())
-    changed = Wording.model_validate(own.model_dump() | parts)
+    wording = wordings.pop(criterion.name, Wording())
+    changed = Wording.model_validate(wording.model_dump() | parts)
     if changed != Wording():
         wordings[criterion.name] = changed
     if not wordings and not before:

@@ -49,8 +49,8 @@ def site_overview(request: HttpRequest) -> HttpResponse:
 def limits_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """A project's own limits, with its usage."""
     project = get_object_or_404(Project, pk=pk)
-    own = ProjectLimits.objects.filter(project=project).first() or ProjectLimits(project=project)
-    form = LimitsForm(request.POST or None, instance=own)
+    limits = ProjectLimits.objects.filter(project=project).first() or ProjectLimits(project=project)
+    form = LimitsForm(request.POST or None, instance=limits)
     if request.method == "POST" and form.is_valid():
         form.save()
         log.info("limits changed", project=project.slug, user=request.user.pk, **form.cleaned_data)

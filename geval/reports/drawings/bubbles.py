@@ -140,10 +140,10 @@ def _ground(square: _Square, numbers: CriterionNumbers, judge: JudgeNumbers) -> 
         yield Words(LEFT - 5, y + 4, short(value), "quiet", "end")
     middle = (LEFT + square.right) / 2
     yield Words(middle, square.bottom + 29, numbers.human_label, PEOPLE, "middle")
-    own = "'s score"
-    name = fitting(judge.name, square.side - width_of(own, is_bold=True), is_bold=True)
+    label = "'s score"
+    name = fitting(judge.name, square.side - width_of(label, is_bold=True), is_bold=True)
     y = (TOP + square.bottom) / 2
-    yield Words(11, y, f"{name}{own}", JUDGE, "middle", is_bold=True, is_turned=True)
+    yield Words(11, y, f"{name}{label}", JUDGE, "middle", is_bold=True, is_turned=True)
 
 
 def _marks(square: _Square, judge: JudgeNumbers, address: Address) -> Iterable[Shape]:
@@ -217,13 +217,13 @@ def _tallies(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
         yield Box(side, place - wide / 2, long, wide, JUDGE)
     size = TEXT - 2
     if judge.bubbles:
-        own, people = (_most(side) for side in (judge.tallies, judge.human_tallies))
+        judged, people = (_most(side) for side in (judge.tallies, judge.human_tallies))
         above = foot - TALLIES - 3
         yield Words(
             square.x(people.value), above, thin(people.outputs), "quiet", "middle", size=size
         )
         beside = side + TALLIES + 3
-        yield Words(beside, square.y(own.value) + 3, thin(own.outputs), "quiet", size=size)
+        yield Words(beside, square.y(judged.value) + 3, thin(judged.outputs), "quiet", size=size)
 
 
 def _most(tallies: tuple[Tally, ...]) -> Tally:

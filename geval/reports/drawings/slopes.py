@@ -39,11 +39,11 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
     longest = max(width_of(f"{row[0].system} 0.00", is_bold=True) for row in shown)
     begin = min((1 - LEAST_SLOPE) / 2 * width, max(longest, width_of(PEOPLES)) + GAP)
     end = width - begin
-    own = "'s order"
-    name = fitting(judge.name, begin - GAP - width_of(own))
+    label = "'s order"
+    name = fitting(judge.name, begin - GAP - width_of(label))
     shapes: list[Shape] = [
         Words(begin - GAP, 12, PEOPLES, PEOPLE, "end"),
-        Words(end + GAP, 12, f"{name}{own}", JUDGE),
+        Words(end + GAP, 12, f"{name}{label}", JUDGE),
     ]
     right = _lines([(row[2], index) for index, row in enumerate(shown)])
     # The systems that moved most are drawn over the others.
