@@ -90,10 +90,10 @@ def test_a_plan_from_few_documents_says_to_plan_again(
     monkeypatch.setattr(plan_pages, "_here", lambda *_: True)
     found: Any = SimpleNamespace(rows=(), cheapest=None, difference=0.1, documents=value)
     aim = SimpleNamespace(criterion=None, sides=())
-    form: Any = SimpleNamespace(aim=aim, difference_that_matters=None)
+    asked: Any = SimpleNamespace(aim=aim, difference=None)
     project: Any = SimpleNamespace(documents=SimpleNamespace(count=lambda: 5))
 
-    assert plan_pages._advice(found, form, project)["is_small"] is expected
+    assert plan_pages._advice(found, asked, project)["is_small"] is expected
 
 
 @pins("ACTIVE_OUTPUTS", {29: "disagreement", 30: "errors", 31: "errors"})
