@@ -26,7 +26,7 @@ from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import leases, results
-from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
+from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_rest, lay_out_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
@@ -130,6 +130,7 @@ def conversations(
     judge = make_judge(project, base_url="http://127.0.0.1:1/v1", name="Judy", use_steps=False)
     run = start_run(judge, list(project.criteria.all()))
     lay_out_run(run.pk)
+    lay_out_rest(run.pk)  # a first part is random, and would not have each document
     rng, safety = random.Random(8), project.criteria.get(name="safety").pk
     finished = []
     claimed = leases.claim(run.pk, "t", most=2000)
