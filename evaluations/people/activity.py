@@ -111,9 +111,9 @@ class Activity:
 
 
 def in_words(action: str) -> str:
-    """Describe an entry's action; that of an app which is not installed by the route's name."""
-    route = action.rpartition(":")[2].replace("_", " ")
-    return names_in_words().get(action, f"changed something ({route})")
+    """Describe an entry's action; by its name if no installed app has words for it."""
+    name = action.rpartition(":")[2].removesuffix("_by_id").replace("_", " ")
+    return names_in_words().get(action) or f"used a part that this site does not have now ({name})"
 
 
 def recent_activity(project: Project) -> list[Activity]:

@@ -162,3 +162,15 @@ def test_recent_activity_is_in_words_and_repetitions_are_one(
     assert "ada started or estimated a run" in page
     assert "a run, 2 times" in page
     assert "wrote or generated evaluation steps" in log
+
+
+@pytest.mark.parametrize("action", ["evaluations:lens_stop", "api:lens_stop_by_id"])
+def test_what_a_missing_app_did_is_told_by_its_name(
+    small_project: Project, as_role: Callable[[str], Client], action: str
+) -> None:
+    AuditEntry.objects.create(project=small_project, user_name="ada", action=action, path="/")
+    client = as_role("owner")
+
+    for address in ("/p/small/", "/p/small/members/log/"):
+        page = " ".join(client.get(address).content.decode().split())
+        assert "does not have now (lens stop)" in page
