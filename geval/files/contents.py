@@ -11,11 +11,15 @@ from geval.files.rater_names import words
 from geval.statistics.scales import pair_of
 
 Rows = Sequence[Mapping[str, Any]]
+# Names of systems and people are shorter and have fewer words than sentences.
 LONG_TEXT = 30
 LEAST_WORDS = 4
 LONGEST_NAME = 100
+# Most scales end at 10 or below; columns of higher numbers are often counts or years.
 HIGHEST_RATING = 10
+# 0 to 100 in steps of 5; numbers with more distinct values may be measurements.
 MOST_POINTS_OF_PERCENT = 21
+# The rest may be typing errors and remarks.
 MOSTLY = 0.8
 # Columns of small numbers that are not ratings, whatever their values.
 NOT_RATINGS = words(

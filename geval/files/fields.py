@@ -10,8 +10,10 @@ import orjson
 from geval.files.rows import FileErrors, is_text
 from geval.statistics.scales import PAIRS, is_number, value_in_pair
 
+# The lengths of the database's columns for names; beyond them a load would fail at its end.
 ID_LIMIT = 200
 CRITERION_LIMIT = 100
+# Metadata are labels to filter by, not texts.
 METADATA_LIMIT = 1000
 # The longest text that may name a point of a scale.
 WORD_LIMIT = 200

@@ -2,6 +2,7 @@
 
 from geval.texts.spelling import storable
 
+# The database stores 200 characters: this leaves room for a number in brackets.
 LONGEST_NAME = 190
 
 

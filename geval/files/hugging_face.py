@@ -16,6 +16,7 @@ import orjson
 from geval.files.folders import NOT_LOADED
 from geval.texts.program import command
 
+# Rows have texts of any length, and a batch is in memory as Python objects and as Arrow.
 BATCH = 500
 CARD = "README.md"
 # Size categories of dataset cards.

@@ -12,6 +12,7 @@ from geval.files.questions import UploadQuestion
 from geval.files.rows import LoadError
 from geval.files.stated_options import wider_scales, written_columns
 
+# A longer text would wrap in a terminal several times.
 LONGEST_TEXT = 100
 
 

@@ -87,6 +87,7 @@ STRUCTURED = {
     "system_output": "an object of the G-Eval or UniEval release",
     "expert_annotations": "SummEval's own JSON, with its ratings",
 }
+# Longer values are texts, not labels to filter by.
 LONGEST_METADATA = 200
 
 

@@ -9,9 +9,11 @@ from geval.files.limits import file_limits, too_many_columns
 from geval.files.packed import PackedError, check_unpacked, unpacked_file
 from geval.files.rows import EXPECTED, FileErrors
 
+# Rows have texts of any length, and become Python objects.
 BATCH_ROWS = 500
 # How many bytes of rows are converted to Python objects at a time.
 SLICE_BYTES = 8 * 2**20
+# The sizes of all chunks are added up before anything is read.
 MOST_CHUNKS = 200_000
 PARQUET = b"PAR1"
 # The file format of Arrow, and its stream format, which Hugging Face uses for datasets on disk.

@@ -22,6 +22,7 @@ SECOND = ("system_b", "model_b")
 ANNOTATOR = ("annotator", "judge")
 FIRST_WINS = ("a", "model_a", "system_a", "a wins")
 SECOND_WINS = ("b", "model_b", "system_b", "b wins")
+# As for ids and comments in files of ratings (`fields.py`, `score_records.py`).
 LIMIT = 200
 COMMENT_LIMIT = 10_000
 

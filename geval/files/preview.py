@@ -23,14 +23,18 @@ from geval.texts.spelling import storable
 ROWS = 50
 # More rows are read while they are short, to see which values repeat.
 MOST_ROWS = 1000
+# The sample stays in memory, and is compared column by column.
 MOST_CHARACTERS = 2 * 2**20
 MOST_CELLS = 100_000
+# Enough to recognise a file by; more would fill the page.
 SHOWN_ROWS = 3
 SHOWN_CHARACTERS = 200
 MOST_COLUMNS = 60
 MOST_SHEETS = 20
+# Larger files take longer to check than a person waits. Parquet is read faster.
 LARGE_BYTES = 10 * 2**20
 LARGE_PARQUET_BYTES = 64 * 2**20
+# Enough to distinguish texts from names and labels.
 CUT_CHARACTERS = 2000
 CUT_PARTS = 50
 

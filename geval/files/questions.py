@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+# The names are part of a sentence.
 SHOWN_NAMES = 4
 
 

@@ -21,6 +21,7 @@ from geval.files.rating_columns import (
     read_rating_columns,
 )
 
+# A column's name may become that of a criterion (`fields.CRITERION_LIMIT`).
 LONGEST_COLUMN_NAME = 100
 MOST_CHOICES = 4
 

@@ -29,6 +29,7 @@ COMMENTS = "comments"
 COMMENT = "comment"
 # What a rating may contain besides its score.
 BESIDE = (PROBABILITY, COMMENT)
+# As long as annotators may write, so that exported ratings can be loaded again.
 COMMENT_LIMIT = 10_000
 # No campaign draws one of more outputs than this; squares of weights stay finite.
 LEAST_PROBABILITY = 1e-9

@@ -11,6 +11,7 @@ import orjson
 from geval.files.limits import file_limits
 from geval.files.packed import PackedError
 
+# Parts are stored one after another, so that memory does not grow with the archive.
 PART_RECORDS = 5000
 PART_BYTES = 4 * 2**20
 

@@ -8,6 +8,7 @@ sees them in another order: `side` is "left" or "right", `places` are positions 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# Points such as 0.1 + 0.2 are inexact as floats: a difference of exactly the tolerance passes.
 ROUNDING = 1e-9
 
 

@@ -36,6 +36,7 @@ from geval.files.readers import cells_at, read_rows
 from geval.files.rows import FileErrors, Row, characters_of
 from geval.files.zipped_records import zipped_records
 
+# Rows are sent in parts, so that neither process holds many of them.
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20
 TOO_MUCH_MEMORY = (
@@ -112,6 +113,7 @@ def _empty(folder: Path) -> None:
         file.unlink()
 
 
+# An exit status that Python itself does not use: it ends with 0 to 2, or 120.
 MEMORY = 9
 
 

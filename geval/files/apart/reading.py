@@ -35,6 +35,7 @@ from geval.files.zipped_records import ZippedRecords
 from geval.llm.child_environment import passed_on
 
 CHECKOUT = Path(__file__).resolve().parents[3]
+# Somebody waits for a preview; loading has its own, longer limit.
 PREVIEW_SECONDS = 20
 READ_BYTES = 2**20
 # The size up to which a file is read to its end although the rest is not needed.

@@ -27,8 +27,10 @@ IN_EVERY_ARCHIVE = frozenset(
     )
 )  # fmt: skip
 FORMAT = "geval-site project"
+# Raise it when the format changes: a site refuses archives of another version.
 VERSION = 1
 MANIFEST = "manifest.json"
+# A zip of some kilobytes can unpack to gigabytes; a manifest has some kilobytes.
 MOST_BYTES = 2**20
 # How texts are shown: fields of a project, which older archives lack.
 SHOWN_AS = (

@@ -14,7 +14,9 @@ _END_OF_ZIP = re.compile(re.escape(b"PK\5\6"))
 # A ZIP64 record comes before the end record, which then has no valid numbers.
 _END_OF_ZIP64 = re.compile(re.escape(b"PK\6\7"))
 RECORD_OF_ZIP64, RECORD_BYTES = b"PK\6\6", 56
+# A zip ends with a record of 22 bytes and a comment of up to 65,535, in which to search for it.
 END_BYTES = 2**16 + 22
+# The names of about twenty files take some kilobytes.
 DIRECTORY_BYTES = 2**16
 
 

@@ -21,12 +21,14 @@ from geval.files.backups.manifest import BackupManifest, StoredFile, read_manife
 
 DUMP = "database.dump"
 MANIFEST = "manifest.json"
+# A dump may be larger than memory.
 CHUNK_BYTES = 2**20
 # What zipfile raises about a damaged file.
 DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
     ValueError,
 )  # fmt: skip
+# A manifest lists every stored file, but a damaged or forged one must not fill the memory.
 MOST_MANIFEST_BYTES = 64 * 2**20
 README = """A backup of a geval_site: everything in its database.
 

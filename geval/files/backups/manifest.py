@@ -9,7 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 from geval.files.backups.errors import BackupError
 
 FORMAT = "geval-site backup"
+# Raise it when earlier software could not read the backup: it refuses higher versions.
 VERSION = 1
+# PostgreSQL's numbers since version 10: the major version times this, plus the minor one.
 NUMBER_OF_MAJOR = 10_000
 
 
