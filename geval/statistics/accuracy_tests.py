@@ -27,6 +27,7 @@ from geval.statistics.types import DIGITS, FloatArray
 SIGNS, ORDERINGS = 1000, 1000
 # Sums that differ by less are equal.
 _SAME = 1e-9
+# The most cells of the orderings-by-pairs table in memory at a time, one byte each.
 _BLOCK = 2_000_000
 
 

@@ -24,6 +24,7 @@ from geval.statistics.types import FloatArray, IntArray
 RHO, TWO_RHOS = 1.0, 2.0
 # At most this share of the capital is bet, so that it never reaches 0.
 MOST_BET = 0.5
+# The ends of an interval are precise to a thousandth of the range.
 MEANS = 1001
 # The most cells of the values-by-means table in memory at a time.
 MOST_CELLS = 2_000_000

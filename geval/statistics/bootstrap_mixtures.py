@@ -12,6 +12,7 @@ import numpy as np
 from geval.statistics.correlation import Coefficient
 from geval.statistics.types import FloatArray
 
+# The sums of squares of equal values are not exactly 0 as floats.
 _LEAST = 1e-9
 
 

@@ -35,6 +35,7 @@ from geval.statistics.thresholds import (
 )
 from geval.statistics.types import FloatArray
 
+# With the observed order these are 1,000, so p has steps of 0.001 and is never 0.
 PERMUTATIONS = 999
 
 

@@ -25,6 +25,7 @@ from geval.statistics.types import Estimate, FloatArray
 ChoicePair = tuple[Hashable, int, int]
 NOBODY = "no comparison was made by both"
 ONE_SIDED = f"fewer than {CHOICES_OF_EACH} documents have a pair that agrees, or one that does not"
+# Sums of probabilities are inexact as floats: a lead this small is a tie.
 SAME = 1e-9
 ONLY_TIES = "every pair of choices has a tie"
 

@@ -22,6 +22,7 @@ from geval.statistics.types import FloatArray
 
 # The probability that idle capital starts to bet at a round: once a year for daily rounds.
 STARTS = 1 / 365
+# Half the capital bets from the first round on, in case the judge drifts from the start.
 AT_ONCE = 0.5
 SLOPES = (0.3, 0.6, 0.95)
 SPREADS = (0.4, 0.8)

@@ -10,6 +10,7 @@ from geval.statistics.jackknife import LeftOut, interval_of_mean
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 
+# The mean gap of a smaller bin would be noisy.
 BINS = 4
 
 

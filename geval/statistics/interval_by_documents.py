@@ -11,6 +11,7 @@ from geval.statistics.jackknife import LeftOut, within
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import FloatArray
 
+# Each step takes an interval to compute, and a figure of a column's width shows no more.
 MOST_STEPS = 30
 
 

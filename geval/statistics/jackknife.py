@@ -42,6 +42,7 @@ from geval.statistics.weighted import kish
 
 # More documents or systems are left out in this many groups, without a relevant loss of precision.
 MOST_GROUPS = 100
+# At 1, Fisher's z is infinite, and leaving out documents changes nothing.
 NEARLY_1 = 0.999
 TOO_FEW = "fewer than {} {} count, too few for an interval"
 ALL_THE_SAME = "every {} gives the same value, so nothing is known of how much it varies"

@@ -24,6 +24,7 @@ from geval.statistics.coefficients import concordance
 from geval.statistics.resampling import MOST_GROUPS, in_groups
 from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 
+# All pairs are in memory together: this many floats take 400 MB.
 MOST_PAIRS = 50_000_000
 
 

@@ -22,9 +22,11 @@ from geval.statistics.jackknife import mean_of_rows
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.types import FloatArray, IntArray
 
+# As in `selection.py`.
 FOLDS = 5
 # Ridge penalties as shares of a score's variance; None selects the best single arm.
 RIDGES: tuple[float | None, ...] = (None, 0.3, 1.0, 3.0)
+# A smaller spread is rounding errors of equal values.
 _TINY = 1e-12
 
 

@@ -29,6 +29,7 @@ from geval.statistics.resampling import Interval, percentile_interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
 from geval.statistics.types import Estimate, FloatArray, IntArray
 
+# As in `selection.py`.
 FOLDS = 5
 # The standard error over so many draws is known to 5 %.
 DRAWS = 200

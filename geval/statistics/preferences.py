@@ -10,6 +10,7 @@ from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import FloatArray
 
+# A step changes a strength by 1 at most; this ends a fit that does not converge.
 STEPS = 1000
 # Newton's method stops at shorter steps.
 PRECISION = 1e-10

@@ -32,6 +32,7 @@ from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import CALIBRATION_DOCUMENTS, CALIBRATION_OUTPUTS, CONFIDENCE
 from geval.statistics.types import FloatArray, IntArray
 
+# Usual in reliability diagrams; finer bins would have few ratings each.
 BINS = 10
 # A rating lies on a point if it is within this distance.
 NEAR = 1e-6

@@ -21,10 +21,12 @@ from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 Over = Literal["documents", "systems", "both"]
+# Percentile intervals need about a thousand (Efron and Tibshirani, 1993).
 RESAMPLES = 1000
 # More documents are drawn, or swapped between judges, in this many groups: the result is as good,
 # and memory does not grow with documents times resamples.
 MOST_GROUPS = 2000
+# The most cells of resampled tables in memory at a time: 16 MB of floats.
 _BLOCK_CELLS = 2_000_000
 
 

@@ -15,6 +15,7 @@ from geval.statistics.types import FloatArray, IntArray
 UNIFORM_SHARE = 0.5
 # A group's mean is shrunk towards that of all, as if with this many additional ratings.
 SHRINKING = 5
+# A finer group has too few ratings to show how wrong the judge is there.
 SCORE_GROUPS = 10
 
 

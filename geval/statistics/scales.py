@@ -20,10 +20,12 @@ USUAL_SCALES = (
     (1, 100),
     (0, 100),
 )
+# 0 to 1 in thousandths; tables and probabilities have a column per point.
 MOST_POINTS = 1001
 # The largest absolute value of ratings, scores and ends of scales, so that sums and squares stay
 # precise.
 FARTHEST = 1e9
+# Steps such as 0.1 are inexact as floats.
 ROUNDING = 1e-9
 _YES_AND_NO = {"Yes": 1.0, "No": 0.0}
 # Ratings of two values are often words: those of a pair that are read as 1, and those read as 0.

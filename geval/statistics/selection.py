@@ -6,6 +6,7 @@ import numpy as np
 
 from geval.statistics.types import FloatArray
 
+# Five or ten are usual (Hastie, Tibshirani and Friedman, 2009, 7.10), and five take half the time.
 FOLDS = 5
 
 

@@ -25,6 +25,7 @@ from geval.statistics.thresholds import (
 from geval.statistics.types import FloatArray
 
 SEVERITY, SPREAD, NOISE, REPEATED = "severity", "spread", "noise", "repeated"
+# A judge that gives every output the same has no variance, whose logarithm is infinite.
 _CLIP = 1e-9
 
 

@@ -11,6 +11,7 @@ IntArray = NDArray[np.int64]
 
 # Means that are equal as fractions differ in their last bits as floats; rounding restores ties.
 DIGITS = 10
+# The largest float is about 10**308.
 MOST_DECIMALS = 300
 
 
