@@ -8,6 +8,7 @@ from geval.reports.data import ReportData
 from geval.statistics.arrays import complete, mean_of
 from geval.statistics.correlation import coefficients_by_document, ranks_by_document
 
+# A page with more would be slow; the largest differences come first.
 MOST_SHOWN = 500
 
 

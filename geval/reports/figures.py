@@ -26,6 +26,7 @@ from geval.texts.subjects import CriterionLike
 # A browser can draw a few thousand points; of more a fixed random sample is shown, and the page
 # says so.
 MOST_POINTS = 3000
+# Browsers lay out longer tables slowly.
 TABLE_ROWS = 2000
 SYMBOLS = (
     "circle",
@@ -39,6 +40,7 @@ SYMBOLS = (
     "pentagon",
 )
 BINS = 21
+# 0 to 10 has a bar per point; finer scales would have many empty ones.
 MOST_BARS = 11
 PEOPLE = "people"
 # Fields of a trace that contain user-given names.

@@ -28,6 +28,7 @@ from geval.texts.subjects import JudgeLike
 from geval.texts.turns import question_of
 
 OVERALL = "overall"
+# Means of several scores are inexact as floats: a gap this small is a tie.
 SAME = 1e-10
 
 

@@ -11,6 +11,7 @@ from geval.statistics.preferences import bradley_terry
 from geval.statistics.types import Estimate
 from geval.texts.subjects import JudgeLike
 
+# Means of several verdicts are inexact as floats: 0.5 prefers neither.
 SAME = 1e-9
 
 

@@ -38,6 +38,7 @@ Fit = Literal["right", "overconfident", "too cautious", "undecided"]
 # Shares are stored rounded; with a smaller sum over the scale's points they belong to another
 # scale.
 LEAST_ON_SCALE = 0.98
+# Steps such as 0.1 are inexact as floats.
 NEAR = 1e-6
 
 

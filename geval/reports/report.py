@@ -47,6 +47,7 @@ from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
 from geval.texts.subjects import CriterionLike, JudgeLike
 
+# Once these are rated, the order may change.
 MOST_NEXT = 5
 _UNKNOWN = "there are no texts of the judge's own family"
 NO_FAMILY = FamilyBias.undefined(_UNKNOWN)

@@ -11,6 +11,7 @@ from geval.reports.pairs import Pair
 from geval.statistics.scales import short
 from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
 
+# 0 to 10 has a row per point; the cells of a finer grid would be too small to read.
 MOST_POINTS = 11
 
 

@@ -27,6 +27,7 @@ from geval.statistics.thresholds import (
     INTERVAL_SYSTEMS,
 )
 
+# Floats have 15 to 17 digits, the last of which differ between machines.
 DIGITS = 12
 
 

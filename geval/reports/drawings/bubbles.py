@@ -26,6 +26,7 @@ from geval.texts.numbers import counted, signed, thin
 
 # Margins around the square: ticks and titles to the left and below, tallies above and to the right.
 LEFT, FOOT, BESIDE, TOP = 50.0, 40.0, 66.0, 70.0
+# A wider square would be higher than most screens.
 WIDEST = 400.0
 # The padding between the square's sides and the ends of the axes.
 PAD = 18.0
@@ -33,6 +34,7 @@ TALLIES = 38.0
 KEY = 22.0
 # The smallest circle with a label inside.
 LABEL = 9.0
+# More labels than on a scale from 1 to 9 would touch in a column's width.
 MOST_TICKS = 9
 LARGEST, SMALLEST = 17.0, 1.2
 # The lightest shade of a hexagon, with one output of many.

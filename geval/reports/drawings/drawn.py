@@ -15,6 +15,7 @@ from geval.texts.sentences import WEIGHTED
 
 Address = Callable[[float, float], str]
 KINDS = ("forest", "bubbles", "systems", "calibration", "matrix", "precision")
+# A single system has no order.
 LEAST_SYSTEMS = 2
 
 

@@ -10,6 +10,7 @@ from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, in_brackets, thin
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
+# Opaque colour would hide the line within the band.
 BAND = 0.2
 
 

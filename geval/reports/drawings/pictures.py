@@ -9,6 +9,7 @@ from typing import Any, Literal
 from geval.reports.drawings.shapes import Drawing
 from geval.reports.drawings.svg import as_file
 
+# Journals ask for 300 in photos and more in drawings with lines and text.
 DPI = 600
 METRE = 1 / 0.0254  # in inches
 # A page with the drawing's size. Texts are passed as values, so that none is interpreted as Typst

@@ -18,6 +18,7 @@ LEFT, TOP, LEAST_HIGH, FOOT = 36.0, 26.0, 152.0, 32.0
 LABEL, NAMES = 12.0, 0.36
 # How far beyond the present number of documents it is projected.
 BEYOND = 4
+# The curve is drawn in straight pieces, too short to be seen.
 STEPS = 40
 HEIGHTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 MOST_TICKS = 5

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from geval.reports.drawings.forest import Axis
 from geval.statistics.scales import Scale, short
 
+# 0 to 10 shows every point; labels of finer scales would touch.
 MOST_TICKS = 11
 # Names at a dot must fit next to those of the next point.
 MOST_NAMED = 2

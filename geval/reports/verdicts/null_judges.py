@@ -104,6 +104,7 @@ class NullJudge:
 
 # If a scale has more points, this many, evenly spaced, are tried as constants.
 MOST_CONSTANTS = 11
+# Any constant: a report computed twice has the same null judges.
 SEED = 0
 
 

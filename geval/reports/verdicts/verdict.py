@@ -30,6 +30,7 @@ from geval.statistics.thresholds import (
 )
 from geval.statistics.types import Estimate
 
+# A correlation of 1 is inexact as a float.
 FLAWLESS = 1 - 1e-9
 
 
