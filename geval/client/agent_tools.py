@@ -16,6 +16,7 @@ Kind = Literal["outputs", "ratings", "preferences", "scores"]
 Method = TypeVar("Method", bound=Callable[..., Any])
 # The longest wait in one call, as a server must answer others meanwhile.
 MOST_SECONDS, LOOK_SECONDS = 10.0, 0.5
+# An agent reads all of an answer, in a context of limited length.
 MOST_LETTERS = 1000
 SLUG = re.compile(r"[-\w]+")
 

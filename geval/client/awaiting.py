@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from geval.client.outbox import Outbox
     from geval.client.shapes import RunIn, RunOut
 
+# A file may be larger than memory.
 PIECE = 2**16
 
 

@@ -17,8 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# While its site is away, a program must not run out of memory: further rows are dropped.
 MOST_WAITING = 10_000
 MOST_BYTES = 64 * 2**20
+# A batch is one request, which is sent again as a whole.
 BATCH_ROWS = 500
 BATCH_BYTES = 4 * 2**20
 # How long a row waits for others, and the pause after a site does not answer.

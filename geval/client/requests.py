@@ -21,8 +21,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Here = TypeVar("Here")
 There = TypeVar("There")
+# As long as a site's web server lets a report take (`geval_site/web_server.py`).
 SECONDS = 120.0
 ATTEMPTS = 3
+# The most that the API allows (`evaluations/web/api/paging.py`).
 ITEMS_A_PAGE = 1000
 PASSING = frozenset({429, 502, 503, 504})
 PREFIX = "/api/v1"

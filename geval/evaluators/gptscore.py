@@ -38,6 +38,7 @@ from geval.statistics.scales import Scale
 
 # Placeholders of the settings, in lower case: the aspect's definition, and both texts.
 ASPECT, GIVEN, SCORED = "aspect", "given", "scored"
+# Of bytes, in UTF-8: tokens of parts of characters are searched within this distance.
 LONGEST_CHARACTER = 4
 SERVER = "local_llm --model PATH"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()

@@ -17,6 +17,7 @@ from geval.evaluators.neural.loading import Loaded, load_model
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 
+# Of tokens, as in BERT's script for SQuAD (`max_answer_length`).
 LONGEST_ANSWER = 30
 
 

@@ -15,6 +15,7 @@ from geval.evaluators.sentences import sentences
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 
+# A reference is compared with the outputs of all systems, and split only once.
 REMEMBERED_TEXTS = 2000
 # The table of a longest common subsequence has a cell for each pair of words: about 200 MB at most.
 MOST_CELLS = 25_000_000

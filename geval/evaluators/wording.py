@@ -12,6 +12,7 @@ from geval.llm.prompts import JointCriterion, PromptParts
 from geval.statistics.scales import Scale, parsed_scale
 
 LONGEST_PART, LONGEST_EXAMPLES = 20_000, 60_000
+# Each example and each criterion makes every prompt longer.
 MOST_NEAREST = 20
 MOST_BESIDE = 20
 

@@ -10,6 +10,7 @@ from geval.statistics.same_documents import Ranked
 from geval.statistics.shrinking import shrunken
 from geval.texts.numbers import signed
 
+# Gains below 0.01 may count; with two digits they would be shown as 0.
 _DIGITS = 3
 MAP_CLAIM = "its numbers fit people's scale better; it ranks as before"
 

@@ -40,6 +40,7 @@ _CARRIES_IPV4 = (
     (ipaddress.ip_network("2002::/16"), (2, 3, 4, 5)),  # 6to4 (RFC 3056)
 )
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.I)
+# RFC 1035: 255 bytes with their lengths, which are 253 characters of text.
 LONGEST_HOST = 253
 
 

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
+# OpenAI's rule of thumb for English.
 CHARACTERS_A_TOKEN = 4.0
 # For budgets, where an underestimate costs money: no common tokeniser needs more tokens than this
 # for running text.

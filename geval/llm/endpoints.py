@@ -35,6 +35,7 @@ Read = TypeVar("Read")
 
 # The files of a batch may take longer than a call.
 FILE_SECONDS = 600.0
+# A broken or hostile server must not fill a worker's memory; a site may set other limits.
 REPLY_LIMIT_BYTES = 8 * 2**20
 FILE_LIMIT_BYTES = 64 * 2**20
 # Servers count tokens in different ways; one that sends this many times the limit ignores it.

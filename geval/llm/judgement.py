@@ -23,6 +23,7 @@ from geval.llm.server_fit import MOST_ALTERNATIVES
 from geval.llm.structured import ReplyForm, read_rating, schema_of
 from geval.statistics.scales import Scale
 
+# A sampled reply without a rating is often an accident, but each attempt costs a call.
 READ_ATTEMPTS = 3
 # At temperature 0 most servers repeat themselves: a second reply seldom differs, a third less.
 READ_ATTEMPTS_GREEDY = 2

@@ -19,6 +19,7 @@ from yarl import URL
 
 from geval.llm.addresses import check_ip, ip_of, proxy_for
 
+# Far above the calls of a worker, whose own limits decide; aiohttp's default is 100.
 CONNECTIONS = 512
 CHUNK_BYTES = 2**16
 # Larger replies are read one after the other, to limit the memory that they take together.

@@ -13,6 +13,7 @@ from geval.llm.signs import RecentCalls
 # Calls are sent at this rate at first, doubling every tenth of a second, then without a pace: so a
 # limit is noticed before dozens of calls have met it.
 OPENING_RATE, OPENING_DOUBLES_SECONDS, OPENING_SECONDS = 100.0, 0.1, 0.4
+# Each look is a query to the database.
 LOOK_SECONDS = 1.0
 
 Exchange = Callable[[WorkerReport, int], Awaitable[PacingTurn]]

@@ -35,6 +35,7 @@ SLOWEST, FASTEST = 1 / 60, 10_000.0
 MEASURE_SECONDS, MEASURE_CALLS, MEASURE_LIMITED = 2.0, 30, 5
 # It also takes this many times as long as the reply with a rate limit takes.
 LAGS = 4
+# So many refusals mean that the endpoint is closed for now, whatever the rate.
 CLOSED_SHARE = 0.9
 FIRST_CLOSED_SECONDS, LONGEST_CLOSED_SECONDS = 1.0, 30.0
 # The share by which the pace rises per second; after this long and this many calls without a cut it

@@ -132,10 +132,12 @@ _NUMBER = re.compile(r"(?<![A-Za-z\d])(?<!\d[.,])(?:(?<![\w)])[-−])?(?:\d+(?:[
 _BEFORE, _LEAD = 140, 40
 # The number of a list item at the end of a text, with nothing after it.
 _ITEM_BEFORE = re.compile(r"(?:^|\n)[^\S\n]{0,9}(?P<item>\d{1,3})[.)][^\S\n]{1,9}\Z")
+# A broken model may repeat numbers endlessly, and each is compared with many patterns.
 _MOST_NUMBERS = 1000
 # No pattern looks further than this after a number; explanations of points are searched in a
 # shorter range, as they directly follow it.
 _AFTER, _EXPLANATION = 80, 60
+# The quote is part of a message that lists may show in one line.
 _QUOTED_CHARACTERS = 120
 _SHORT_REPLY = 40
 # Longer replies are cut; no rating is searched beyond this length.

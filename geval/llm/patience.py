@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from geval.llm.errors import EndpointError, ErrorKind
 
+# Somebody waits for the answer, and calls with their retries could take far longer.
 PATIENCE_SECONDS = 120.0
 Result = TypeVar("Result")
 

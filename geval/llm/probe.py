@@ -33,6 +33,7 @@ QUESTION = "Answer with one digit only. How many sides does a triangle have?"
 CHOICES = (20, 8, 2)
 # Most models stop after one token; a reasoning model needs more.
 TOKENS = 16
+# A thought counts as part of the reply, and may have thousands of tokens.
 TOKENS_WITH_THOUGHT = 4_096
 TOKENS_OF_REASONS = 512
 # Room for a rating in JSON that a server spreads over several lines.

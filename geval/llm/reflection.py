@@ -28,7 +28,9 @@ PARTS: Final = {
 # The parts that a model can reword; the others come from ratings and settings.
 REWRITTEN: Final = ("introduction", "definition", "steps", "prompt")
 HEADING = "You improve the instructions of an LLM judge."
+# A reply that is cut lacks its `</part>` and is lost: room for a long part.
 LONGEST_REPLY_TOKENS = 1_500
+# A prompt has the texts of several cases, in a context of limited length.
 LONGEST_TEXT = 4_000
 _REPLY = re.compile(r"<part>([^<]*(?:<(?!/?part>)[^<]*)*)</part>")
 # The tags that delimit texts in the request, however they are spelled.

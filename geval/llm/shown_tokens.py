@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from geval.llm.replies import ReplyChoice, Token
 
+# Each token has a diagram of its alternatives; more would fill the page.
 SHOWN_ALTERNATIVES = 10
 SHOWN_TOKENS = 60
 

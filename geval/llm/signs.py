@@ -24,6 +24,7 @@ OTHERS = 4
 ALIKE = 1.25
 # Shorter waits are left to the pace.
 CLOSED_SECONDS = 2.0
+# Where every call was refused, the rate must not become 0: only calls show what is allowed.
 LEAST_SHARE = 0.1
 
 

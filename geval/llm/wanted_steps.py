@@ -5,6 +5,7 @@ from geval.llm.prompts import PromptParts, steps_prompt
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest
 
+# Steps are a list of sentences; the judge's own limit may be for a single number.
 STEPS_MAX_TOKENS = 600
 
 

@@ -26,10 +26,13 @@ from geval.texts.spelling import storable
 NEVER = -9999.0
 # A server may round a certain token slightly above 0.
 MOST_LOGPROB = 0.01
+# No call has as many tokens; a wrong count would make costs absurd.
 MOST_COUNT = 100_000_000
+# Hardly any token is longer, so only replies beyond the limit of tokens are cut.
 MOST_CHARACTERS_A_TOKEN = 32
 # Types of content parts with a thought: Mistral's, and others'.
 _THOUGHT_PARTS = ("thinking", "reasoning", "thought")
+# The database's columns for models and ids of requests have this length.
 LONGEST_NAME = 200
 # No protocol offers more than 20.
 MOST_ALTERNATIVES = 100

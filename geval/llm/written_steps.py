@@ -4,6 +4,7 @@ import re
 
 from geval.llm.replies import ReplyChoice
 
+# As long as a part of a wording may be (`evaluators/wording.py`).
 LONGEST_STEPS = 20_000
 # A shorter reply that is not a list is taken for a refusal or a question.
 SHORTEST_WITHOUT_A_LIST = 120

@@ -21,6 +21,7 @@ from geval.reports.words import headline, sessions_note
 from geval.texts.numbers import counted, signed
 
 WORST = 3
+# With its indentation a line fits in a terminal.
 EXCERPT = 72
 NO_TEXTS = (
     "No texts were given, so whether length alone would do as well was not tried: pass a file with"

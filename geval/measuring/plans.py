@@ -21,7 +21,9 @@ from geval.statistics.thresholds import POWER
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import counted, money, thin
 
+# Each number of raters is planned separately, with a smaller gain each time.
 MOST_RATERS = 6
+# Any constant: the same ratings give the same plan.
 SEED = 20_261_123
 
 

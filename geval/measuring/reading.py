@@ -37,6 +37,7 @@ from geval.statistics.scales import Scale
 
 # Default names of a criterion, a rater and a judge.
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
+# Errors often share a cause, and these fit in a terminal.
 SHOWN_ERRORS = 5
 # The names of columns are collected from this many rows.
 LOOKED_AT = 1000

@@ -27,6 +27,7 @@ from geval.measuring.measuring import measure
 from geval.reports.verdicts.verdict import exit_code_of as exit_code_of_verdicts
 from geval.reports.verdicts.verdict_table import MARK, VerdictLine, comment, verdict_lines
 
+# 0 to 2 are the exit codes of `geval-site check`, for verdicts.
 ERROR = 3
 TITLE = "May the judge rate?"
 SECONDS = 30.0

@@ -8,6 +8,7 @@ import math
 from functools import cache
 from typing import Any
 
+# Recall counts more than precision; the value is that of COCO's code.
 BETA = 1.2
 # COCO's guards against division by zero; they decide the order of outputs that share no 4-gram.
 TINY, SMALL = 1e-15, 1e-9

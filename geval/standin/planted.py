@@ -34,6 +34,7 @@ THREE_ANSWERS = {
     "quality": VAGUE,
 }
 RATERS = ("ann", "bob", "cat")
+# Any constant: everybody practises on the same files.
 PRACTICE_SEED = 1
 
 

@@ -20,7 +20,9 @@ from geval.standin.replies import chat_completion, model_list, text_completion
 from geval.standin.responding import as_chat, problem_of, response_of
 from geval.texts.stand_in import HONEST_NAME
 
+# A benchmark has many more prompts, whose answers must not fill the memory.
 REMEMBERED = 5_000
+# Above the 200 MB that OpenAI accepts for a batch's file.
 BODY_LIMIT = 256 * 2**20
 
 

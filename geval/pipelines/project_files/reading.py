@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+# Such files are written by hand; larger or deeper ones would only cost time and memory.
 MOST_BYTES = 2**20
 MOST_DEPTH = 20
 # The most values in a file, counting an alias's values each time.

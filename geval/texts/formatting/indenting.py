@@ -4,6 +4,7 @@ import json
 import re
 from typing import NoReturn
 
+# Deeper lines would begin beyond the right edge of a page.
 DEEPEST = 40
 _PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 

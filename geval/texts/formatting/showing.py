@@ -11,6 +11,7 @@ from geval.texts.formatting.indenting import NotJsonError, indented
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, looks_like
 from geval.texts.formatting.markdown import output_as_html
 
+# Pages show several outputs, and browsers lay out large tables slowly.
 MOST_CELLS = 3_000
 _DELIMITERS = "\t;,"
 
