@@ -8,6 +8,7 @@ from evaluations.corpus.row_staging import RowStager
 from geval.files.load_contents import CriterionContents, ExampleItem, ExampleScore, LoadContents
 from geval.statistics.scales import short
 
+# People check at a glance whether columns were understood; more would fill the page.
 EXAMPLES = 3
 SHOWN_VALUES = 20
 SHOWN_NAMES = 200

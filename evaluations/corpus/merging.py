@@ -207,6 +207,7 @@ class Merge:
                       {f"OR {DIFFERS}" if replace else ""})""",
             [self.project.pk],
         )
+        # In the order of the files: pages list documents and outputs by id.
         tally.created = self._execute(
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references",
                 metadata, conversation_id, turns_before, session)
@@ -463,6 +464,7 @@ class Merge:
 
     def _conflicts(self, query: str, parameters: Sequence[Any], explain: Any) -> None:
         with connection.cursor() as cursor:
+            # By place in the files, as only the first errors are listed.
             cursor.execute(f"SELECT * FROM ({query}) AS c ORDER BY 1, 2", parameters or None)
             rows = cursor.fetchall()
         for file, line, *values in rows:

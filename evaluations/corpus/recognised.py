@@ -9,6 +9,7 @@ from geval.files.rater_names import KnownNames
 from geval.files.recognised import RecognisedFile, recognised_files
 from geval.files.rows import Columns
 
+# The database stores 100 characters: this leaves room for a number.
 LONGEST_NAME = 90
 
 
@@ -33,6 +34,7 @@ def remember_columns(
     project: Project, name: str, file_columns: Sequence[str], columns: Columns
 ) -> None:
     """Remember these columns of a named file for the project's next file with the same header."""
+    # The next file may have the columns in another order.
     header = sorted(file_columns)
     saved = project.saved_columns
     if saved.filter(file_columns=header).update(columns=dict(columns)):

@@ -13,6 +13,7 @@ from geval.files.rows import FileError, LoadError, LoadOptions
 # Ratings of a refused output are refused in the next pass, and so on; this ends after few passes,
 # or not at all.
 MOST_ROUNDS = 5
+# Refused rows stay in memory with their reasons; a file with more is in another format.
 MOST_REFUSED = 10_000
 
 

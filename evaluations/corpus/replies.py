@@ -18,6 +18,7 @@ from geval.llm.reply_json import choices_to_json
 from geval.llm.scoring import Scored
 from geval.statistics.scales import short
 
+# Replies have texts of any length.
 CHUNK = 500
 # A run, an output and a criterion.
 Key = tuple[int, int, int]
@@ -97,6 +98,7 @@ class ReplyStage:
         last = (-1, -1)
         while True:
             with connection.cursor() as cursor:
+                # By place in the files, as each chunk continues after the last row of the previous.
                 cursor.execute(
                     f"""SELECT s.file, s.line, coalesce(o.id, -s.output), s.criterion, s.run,
                         s.replies

@@ -6,6 +6,7 @@ from django.db import connection
 
 # Merged outputs: their number within the load, and their id.
 OUTPUT_IDS = "stage_output_id"
+# Rows stay in memory until a chunk of them is copied.
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 8 * 2**20
 

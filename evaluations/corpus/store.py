@@ -38,6 +38,7 @@ from geval.files.rows import (
     Row,
 )
 
+# Errors often share a cause, and more would not be read.
 LISTED_ERRORS = 100
 GROWING = (
     "evaluations_document",

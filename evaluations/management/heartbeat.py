@@ -31,6 +31,7 @@ from evaluations.operations.pulse import Pulse, tell_service_manager
 from geval_site.logs import kind_of
 from geval_site.queues import RUNS
 
+# A quarter of `WorkerHeartbeat.STALE_AFTER`, so that one late beat does not matter.
 BEAT_SECONDS = 5.0
 log = structlog.stdlib.get_logger(__name__)
 # Set when this worker is asked to stop; its threads then soon leave their work.

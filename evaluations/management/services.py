@@ -20,6 +20,7 @@ from geval_site.datafolder import open_private, private_folder
 from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
 
+# On a busy machine a process takes long to import its modules.
 START_SECONDS = 60.0
 # A longer log is truncated when a command starts.
 MOST_LOG_BYTES = 10_000_000

@@ -18,6 +18,7 @@ from evaluations.judging.runs.lifecycle import steps_written
 from evaluations.models import EvaluationRun, ItemState
 from geval.texts.numbers import in_time, whole_percent
 
+# Somebody watches, but each look is a query.
 LOOK_EVERY_SECONDS = 0.3
 
 

@@ -16,6 +16,7 @@ from evaluations.models.project import Project
 JUDGE_WRONG, RATING_WRONG = "judge is wrong", "rating is wrong"
 CRITERION_VAGUE, CANNOT_SAY = "criterion is vague", "cannot say"
 USUAL_CAUSES = (JUDGE_WRONG, RATING_WRONG, CRITERION_VAGUE, CANNOT_SAY)
+# A cause is a label by which outputs are counted; sentences go into the note.
 MOST_LETTERS = 60
 
 

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+# An errand that kills its worker must not kill one after another.
 MOST_ATTEMPTS = 3
 MOST_NEGLECTED = 100
 LOST_MESSAGE = (

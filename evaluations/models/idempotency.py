@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+# As docs/api.md promises.
 KEPT_HOURS = 24
 # A process that dies leaves its reservation; no request takes longer than this.
 RESERVED_SECONDS = 600

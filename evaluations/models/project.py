@@ -21,7 +21,9 @@ from geval.texts.formatting.kinds import (
     is_language,
 )
 
+# Django's usual length of short names.
 SLUG_LENGTH = 50
+# A million endings, so that few are taken already.
 RANDOM_LENGTH = 4
 RANDOM_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # without letters that look alike
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from evaluations.models.project import Project
 
+# 192 bits, which nobody can guess.
 TOKEN_BYTES = 24
 
 

@@ -19,6 +19,7 @@ from geval.statistics.types import IntArray
 
 # Counting fewer takes a few milliseconds.
 LARGE = 10_000
+# A few entries per project, in each process.
 MOST_KEPT = 10_000
 # Ids are cached until texts or ratings change, but only about as long as a person may look at them.
 KEPT_SECONDS = 600.0

@@ -14,6 +14,7 @@ from evaluations.models.project import Project
 
 # A worker reports every second that it is alive; after this much silence it counts as dead.
 SILENT_SECONDS = 30
+# People may return to an upload after a weekend; its files take space in the database.
 KEPT_DAYS = 7
 # A file that crashes its worker is not retried for ever.
 MOST_ATTEMPTS = 3

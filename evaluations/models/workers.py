@@ -93,6 +93,7 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
     @transaction.atomic
     def take(self, worker: str) -> WorkerSlot | None:
         """Take a free slot of a worker; None if there is none."""
+        # Slots that other threads are taking are skipped, not waited for.
         free = self.select_for_update(skip_locked=True).free()
         slot = free.filter(worker=worker).first()
         if slot is None or slot.called_at is None:
@@ -131,6 +132,7 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
     @transaction.atomic
     def call(self, most: int) -> int:
         """Mark up to `most` of these slots as woken; return how many messages to send."""
+        # Slots that somebody else is waking need no second message.
         slots = self.callable().select_for_update(skip_locked=True).values_list("pk", flat=True)
         called = list(slots[:most])
         WorkerSlot.objects.filter(pk__in=called).update(called_at=Now())

@@ -42,11 +42,16 @@ from geval_site.poolers import pooler_advice
 from geval_site.replica import replica_lag
 from geval_site.version import __version__
 
+# The oldest version that Django 5.2 supports.
 OLDEST_POSTGRES = 140_000
+# PostgreSQL stops when its disk is full; this leaves time to free some space.
 LEAST_FREE_BYTES = 2**30
 LEAST_FREE_SHARE = 0.05
+# Leases of less than a minute compare the clocks of several machines.
 MOST_CLOCK_SECONDS = 5.0
+# Reads wait only a second for a replica (`replica.py`), so such a one is of no use.
 MOST_LAG_SECONDS = 10.0
+# Somebody waits: silent endpoints are given up soon, and together.
 CONNECT_SECONDS = 5.0
 AT_ONCE = 8
 

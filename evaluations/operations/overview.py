@@ -19,6 +19,7 @@ from evaluations.models.runs import ACTIVE_STATES
 from evaluations.models.sizes import with_sizes
 from evaluations.operations.waiting import waiting_jobs
 
+# A page with more would be slow.
 MOST_ROWS = 500
 _MONEY = DecimalField(max_digits=18, decimal_places=8)
 

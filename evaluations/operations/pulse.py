@@ -30,6 +30,7 @@ UNANSWERED_SECONDS = 60.0
 # A slot renews its heartbeat every few seconds, but not while it waits for an unavailable database
 # (two minutes) or lays out a run of a million items.
 LOST_AFTER = timedelta(minutes=10)
+# The trouble may pass, and a restart interrupts calls that cost money.
 GIVEN_UP_SECONDS = 60.0
 
 

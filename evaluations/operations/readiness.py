@@ -20,6 +20,7 @@ from geval_site.databases import PGMQ
 from geval_site.embedded.errors import EmbeddedServerError
 
 HEARTBEAT_WITHIN = timedelta(minutes=1)
+# Whatever asks for readiness waits only some seconds itself.
 BROKER_SECONDS = 3.0
 
 

@@ -19,6 +19,7 @@ from evaluations.models import AuditEntry, ModelReply, Project
 from evaluations.models.alone import alone
 
 ACTION = "retention"
+# Short statements, so that others wait little for locked rows.
 AT_ONCE = 2000
 LONGEST_DAYS = 36_500  # within the range of dates
 TIDY_LOCK = 0x74696479  # any constant: one process at a time

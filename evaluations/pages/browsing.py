@@ -18,6 +18,7 @@ from geval.statistics.types import IntArray
 from geval_site.replica import from_replica
 
 PAGE_SIZE = 25
+# More columns would not fit next to the text.
 SHOWN_METADATA = 4
 
 

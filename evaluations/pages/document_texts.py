@@ -22,6 +22,7 @@ from evaluations.models.newest_scores import newest_scores
 from geval.llm.reply_json import choices_from_json
 from geval.statistics.scales import short
 
+# A reasoning model's reply may have pages; a page shows one for each score.
 MOST_CHARACTERS = 2_000
 _NEWEST = newest_scores(
     "o.document_id = %s AND r.judge_id = %s AND (s.criterion_id = %s OR s.criterion_id IS NULL)",

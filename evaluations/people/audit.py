@@ -26,6 +26,7 @@ LEFT_OUT = frozenset(
         *("list", "detail", "submit", "draft", "skip"),
     )
 )
+# HTTP's statuses of errors begin here.
 REFUSED = 400
 log = structlog.stdlib.get_logger(__name__)
 MOST_REFUSED_AN_HOUR = 100

@@ -19,6 +19,7 @@ from evaluations.models import Invitation, Mail, PersonalSettings
 
 # A mail whose worker was lost is retried after a while, and abandoned after several attempts.
 TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
+# Each is a mail from the site: a stolen account must not send thousands.
 MOST_INVITED = 500
 _SEPARATORS = re.compile(r"[\s,;<>\"]+")
 

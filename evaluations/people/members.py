@@ -157,6 +157,7 @@ def accept(token: str, user: User) -> Membership:
     Raises:
         MemberError: the invitation was used, revoked, or has expired.
     """
+    # An invitation admits one person, even if two follow it at the same time.
     invitation = Invitation.objects.select_for_update().filter(digest=digest_of(token)).first()
     if invitation is None or not Invitation.objects.open().filter(pk=invitation.pk).exists():
         raise MemberError(
@@ -194,6 +195,7 @@ def remove(member: Membership) -> None:
 
 
 def _keep_an_owner(member: Membership, *, leaving: bool) -> None:
+    # Of two owners who leave at the same time, the second is the last one.
     owners = Membership.objects.select_for_update().filter(
         project=member.project_id, role=Role.OWNER
     )

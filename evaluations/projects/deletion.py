@@ -31,6 +31,7 @@ from evaluations.models.project import RANDOM_LENGTH, RANDOM_LETTERS
 from evaluations.people.limits import Resource, shown, used
 
 ACTION = "project deleted"
+# Short statements, so that others wait little for locked rows.
 AT_ONCE = 20_000
 DELETION_LOCK = 0x676F6E65  # any constant: one process at a time
 APPS = ("evaluations", "annotations")

@@ -32,6 +32,7 @@ from geval_site.replica import from_replica
 
 # Judges' scores are read in chunks of about this many.
 MOST_SCORES = 4_000_000
+# PostgreSQL's ids begin at 1.
 EVERY_CRITERION = 0
 
 

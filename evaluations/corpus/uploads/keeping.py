@@ -22,6 +22,7 @@ from geval.files.readers import InputFile
 from geval.files.recognised import input_file, recognise_file
 from geval.files.refused import without
 
+# PostgreSQL and its client hold a whole value in memory.
 PART_BYTES = 2**20
 
 
@@ -137,6 +138,7 @@ def problems_with(upload: Upload) -> list[str]:
     return problems
 
 
+# No load takes as long: such a file is of a process that was killed.
 KEPT_SECONDS = 24 * 3600
 
 

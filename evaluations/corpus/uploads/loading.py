@@ -24,6 +24,7 @@ from geval.files.rows import Columns, LoadError, LoadOptions
 
 # Smaller uploads are checked and loaded while the browser waits, without a worker.
 AT_ONCE_BYTES = 2**20
+# Errors stay in memory, and are stored with the upload; they often share a cause.
 MOST_ERRORS = 10_000
 AT_REST = (UploadState.CHOSEN, UploadState.CHECKED, UploadState.INVALID)
 FAILED = "Unexpected error: {}. Try again; if that does not help, contact the site's administrator."

@@ -11,6 +11,7 @@ from django.utils import timezone
 from evaluations.models import Upload
 from geval.files.packed import Counter
 
+# Far below `SILENT_SECONDS`, after which the worker counts as dead.
 EVERY_SECONDS = 0.5
 
 

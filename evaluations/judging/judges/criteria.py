@@ -16,6 +16,7 @@ from geval.llm.prompts import PromptError, check_template, compose_template, nee
 from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import read_steps
 
+# Below an errand's limit (`PATIENCE_SECONDS`), which includes retries.
 STEPS_SECONDS = 90.0
 
 

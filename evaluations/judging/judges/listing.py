@@ -9,7 +9,9 @@ from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.patience import ask_within_patience
 
+# Somebody waits, and listing models needs no model to run.
 LIST_SECONDS = 5.0
+# A form offers them in a list, an error in a sentence.
 MOST_MODELS = 500
 SHOWN_MODELS = 5
 # Errors that a server gives when there is no API, or a different one, at the address.

@@ -21,6 +21,7 @@ def prompt_parts(criterion: Criterion) -> PromptParts:
 @transaction.atomic
 def store_steps(criterion: Criterion, text: str, *, written_by: str) -> EvaluationSteps:
     """Store a new version of a criterion's steps, unless the newest version has the same text."""
+    # Versions are numbered one after another.
     Criterion.objects.select_for_update().get(pk=criterion.pk)
     newest = criterion.newest_steps
     if newest and newest.text == text:

@@ -42,9 +42,12 @@ from geval.texts.spelling import storable
 # OpenAI accepts 50,000 requests and 200 MB per batch; smaller ones return sooner and need less
 # memory to read.
 BATCH_ITEMS = 5_000
+# Small batches are done soon, large ones after hours: the pause grows with a batch's age.
 LOOK_FIRST_SECONDS = 5
 LOOK_LATER_SECONDS = 120
+# It is renewed after a quarter, so only a lost worker's claim expires.
 CLAIM_SECONDS = 300
+# How soon a paused run stops, at a query per look.
 LOOK_SECONDS = 1.0
 # Failed steps in a row (sending, polling, reading) before the run pauses for a person.
 MOST_FAILED_LOOKS = 5

@@ -12,6 +12,7 @@ from evaluations.models.seldom import read_seldom
 Counts = TypeVar("Counts")
 # Counting fewer items takes a few milliseconds.
 LARGE_RUN = 10_000
+# Pages poll every second: a large run is counted for one poll in five.
 KEPT_SECONDS = 5.0
 # Counts that do not change after the layout may be cached for longer.
 LAID_OUT_SECONDS = 600.0

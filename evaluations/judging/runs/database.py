@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections, c
 
 from evaluations.models.disk import is_disk_full
 
+# A restart or a failover of PostgreSQL takes less; answers that were paid for are kept.
 DATABASE_PATIENCE_SECONDS = 120.0
 
 Result = TypeVar("Result")

@@ -14,7 +14,9 @@ from geval.llm.requests import ChatRequest
 from geval.llm.scoring import Scored
 from geval.statistics.scales import short
 
+# Some sentences; each token costs money and time.
 EXPLANATION_TOKENS = 200
+# Below an errand's limit (`PATIENCE_SECONDS`), which includes retries.
 EXPLAIN_SECONDS = 60.0
 
 

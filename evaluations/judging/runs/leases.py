@@ -24,6 +24,7 @@ from geval.llm.parsing import Reason
 from geval.texts.turns import turns_from
 
 log = structlog.stdlib.get_logger(__name__)
+# It is renewed after a quarter (`share.py`), so only a lost worker's items are claimed again.
 LEASE_SECONDS = 60
 # The first part of a run has the items of this many claims; while the rest is laid out, one claim's
 # calls are in flight and the other waits.
@@ -67,6 +68,7 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
     """
     with connection.cursor() as cursor:
         # SKIP LOCKED: workers that claim at the same moment get different items without waiting.
+        # By id: items were laid out in the order in which they are to be judged.
         # The run's row is only read, as a lock on it would let one worker claim at a time.
         cursor.execute(
             f"""WITH free AS (

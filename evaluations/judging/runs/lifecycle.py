@@ -135,6 +135,7 @@ def resume_run(
     Raises:
         RunError: a limit of the project or its owner is reached.
     """
+    # A person and the upkeep may resume a run at the same time; the second finds it active.
     run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
     if only_due and not EvaluationRun.objects.due().filter(pk=run.pk).exists():
         return False

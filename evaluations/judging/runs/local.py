@@ -23,6 +23,7 @@ from evaluations.models import EvaluationRun
 from geval.evaluators.base import Corpus, CriterionPrompt, EvaluatorError, LocalEvaluator, Outcome
 from geval.evaluators.processes import ScoringProcess
 
+# How soon a paused run stops, at a query per look.
 LOOK_SECONDS = 0.5
 
 

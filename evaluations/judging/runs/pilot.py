@@ -12,6 +12,7 @@ from django.db import connection
 
 from evaluations.models import LockedDocuments
 
+# Enough for an interval (`INTERVAL_DOCUMENTS`), at a small part of a run's cost.
 USUAL_DOCUMENTS = 20
 # Rated documents come first: only they show how well a judge agrees with people.
 _DRAWN = """

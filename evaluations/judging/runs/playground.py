@@ -13,7 +13,9 @@ from evaluations.models.improving import withheld_documents
 from evaluations.models.runs import PLAYGROUND
 from geval.evaluators.llm_evaluator import LlmEvaluator
 
+# The replies are read side by side.
 MOST_ITEMS = 3
+# The items are options of a form's list.
 MOST_OFFERED = 200
 
 

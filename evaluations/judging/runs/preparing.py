@@ -35,6 +35,7 @@ from geval.llm.replies import Reply
 from geval.llm.requests import Request
 from geval.llm.written_steps import StepsError, read_steps
 
+# How soon a paused run stops, at a query per look.
 LOOK_SECONDS = 0.25
 
 

@@ -54,6 +54,7 @@ def stored_replies(
     project_id: int, keys: Sequence[str], *, since: Any = None
 ) -> dict[str, ModelReply]:
     """Return the newest stored reply for each key; `since` excludes older ones."""
+    # The newest comes last, and replaces earlier ones in the dictionary.
     replies = ModelReply.objects.filter(project_id=project_id, request_key__in=keys).order_by("pk")
     if since is not None:
         replies = replies.filter(created_at__gte=since)
@@ -210,6 +211,7 @@ def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]
 def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
     """Score outputs that were compared: the mean preference over the document's other outputs."""
     with connection.cursor() as cursor:
+        # In one order: workers that store wins of the same outputs would wait for each other.
         cursor.execute(
             """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value, mode)
                SELECT %(run)s, o, criterion_id, avg(value), 'wins' FROM (
@@ -256,6 +258,7 @@ def note_wait(run_id: int, until: datetime.datetime | None, reason: str) -> None
 
 def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
     with connection.cursor() as cursor:
+        # By id, as items are claimed, to prevent deadlocks.
         cursor.execute(
             """SELECT id FROM evaluations_runitem
                WHERE id = ANY(%s) AND state = 'leased' AND leased_by = %s ORDER BY id FOR UPDATE""",

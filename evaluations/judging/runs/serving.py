@@ -25,6 +25,7 @@ COMPUTING_SECONDS = 60.0
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
 # minutes, RabbitMQ after 30. So a slot ends after this time, and sends a message for its successor.
 MESSAGE_SECONDS = 300.0
+# Far below `WorkerSlot.STALE_AFTER`, at one statement per beat.
 BEAT_SECONDS = 5.0
 # How often a slot's part of the calls is recomputed; until then a judge may exceed its limit when
 # another slot joins.

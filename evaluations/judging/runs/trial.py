@@ -19,6 +19,7 @@ from geval.llm.advice import Advice, advise
 from geval.llm.cost import cost
 from geval.llm.parsing import Reason
 
+# A few calls show the price, the time and replies that cannot be read.
 TRIAL_ITEMS = 10
 
 

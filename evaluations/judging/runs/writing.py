@@ -16,8 +16,10 @@ from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.waits import Wait
 
+# One statement stores many results, but a lost worker loses those not yet stored.
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
+# A run may be slow for hours, and must not fill the log.
 SLOWNESS_SECONDS = 60.0
 log = structlog.stdlib.get_logger(__name__)
 

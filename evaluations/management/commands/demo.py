@@ -36,6 +36,7 @@ from geval.texts.stand_in import HONEST_NAME, MODEL
 from geval_site.processes import Processes
 from geval_site.queues import RUNS
 
+# The port in docs/commands.md.
 LOCAL_PORT = 8190
 NOT_TO_BE_USED = (
     "This shows how a real model answers: its own tokens, its own probabilities, replies that"

@@ -15,6 +15,7 @@ from geval.texts.numbers import in_time
 from geval.texts.program import command
 from geval_site.queues import RUNS
 
+# About a terminal's height.
 LISTED = 20
 HEADER = ("run", "project", "judge", "state", "items", "failed", "per minute", "cost", "left")
 

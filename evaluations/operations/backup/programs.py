@@ -23,6 +23,7 @@ from geval_site.embedded.programs import packaged_programs
 
 # The newest of several versions installed by Debian's packages, which are not individually in PATH.
 DEBIANS = Path("/usr/lib/postgresql")
+# The last lines name the cause.
 SAID_LINES = 8
 # libpq parameters.
 WITHOUT_VARIABLE = ("sslpassword", "oauth_client_secret")

@@ -17,6 +17,7 @@ MAINTENANCE = ("postgres", "template1")
 RESTORE_LOCK = 0x67657662  # any constant: one restore at a time of a database
 LONGEST_NAME = 63
 UNFINISHED, EARLIER = "_restoring", "_before_"
+# Clients reconnect at once, and would be in the way of renaming the database.
 BETWEEN_SECONDS = 0.1
 STAMP, STAMPED = "%Y%m%d_%H%M%S", "20260131_120000"
 # Options for creating a database; the columns differ between versions of PostgreSQL.

@@ -23,6 +23,7 @@ from geval.files.archive.record_file import RecordFile
 from geval.files.archive.record_lines import as_line
 from geval_site.version import __version__
 
+# Rows have texts of any length.
 FETCHED_ROWS = 2000
 
 

@@ -19,6 +19,7 @@ from evaluations.reports.ratings.answers import answer_records
 from geval.files.tool_forms import ExportedOutput, Given
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
 
+# Outputs have texts of any length, with all their ratings, comments and scores.
 CHUNK = 500
 _SCORES = f"""
     SELECT n.output_id, c.name, n.judge_id, n.value

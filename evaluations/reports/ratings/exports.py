@@ -67,6 +67,7 @@ COLUMNS = {
     "answers": ANSWERS,
     "decisions": DECISIONS,
 }
+# Rows are short, without the texts of outputs.
 CHUNK = 5_000
 _NESTED = (list, dict)
 

@@ -9,6 +9,7 @@ from evaluations.reports.data import LiveData
 from geval.reports.data import ReportData
 from geval.reports.page import DataVersion
 
+# All ratings and scores of a project are in memory, in each process.
 MOST_PROJECTS = 6
 
 _kept: OrderedDict[int, LiveData] = OrderedDict()

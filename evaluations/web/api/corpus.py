@@ -35,6 +35,7 @@ Export = Literal[
     "hugging-face.zip", "label-studio.json", "argilla.json", "answers.csv", "answers.jsonl",
     "decisions.csv", "decisions.jsonl",
 ]  # fmt: skip
+# Bodies and lists may be larger than memory.
 CHUNK = 2**20
 ROWS = 2000
 BODY: dict[str, Any] = {

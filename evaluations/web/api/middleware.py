@@ -23,6 +23,7 @@ from evaluations.web.api.auth import ForbiddenError, TokenAuth, check_rights
 from evaluations.web.api.problems import CONTENT_TYPE, problem
 
 HEADER = "Idempotency-Key"
+# As docs/api.md promises and the database's column holds.
 LONGEST_KEY = 200
 PIECE = 2**16
 # Said of a response with a secret.

@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 
 from evaluations.web.api.schemas import In
 
+# A page of texts is in memory as rows and as JSON.
 MOST = 1000
 
 

@@ -11,6 +11,7 @@ from evaluations.models import Role
 from evaluations.models.members import INVITATION_DAYS, MOST_INVITATION_DAYS
 from evaluations.people.mails import addresses_to_invite
 
+# Far more than `MOST_INVITED` addresses take; the file is read into memory.
 LARGEST_BYTES = 2**20
 
 

@@ -44,6 +44,7 @@ from geval.texts.numbers import whole_number
 from geval.texts.spelling import storable
 from geval.texts.spreadsheets import csv_line
 
+# Errors often share a cause; more would fill the page.
 SHOWN_ERRORS = 100
 SHOWN_UPLOADS = 10
 SHOWN_LINES = 5
