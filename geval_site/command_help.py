@@ -12,6 +12,7 @@ from django.core.management import get_commands
 from geval.command_line import COMMANDS
 from geval.texts.program import command
 
+# Sentences are indented below their command, and should not wrap.
 LINE_LETTERS = 80
 # Of the core; the config of an added app names its own as `commands`.
 GROUPS: Mapping[str, tuple[str, ...]] = {

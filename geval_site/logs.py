@@ -26,8 +26,10 @@ from geval_site import environment
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 REMOVED = "[removed]"
+# An event stays a readable line, whatever a server or a request contains.
 MOST_CHARACTERS = 300
 MOST_ENTRIES = 20
+# An endless recursion has a thousand frames.
 MOST_FRAMES = 30
 # Whatever the type of the value, and wherever in the key.
 SECRET = re.compile(

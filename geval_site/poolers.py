@@ -29,6 +29,7 @@ PASSES_NO_NOTIFICATIONS = (
 )
 # A pooler gives the most recently used connection to the next client, unless others ask in between.
 TRIES = 5
+# A command that starts waits for this check.
 CONNECT_SECONDS = 5
 
 

@@ -16,9 +16,11 @@ from typing import IO, Any, Self
 import structlog
 
 log = structlog.stdlib.get_logger(__name__)
+# Workers release their items and store results before they end.
 PATIENCE_SECONDS = 15.0
 # A process that ends sooner than this after its start, this many times in a row, cannot run at all.
 SOON_SECONDS, MOST_STARTS = 20.0, 3
+# From Linux's `<sys/prctl.h>`.
 _PR_SET_PDEATHSIG = 1
 
 

@@ -20,6 +20,7 @@ from geval_site.databases import REPLICA
 
 # A healthy replica is some milliseconds behind.
 PATIENCE_SECONDS = 1.0
+# About as far as a healthy replica is behind.
 POLL_SECONDS = 0.01
 # A replica that was passed over is not asked again for so long.
 PASSED_OVER_SECONDS = 10.0

@@ -276,6 +276,7 @@ LANGUAGE_CODE = "en"
 # another language only within `evaluations.people.languages.in_language`.
 LANGUAGES = list(in_languages.LANGUAGES.items())
 LOCALE_PATHS = [BASE_DIR / "geval_site" / "locale"]
+# By default the choice would end with the browser's session.
 LANGUAGE_COOKIE_AGE = 365 * 86400
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = PRODUCTION

@@ -17,7 +17,9 @@ from typing import Any
 
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+# An honest client sends its head at once.
 HEAD_SECONDS = 15.0
+# Room for long addresses and cookies.
 MOST_HEAD_BYTES = 2**16
 # Maximum number of sockets per worker that wait for their head; the oldest makes room for a new
 # one.

@@ -13,9 +13,11 @@ from evaluations.people.languages import counted
 
 # A campaign's places are counted at most this often, for all its annotators together.
 SECONDS = 15
+# Bounds the memory of a process; of more campaigns at once some are counted again.
 MOST_CAMPAIGNS = 200
 # The time per item is the median of this many recent items.
 LAST = 20
+# People need longer for their first items, which would decide the median of fewer.
 LEAST_TIMED = 3
 
 _OWN = """

@@ -21,6 +21,7 @@ from evaluations.reports.judge_costs import PER, cost_of
 from geval.measuring.plans import Plan, PlanGoal, UnitCosts, plan_of
 from geval.reports.data import ReportData
 
+# The projects are options of a form's list.
 MOST_PILOTS = 50
 # Larger than any scale, and small enough to be squared.
 MOST_DIFFERENCE = 1_000_000

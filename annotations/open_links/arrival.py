@@ -13,7 +13,9 @@ from django.http import HttpRequest, HttpResponse
 from annotations.models import OpenLink, Participant
 from geval.texts.spelling import storable
 
+# The database's columns for ids of panels have this length.
 LONGEST_ID = 200
+# A panel's study runs for some weeks; a shared computer should forget its participants.
 DAYS = 30
 COOKIE, SALT = "participant", "participant of an open link"
 # Each panel's parameters for person, study and session. The first present parameter counts.

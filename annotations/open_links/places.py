@@ -112,6 +112,7 @@ def seat_of(participant: Participant) -> Seat:
     campaign = link.campaign
     if participant.annotator_id is None:
         with transaction.atomic():
+            # Two requests of a browser would each create an annotator.
             held = Participant.objects.select_for_update().get(pk=participant.pk)
             if held.annotator_id is None:
                 held.annotator = Annotator.objects.create(

@@ -22,6 +22,7 @@ WAYS_BACK = ("done_url", "screened_url", "returned_url")
 FIELD_CLASSES: dict[str, Any] = dict.fromkeys(
     WAYS_BACK, partial(forms.URLField, assume_scheme="https")
 )
+# The ids are in the link's row, and read whenever somebody arrives.
 MOST_BANNED = 10_000
 
 

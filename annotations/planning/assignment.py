@@ -33,12 +33,14 @@ from geval_site.sql import JoinedQuery
 # Keep at least this many items reserved, so that the next one is loaded after submitting; a
 # document's items are assigned together.
 AHEAD = 3
+# Reserved by one statement; but nobody else gets an item that somebody keeps for later.
 PACK = 8
 DOCUMENT_PACK = 32
 # Items for working without a connection, and their lease: an hour and the way back.
 ALONG = 50
 ALONG_MINUTES = 90
 
+# By position, as items are locked everywhere (`SeatQuerySet.lock`), to prevent deadlocks.
 _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_campaignitem i
            WHERE i.campaign_id = %(campaign)s AND i.places > 0 AND i.position > %(after)s {more}
              AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
@@ -188,6 +190,7 @@ def _reserved(seat: Seat) -> list[int]:
                 [lease * 60, seat.annotator_id, seat.campaign_id, seat.pk],
             )
             # Some items may have been released between the two statements.
+            # RETURNING has no order; items come in the order of their reservation.
             return sorted(pk for (pk,) in cursor.fetchall())
     return [pk for pk, _ in rows]
 

@@ -36,6 +36,7 @@ from geval.statistics import designs, item_plan
 from geval.statistics.designs import DrawnSample, SamplingUnits
 from geval.statistics.item_plan import PlannedItem, PlannedOutputs
 
+# A campaign's items are created in one transaction.
 MOST_ITEMS = 5_000_000
 MOST_ATTENTION_CHECKS = 100
 
@@ -50,6 +51,7 @@ def open_campaign(campaign: Campaign) -> int:
     Raises:
         AnnotationError: the campaign is not a draft, has no annotators, or has nothing to annotate.
     """
+    # Two requests at the same time would each create the items.
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.DRAFT:
         raise AnnotationError(f"{campaign.name} is {campaign.get_state_display().lower()} already.")

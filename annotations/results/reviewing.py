@@ -151,6 +151,7 @@ def lift(annotator: Annotator, *, user: Any) -> None:
         AnnotationError: they are not excluded.
     """
     exclusion = (
+        # Of two requests at the same time, the second finds it lifted.
         Exclusion.objects.select_for_update().filter(annotator=annotator, lifted_at=None).first()
     )
     if exclusion is None:

@@ -16,6 +16,7 @@ from geval.statistics.chance_raters import against_chance, copies
 
 # A page that refreshes itself polls every two seconds.
 SECONDS = 20
+# Bounds the memory of a process; of more campaigns at once some are computed again.
 MOST_CAMPAIGNS = 200
 # Only the newest answers show how a person works now.
 MOST_ANSWERS = 20_000
@@ -45,6 +46,7 @@ def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicio
     with connection.cursor() as cursor:
         cursor.execute(_ANSWERS, [hidden, campaign.pk, MOST_ANSWERS])
         rows = cursor.fetchall()
+    # In one order, as the permutations that are drawn depend on it.
     annotators = sorted({row[1] for row in rows})
     if len(annotators) < 2:
         return {}

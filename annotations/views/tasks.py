@@ -31,6 +31,7 @@ from geval.texts.numbers import whole_number
 from geval.texts.spelling import storable
 from geval_site.site_files import site_files
 
+# Room for a long comment and marked spans; drafts are saved again and again while people type.
 DRAFT_LIMIT = 64 * 1024
 BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")
 

@@ -183,6 +183,7 @@ def _digest(parts: Iterable[Any]) -> str:
 
 def _counted(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
     """Return a digest of sorted rows, with their number."""
+    # The database returns them in any order.
     return {"digest": _digest(sorted(rows)), "count": len(rows)}
 
 

@@ -13,6 +13,7 @@ from evaluations.models import Criterion, Judge, Project
 from geval.files.certificates import FORMAT, problem_of
 from geval.reports.requirements import RequirementOutcome
 
+# A certificate has some kilobytes; any file may be named by mistake.
 MOST_BYTES = 2**20
 VALID, REFUSED, UNKNOWN = 0, 1, 2
 

@@ -41,7 +41,9 @@ from geval.texts.word_differences import Piece, taken_from, word_differences
 
 # A longer source is truncated; the document's page shows all of it.
 MOST_CHARACTERS = 60_000
+# The G-Eval paper samples 20 replies for each score.
 MOST_REPLIES = 20
+# A reasoning model's reply may have pages.
 MOST_REPLY_CHARACTERS = 2_000
 _NEWEST = newest_scores(
     "r.judge_id = %s AND s.output_id = %s AND (s.criterion_id = %s OR s.criterion_id IS NULL)"

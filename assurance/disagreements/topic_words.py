@@ -11,6 +11,7 @@ from geval.statistics.cache import remembered_as
 from geval.statistics.thresholds import WORD_DOCUMENTS, WORD_SHARE
 
 MOST_WORDS = 40
+# PostgreSQL parses each word, and the beginning of a text has its topic.
 READ_CHARACTERS = 30_000
 # Words of at least four letters that are not stop words of PostgreSQL's English dictionary. The
 # most common words are tested first, so that the choice does not depend on which documents have

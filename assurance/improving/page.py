@@ -31,6 +31,7 @@ from geval.texts.numbers import signed
 # The axis of gains extends at least this far to both sides.
 LEAST_REACH = 0.1
 STEP = 0.05
+# A page with more would be slow; the newest searches come first.
 MOST_ROWS = 30
 
 

@@ -24,6 +24,7 @@ from geval.llm.reflection import (
 from geval.llm.requests import ChatRequest, request_key
 from geval.statistics.scales import short
 
+# A wording has some hundred words, which slow models write for a minute.
 REFLECT_SECONDS = 90.0
 
 

@@ -31,6 +31,7 @@ from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.selection import select
 from geval.statistics.types import FloatArray, IntArray
 
+# Any constant: a search that starts over draws the same, and asks nothing twice.
 SEED = 0
 # Maximum number of documents that a proposal is made from, and of selection documents.
 BATCH, MOST_SELECTING = 4, 20

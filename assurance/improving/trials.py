@@ -30,6 +30,7 @@ from geval.evaluators.wording import Wording, as_setting, wordings_in
 from geval.llm.cost import cost
 from geval.statistics.types import FloatArray, IntArray
 
+# Each look is a query.
 LOOK_SECONDS = 0.2
 # How long a worker may hold a search without renewing it: longer than a slice of its work
 # (tasks.py), so a worker that exceeds it has died.

@@ -52,6 +52,7 @@ def start_due_parts() -> None:
 @transaction.atomic
 def start_part(study_id: int) -> StudyPart | None:
     """Start the next run of a study; None if it is not due, or cannot run now."""
+    # A study that another worker is starting is skipped, not started twice.
     due = Study.objects.due().select_for_update(of=("self",), skip_locked=True)
     study = due.select_related("judge__endpoint", "judge__project", "criterion").filter(
         pk=study_id
@@ -121,6 +122,7 @@ def _prompt_has_changed(study: Study) -> bool:
 def record_part(study_id: int) -> bool:
     """Store the scores of a study's ended run, and evaluate them; return False if there are
     none."""
+    # A study whose scores another worker is recording is skipped, not recorded twice.
     study = Study.objects.select_for_update(skip_locked=True).filter(pk=study_id).first()
     part = study.parts.filter(recorded_at=None).select_related("run").first() if study else None
     if study is None or part is None:

@@ -14,6 +14,7 @@ from evaluations.models import Judge, Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.improving import withheld_documents
 from geval.statistics.thresholds import SIGNIFICANCE
 
+# Two weeks of a daily watch.
 SHOWN_ASKINGS = 14
 
 

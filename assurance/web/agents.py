@@ -8,6 +8,7 @@ from geval.client.agent_tools import Answer, Level, Tools, not_found, shortened,
 from geval.client.shapes import SearchIn
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
+# Each has texts, and an agent's context has a limited length.
 MOST_DISAGREEMENTS = 20
 NOT_LOCKED = "No documents are locked; lock some with `lock_documents` before you improve a judge."
 

