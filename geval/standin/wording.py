@@ -14,7 +14,6 @@ import numpy as np
 
 from geval.llm.prompt_examples import EXAMPLES_HEADING
 from geval.standin import features
-from geval.statistics.coefficients import pearson
 
 NOISE, NOISE_OF_VAGUE = 0.06, 0.3
 # Correlations with people's ratings from which a feature is named, and below which it is dropped.
@@ -145,7 +144,6 @@ def _correlations(cases: list[tuple[str, str, float]]) -> dict[str, float]:
     correlations = {}
     for name, feature in NAMED.items():
         values = np.array([feature.of(output, source) for source, output, _ in cases])
-        correlations[name] = (
-            float(np.nan_to_num(pearson(values, people))) if len(cases) > 2 else 0.0
-        )
+        varies = len(cases) > 2 and np.ptp(values) > 0 and np.ptp(people) > 0
+        correlations[name] = float(np.corrcoef(values, people)[0, 1]) if varies else 0.0
     return correlations
