@@ -25,7 +25,7 @@ help:
 	@echo "make test-hostile  hostile servers, files, visitors and random requests; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
-	@echo "make test-without-assurance  the tests of the core on a site without the optional app"
+	@echo "make test-without-assurance  the tests of the rest on a site without the optional app, assurance, those of long files too"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (LONG=1: also the demo on it, llama-cpp-python's server, which is built for about six minutes, and vLLM, which takes 4 GB)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable (RELEASE=1: it has to be)"
@@ -89,9 +89,10 @@ test: $(VENV)/.installed-dev
 test-long: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) "$(FAST) and long"
 
-# The core on a site without the optional app.
+# tests/conftest.py leaves out tests/assurance. Docs describe a site with it; statistics have no site.
+WITHOUT := --ignore tests/docs --ignore tests/mutation --ignore tests/statistics
 test-without-assurance: $(VENV)/.installed-dev
-	@GEVAL_ASSURANCE=0 $(BIN)/python -m pytest $(subst -m,--ignore tests/docs --ignore tests/mutation --ignore tests/statistics -m,$(TESTS)) "$(FAST) and not long"
+	@GEVAL_ASSURANCE=0 $(BIN)/python -m pytest $(WITHOUT) $(TESTS) "$(FAST)"
 
 test-durations: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) "$(FAST)" --durations=20 --durations-min=0.5

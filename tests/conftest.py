@@ -54,6 +54,8 @@ hypothesis.settings.register_profile("whatever the machine", deadline=None)
 hypothesis.settings.load_profile("whatever the machine")
 BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 CHECKOUT = Path(__file__).resolve().parents[1]
+# Tests of the optional app, which others import nothing of.
+collect_ignore = [] if apps.is_installed("assurance") else ["assurance"]
 
 
 def long_files() -> set[Path]:

@@ -13,8 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
-from tests.improving.conftest import criterion, judge, locked, rated_project
 from tests.processes import SiteProcess
+from tests.strict_judge import criterion, judge, locked, rated_project
 
 __all__ = ["criterion", "judge", "locked", "rated_project"]
 Script = Callable[["Agent"], Awaitable[Any]]

@@ -22,20 +22,15 @@ from tests.agents.conftest import Agent
 from tests.conftest import CHECKOUT
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
-READING = {
-    "list_projects", "show_project", "report", "list_disagreements", "plan", "follow_run",
-    "show_locked", "follow_search",
-}  # fmt: skip
-WRITING = {
-    "make_project", "load_rows", "make_criterion", "make_judge", "pause_run", "lock_documents",
-    "improve", "look", "certify",
-}  # fmt: skip
-SPENDING = {"start_run", "resume_run", "use_change"}
+READING = {"list_projects", "show_project", "report", "plan", "follow_run"}
+WRITING = {"make_project", "load_rows", "make_criterion", "make_judge", "pause_run"}
+SPENDING = {"start_run", "resume_run"}
+HERE = {"load_file"}
 ROW = {"doc_id": "d9", "system_id": "good", "source": "Nine.", "output": "9."}
 
 
 async def _see_tools(agent: Agent) -> set[str]:
-    return await agent.tools()
+    return await agent.tools() & (READING | WRITING | SPENDING | HERE)
 
 
 async def _load_a_row(agent: Agent) -> dict[str, Any]:
@@ -80,15 +75,9 @@ def test_a_money_question_is_refused_with_the_reason(
     over_http: Callable[..., Any], small_project: Project
 ) -> None:
     async def ask(agent: Agent) -> Any:
-        return [
-            await agent.call("make_judge", project="small", name="J", endpoint="any", model="m"),
-            await agent.call(
-                "improve", project="small", judge="J", criterion="fluency", changes=["wording"]
-            ),
-        ]
+        return await agent.call("make_judge", project="small", name="J", endpoint="any", model="m")
 
-    for refusal in over_http(ask, allow="write"):
-        assert "this connection may not spend" in refusal["error"]
+    assert "this connection may not spend" in over_http(ask, allow="write")["error"]
 
 
 def test_without_a_token_there_is_nothing(address: str) -> None:
@@ -125,7 +114,7 @@ def test_on_this_machine_switches_say_how_much(
     here: Callable[..., Any], small_project: Project, owner: User
 ) -> None:
     assert here(_see_tools) == READING
-    assert here(_see_tools, "--spend") == READING | WRITING | SPENDING | {"load_file"}
+    assert here(_see_tools, "--spend") == READING | WRITING | SPENDING | HERE
 
 
 def test_on_this_machine_a_file_is_loaded(

@@ -14,13 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import StatedProbability
-from assurance.certifying.certificates import certify, read_requirements, what_changed
-from assurance.improving.certificate import certificate
-from assurance.improving.looking import look
-from assurance.improving.work import request_search, work_on_search
-from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.models import Criterion, Judge, Project
+from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
 from geval.reports.downloads.formats import FORMATS
@@ -28,7 +23,6 @@ from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_markdown, as_text
 from geval.reports.figures import FIGURES
 from geval.reports.samples import ASKED, PLANNED, PROVEN, WEIGHTS
-from geval.reports.words import chosen_note
 from geval.standin.planted import as_csv
 from geval.statistics import cache
 from geval.texts.sentences import WEIGHTED
@@ -203,9 +197,7 @@ def test_pages_say_it(unequal: Project, as_role: Callable[[str], Client]) -> Non
     client, slug = as_role("owner"), unequal.slug
     run = unequal.runs.first()
     assert run
-    for name, *rest in (
-        ("report_detail",), ("disagreement_list",), ("judge_compare",), ("run_detail", run.pk)
-    ):  # fmt: skip
+    for name, *rest in (("report_detail",), ("run_detail", run.pk)):
         page = plain(client.get(reverse(f"evaluations:{name}", args=[slug, *rest])))
         assert WEIGHTS in page, name
         assert "nan" not in page.lower().split(), name
@@ -220,54 +212,6 @@ def test_figures_say_it(unequal: Project, as_role: Callable[[str], Client], kind
     assert WEIGHTED in " ".join(as_role("owner").get(address).content.decode().split())
 
 
-def test_a_certificate_says_it_and_fits_as_long_as_weights_stay(
-    unequal: Project, as_role: Callable[[str], Client]
-) -> None:
-    judge, criterion = unequal.judges.get(name="other"), unequal.criteria.get()
-    made = certify(judge, criterion, read_requirements(["spearman.dataset.value>=0.1"]))
-
-    assert made.content["what_numbers_speak_of"] == [WEIGHTS]
-    assert WEIGHTS in plain(as_role("owner").get(made.get_absolute_url()))
-    assert what_changed(made) == []
-    StatedProbability.objects.filter(probability__lt=1).update(probability=0.2)
-    assert what_changed(made)
-
-
-def test_a_certificate_of_picked_outputs_says_that_they_are_no_sample(
-    sampled: Callable[..., Project],
-) -> None:
-    project = sampled([0.0] * len(PLACES))
-    made = certify(
-        project.judges.get(name="other"),
-        project.criteria.get(),
-        read_requirements(["spearman.dataset.value>=0.1"]),
-    )
-
-    (said,) = made.content["what_numbers_speak_of"]
-    assert said == chosen_note(build_report(project))
-    assert "describe the outputs that were rated" in said
-
-
-def test_a_proof_counts_by_weights_and_says_so(
-    unequal: Project, as_role: Callable[[str], Client]
-) -> None:
-    judge, criterion = unequal.judges.get(name="gpt-judge"), unequal.criteria.get()
-    locked = lock_documents(unequal, seed="fixed")
-    weighted = gain_of(judge, criterion)
-    words = f"{WEIGHTED} {PROVEN}"
-
-    (entry,) = certificate(locked)["looks"]
-    assert entry["what_numbers_speak_of"] == [words]
-    page = as_role("owner").get(reverse("evaluations:improve", args=[unequal.slug]))
-    assert words in plain(page)
-    StatedProbability.objects.update(probability=1.0)
-    assert gain_of(judge, criterion) != weighted
-    assert [one.get("what_numbers_speak_of") for one in certificate(locked)["looks"]] == [
-        [words],
-        None,
-    ]
-
-
 def test_a_plan_says_that_it_takes_the_pilot_as_it_is(
     unequal: Project, as_role: Callable[[str], Client]
 ) -> None:
@@ -277,14 +221,6 @@ def test_a_plan_says_that_it_takes_the_pilot_as_it_is(
     assert PLANNED in plain(page)
 
 
-def gain_of(judge: Judge, criterion: Criterion) -> float | None:
-    search = request_search(judge, criterion, ["calibration"])
-    work_on_search(search.pk)
-    taken = look(search.candidates.get())
-    assert taken is not None
-    return taken.gain
-
-
 def test_the_docs_say_it_in_the_same_words() -> None:
     text = Path(CHECKOUT, "docs", "method.md").read_text().replace("\n> ", " ")
     text = " ".join(text.split())
@@ -292,7 +228,7 @@ def test_the_docs_say_it_in_the_same_words() -> None:
         assert sentence.removesuffix(".") in text
 
 
-@pytest.mark.parametrize(
+ODD_WEIGHTS = pytest.mark.parametrize(
     "probabilities",
     [
         pytest.param([1e-9 if at == 7 else 1.0 for at in range(len(PLACES))], id="one enormous"),
@@ -302,6 +238,9 @@ def test_the_docs_say_it_in_the_same_words() -> None:
         pytest.param([0.0 if d else 0.5 for d, _s in PLACES], id="one document, others picked"),
     ],
 )
+
+
+@ODD_WEIGHTS
 def test_odd_weights_have_numbers_or_reasons_on_every_page(
     sampled: Callable[..., Project], as_role: Callable[[str], Client], probabilities: list[Any]
 ) -> None:
@@ -313,9 +252,8 @@ def test_odd_weights_have_numbers_or_reasons_on_every_page(
     text = as_json(build_report(project))
     assert "NaN" not in text
     for name, *rest in (
-        ("report_detail",), ("report_numbers",), ("report_drawings",), ("disagreement_list",),
+        ("report_detail",), ("report_numbers",), ("report_drawings",), ("run_detail", run.pk),
         *(("report_figure", kind, project.criteria.get().pk) for kind in FIGURES),
-        ("judge_compare",), ("judge_compare_tests",), ("run_detail", run.pk),
     ):  # fmt: skip
         response = client.get(reverse(f"evaluations:{name}", args=[slug, *rest]))
         assert response.status_code == 200, name

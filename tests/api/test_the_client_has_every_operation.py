@@ -1,9 +1,9 @@
 """`geval.client` is what the OpenAPI document says: each operation is a method of both clients,
-with its parameters and fields, and asks what the document describes."""
+with its parameters and fields, and asks what the document describes. What is written of a whole
+site: tests/assurance/test_a_whole_site.py."""
 
 import asyncio
 import contextlib
-import importlib.util
 import inspect
 import io
 import json
@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -84,13 +83,6 @@ def test_each_operation_is_a_method_with_the_same_parameters() -> None:
     assert differences(DOCUMENT) == []
 
 
-def test_each_method_is_an_operation() -> None:
-    ids = [operation["operationId"] for _method, _path, operation in operations(DOCUMENT)]
-
-    assert len(ids) == len(set(ids)) > 80
-    assert {*methods_of(PROJECT), *methods_of("")} == set(ids)
-
-
 def test_an_operation_or_a_field_without_a_method_is_noticed() -> None:
     longer = json.loads(json.dumps(DOCUMENT))
     longer["paths"][PROJECT]["patch"] = {"operationId": "touch_project"}
@@ -100,25 +92,6 @@ def test_an_operation_or_a_field_without_a_method_is_noticed() -> None:
     noticed = [text.split(":")[0] for text in differences(longer)]
 
     assert noticed == ["touch_project", "make_run", "get_plan"]
-
-
-@pytest.fixture(scope="module")
-def generator() -> ModuleType:
-    path = CHECKOUT / ".ci" / "client_operations.py"
-    spec = importlib.util.spec_from_file_location("client_operations", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize("name", ["operations.py", "shapes.py"])
-def test_what_is_written_from_the_document_is_up_to_date(generator: ModuleType, name: str) -> None:
-    """If this fails: python .ci/client_operations.py"""
-    there = (CHECKOUT / "geval" / "client" / name).read_text()
-
-    assert there == generator.files_of(DOCUMENT)[name]
 
 
 class Recorded:

@@ -17,7 +17,7 @@ from evaluations.projects.archive.read import read_archive
 from geval.files.archive.errors import ArchiveError
 from tests.archive.test_hostile_archives import changed, edited, setting
 from tests.archive.test_round_trip import archived
-from tests.improving.conftest import judge, locked, rated_project
+from tests.strict_judge import judge, locked, rated_project
 
 __all__ = ["judge", "locked", "rated_project"]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -23,13 +23,11 @@ from evaluations.models import Change, Criterion, Judge, LockedDocuments, Projec
 from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.read import read_archive
 from evaluations.reports.serving.parts import REPORT, code_of
+from tests.assurance.instrument.test_probes import ended
 from tests.assurance.without_assurance import pages
 from tests.conftest import CHECKOUT
-from tests.improving.conftest import criterion, judge, locked, rated_project
-from tests.instrument.test_probes import ended
 from tests.processes import run_to_its_end
 
-__all__ = ["criterion", "judge", "locked", "rated_project"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 OFF = {"GEVAL_ASSURANCE": "0"}

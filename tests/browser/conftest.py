@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth import get_user_model
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -91,6 +92,12 @@ def sign_in_on(page: Page, username: str) -> None:
     page.get_by_label("Username").fill(username)
     page.get_by_label("Password").fill(f"secret-of-{username}")
     page.get_by_role("button", name="Sign in").click()
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds on a page that keeps somebody from using it."""
+    violations = Axe().run(page).response["violations"]
+    return [rule["id"] for rule in violations if rule["impact"] in ("serious", "critical")]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from annotations.models import Campaign
 from annotations.planning.campaigns import annotator_of
 from evaluations.models import Membership, Project, Role
 from tests.annotations.answered import answer, many_documents
-from tests.browser.test_improving import serious
+from tests.browser.conftest import serious
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 

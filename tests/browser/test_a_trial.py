@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from evaluations.models import Judge, Project
-from tests.browser.test_improving import serious
+from tests.browser.conftest import serious
 from tests.processes import WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]

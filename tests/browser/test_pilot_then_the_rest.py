@@ -14,7 +14,7 @@ from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
 from evaluations.models import EvaluationRun, Judge, Project
 from evaluations.web.forms import runs as run_forms
 from geval.llm.scoring import Scored
-from tests.browser.test_improving import serious
+from tests.browser.conftest import serious
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 

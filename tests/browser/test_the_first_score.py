@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from evaluations.models import Endpoint, Judge, Project
 from tests.browser.clicks import Clicks
-from tests.browser.test_improving import serious
+from tests.browser.conftest import serious
 from tests.processes import StandInProcess, WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]

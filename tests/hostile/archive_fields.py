@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assurance.instrument.studies import PARTS
 from evaluations.models import Project, StudyKind
 from evaluations.projects.archive.checking import check_of
+from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from geval.files.archive.errors import WrongValueError
 from geval.files.archive.manifest import FILES, FORMAT, VERSION
 from geval.files.archive.record_file import Ref
@@ -48,7 +48,7 @@ def _others(rows: Rows) -> Rows:
     }  # fmt: skip
     pair = {"rival": "bot-b", "value": 0.7, "tie": 0.1, "left": 0.5, "coverage": 0.9}
     part = {"model": "m", "scores_evidence": 1.5, "agreement_evidence": 1.0}
-    probes = PARTS[StudyKind.PROBES]
+    probes = (UNCHANGED, REPEATED, *(probe.name for probe in PROBES))
     goal = {
         "campaign": "Ratings", "criterion": "helpfulness", "kind": "width", "width": 0.1,
         "rival": None, "rival_version": None, "system_id": None, "other": None, "reached_at": None,

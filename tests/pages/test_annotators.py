@@ -68,16 +68,6 @@ def test_a_worker_computes_them_and_the_strictest_comes_first(
     assert "outputs are split" in text
 
 
-def test_links_between_pages_of_the_report_keep_its_view(
-    rated: Project, as_role: Callable[[str], Client]
-) -> None:
-    reader = as_role("viewer")
-
-    page = reader.get("/p/small/report/?human_score=median")
-
-    assert 'href="/p/small/report/compare/?human_score=median"' in unescape(page.content.decode())
-
-
 def test_the_api_has_the_same_numbers(rated: Project, as_role: Callable[[str], Client]) -> None:
     reader = as_role("viewer")
     assert reader.get(API).status_code == 202

@@ -147,16 +147,3 @@ def test_a_folded_field_with_an_error_is_in_sight(client: Client) -> None:
     page = client.post("/p/small/criteria/new/", wrong).content.decode()
     assert groups(page)["Prompt"]
     assert "unknown placeholder" in page
-
-
-def test_a_certificate_asks_for_a_criterion_and_folds_what_is_usual(
-    client: Client, project: Project
-) -> None:
-    judge = project.judges.create(name="imported", kind="imported")
-    page = client.get(judge.get_absolute_url()).content.decode()
-    assert groups(page) == {"Requirements": False, "What can be required": False}
-    form = in_sight(page)[in_sight(page).index("/certify/") :]
-    assert 'name="criterion"' in form
-    wrong = {"criterion": project.criteria.all()[0].pk, "requirements": "x", "epsilon": "0.2"}
-    refused = client.post(f"{judge.get_absolute_url()}certify/", wrong).content.decode()
-    assert groups(refused)["Requirements"]

@@ -47,10 +47,6 @@ campaigns:
       - {doc_id: d2, system_id: odd, criterion: coherence, score: 1}
     deadline: 2027-01-31T18:00:00+01:00
     goal: {kind: systems, criterion: coherence, system: good, other: odd}
-requirements:
-  - judge: overlap
-    criterion: coherence
-    require: [documents>=3, alt_test.passed]
 """
 Run = Callable[..., tuple[int, str]]
 

@@ -43,7 +43,6 @@ def test_a_project_on_a_site_becomes_what_its_file_says_and_is_written_again(
     assert "+ judge overlap" in before[1]
     assert applied[0] == 0, applied
     assert "created campaign First round, a draft" in applied[1]
-    assert "certified requirements of overlap on coherence" in applied[1]
     assert (after[0], again[0], written[0], same[0]) == (0, 0, 0, 0)
     assert "nothing was changed" in again[1]
     small_project.refresh_from_db()

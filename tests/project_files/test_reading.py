@@ -130,9 +130,8 @@ def test_an_empty_file_says_what_is_missing() -> None:
 def test_what_does_not_fit_the_project_is_said_before_anything_is_changed(
     run: Run, small_project: Project
 ) -> None:
-    text = WHOLE + ("  - {judge: nobody, criterion: beauty, require: [spearman]}\n")
     text = (
-        text.replace("scale_max: 1", "scale_max: 0")
+        WHOLE.replace("scale_max: 1", "scale_max: 0")
         .replace("variant: rouge2", "variant: rouge9")
         .replace("criteria: [Coherence]", "criteria: [Coherence, beauty]")
         .replace("other: odd", "other: odder")
@@ -141,8 +140,6 @@ def test_what_does_not_fit_the_project_is_said_before_anything_is_changed(
 
     assert code == 2
     lines = {line.split(":")[1]: line for line in message.splitlines() if line.count(":") > 1}
-    assert sorted(map(int, lines)) == [16, 26, 29, 38, 43]
-    assert message.count("no judge 'nobody', neither here") == 1
-    assert "spearman' is not a requirement" in message
+    assert sorted(map(int, lines)) == [16, 26, 29, 38]
     assert message.endswith("Nothing was changed.")
     assert not small_project.criteria.filter(name="faithful").exists()

@@ -5,14 +5,12 @@ import json
 import re
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from django.test import Client
 
-from annotations.models import Annotator, Rating
-from assurance.certifying.certificates import certify, read_requirements
+from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
-from evaluations.models import CandidateOutput, Project, Score
+from evaluations.models import Project
 from evaluations.reports.report import build_report
 from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.report_json import as_json
@@ -22,10 +20,6 @@ pytestmark = pytest.mark.django_db
 # A quarter of the documents.
 FAILED = [f"d{number}" for number in range(5)]
 PLACES = [(d, s) for d in range(20) for s in range(2)]
-
-
-def judged_outputs(project: Project) -> list[CandidateOutput]:
-    return list(CandidateOutput.objects.filter(document__project=project).order_by("pk"))
 
 
 @pytest.fixture
@@ -90,26 +84,6 @@ def test_agreement_that_is_not_above_the_majoritys_is_no_claim(
     assert "the majority, always pass" in text
     assert "people’s verdict on 75 % of outputs 1.00 0.00 0.00" in text.replace("\u202f", " ")
     assert text.count("not shown to beat the majority") == 2
-
-
-def test_a_requirement_that_the_majority_meets_cannot_be_claimed(judged: Project) -> None:
-    judge, criterion = judged.judges.get(), judged.criteria.get(name="factual")
-    Rating.objects.filter(criterion=criterion).delete()
-    rng = np.random.default_rng(27)
-    fails = {output.pk: rng.random() < 0.1 for output in judged_outputs(judged)}
-    for name in ("ann", "bob", "cat"):
-        person, _ = Annotator.objects.get_or_create(project=judged, name=name)
-        Rating.objects.bulk_create(
-            Rating(annotator=person, criterion=criterion, output=output,
-                   score=int(fails[output.pk] == (rng.random() < 0.05)))
-            for output in judged_outputs(judged)
-        )  # fmt: skip
-    Score.objects.all().update(value=1.0)
-
-    made = certify(judge, criterion, read_requirements(["alt_test.passed"]))
-
-    assert made.outcome == "cannot say"
-    assert "the majority, always 1" in made.requirements[0]["reason"]
 
 
 def test_the_page_shows_them_for_two_points_only(

@@ -14,7 +14,6 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 import geval
-from assurance.certifying.bindings import settings_bound
 from evaluations.judging.judges.judges import (
     EndpointDraft,
     JudgeDraft,
@@ -102,16 +101,6 @@ def test_they_make_a_version_and_are_frozen_into_a_run(endpoint: Endpoint) -> No
     assert (changed.version, changed.request_options) == (2, NONE)
     assert RunParameters.from_json(frozen).request_settings.options == NONE
     assert "request_options" not in run_parameters(judge, RunRequest()).as_json()
-
-
-def test_a_certificate_of_a_judge_without_options_is_bound_to_what_it_was(
-    endpoint: Endpoint,
-) -> None:
-    judge = Judge(endpoint=endpoint)
-
-    assert "request_options" not in settings_bound(judge)
-    judge.request_options = NONE
-    assert settings_bound(judge)["request_options"] == NONE
 
 
 def test_options_that_may_not_be_sent_make_no_judge(endpoint: Endpoint) -> None:

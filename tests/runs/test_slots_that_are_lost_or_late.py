@@ -12,7 +12,6 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from assurance import tasks
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import serving
 from evaluations.judging.runs.database import Database
@@ -36,8 +35,6 @@ from evaluations.models import (
     Judge,
     Project,
     RunState,
-    Search,
-    WorkerHeartbeat,
     WorkerSlot,
 )
 from evaluations.operations.pulse import Pulse, tell_service_manager
@@ -297,23 +294,3 @@ def test_the_heart_survives_whatever_a_look_meets(monkeypatch: pytest.MonkeyPatc
         heartbeat.leaving.clear()
 
     assert len(beats) == 3
-
-
-def test_searches_leave_a_thread_for_runs(
-    monkeypatch: pytest.MonkeyPatch, small_project: Project, make_judge: MakeJudge
-) -> None:
-    beat(WORKER, Offer((RUNS,), 3))
-    monkeypatch.setattr(tasks, "worker_name", lambda: WORKER)
-    judge = make_judge(small_project)
-    search = Search.objects.create(
-        project=small_project, judge=judge, criterion=small_project.criteria.first(), changes=[]
-    )
-    worked: list[int] = []
-    monkeypatch.setattr(tasks, "work_on_search", lambda pk, _shift: worked.append(pk))
-
-    for others in ({-1}, {-1, -2}):
-        monkeypatch.setattr(tasks, "_searching", set(others))
-        tasks.search_changes(search.pk)
-
-    assert worked == [search.pk]
-    assert WorkerHeartbeat.objects.count() == 1

@@ -11,15 +11,12 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from assurance.improving.work import request_search
-from evaluations.corpus.locks.locking import lock_documents
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import ApiToken, Change, Judge, Project, RunState
+from evaluations.models import ApiToken, Project, RunState
 from evaluations.models.tokens import new_token
 from geval.evaluators.registry import evaluators
-from geval.improving.ground import ImproveError
 from geval.reproduction import DATASETS, coco
 from tests.conftest import CHECKOUT
 from tests.hiding import EXTRAS, finders
@@ -81,7 +78,7 @@ def test_pages_show_and_say_what_to_install(
         name: client.get(f"/p/{judged_project.slug}/{name}")
         for name in (
             *("", "judges/", "judges/new/", OTHER_KINDS, "judges/new/?kind=rouge"),
-            *("report/", "improve/"),
+            "report/",
         )
     }
 
@@ -105,17 +102,6 @@ def test_a_run_pauses_and_says_what_to_install(
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
     assert INSTALL in run.message
-
-
-def test_a_search_for_a_wording_is_refused_and_says_what_to_install(
-    without: None, judged_project: Project
-) -> None:
-    lock_documents(judged_project, seed="fixed", looks=2)
-    judge, criterion = Judge.objects.get(), judged_project.criteria.all()[0]
-
-    with pytest.raises(ImproveError, match=r"gepa.*geval-site\[assurance\]"):
-        request_search(judge, criterion, [Change.WORDING])
-    request_search(judge, criterion, [Change.EXAMPLES])
 
 
 def test_agents_are_refused_and_it_says_what_to_install(

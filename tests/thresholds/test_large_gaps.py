@@ -1,13 +1,8 @@
 """Which gaps count as large, and which groups are looked at."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
-from assurance.disagreements.topic_words import _words_of
-from evaluations.corpus.store import LoadResult
-from evaluations.models import Project
 from geval.statistics.arrays import Outputs
 from geval.statistics.clusters import Group, find_clusters, group_test, largest
 from tests.thresholds.three_points import pins
@@ -78,35 +73,3 @@ def test_documents_over_which_a_word_is_looked_at(value: int, expected: bool) ->
     group = Group("word", "cricket", outputs.document < 8)
 
     assert (group_test(outputs, group, large) is not None) is expected
-
-
-@pytest.fixture
-def words(project: Project, load: Callable[..., LoadResult]) -> Callable[[int, int], set[str]]:
-    """The words that are compared, where "cricket" is in some of so many documents."""
-
-    def of(having: int, documents: int) -> set[str]:
-        rows = "\n".join(
-            f"d{at},s,{'cricket' if at < having else 'nothing'} number{'abcdefghij'[at % 10]},ok"
-            for at in range(documents)
-        )
-        load(project, {"texts.csv": "doc_id,system_id,source,output\n" + rows})
-        ids = list(project.documents.values_list("pk", flat=True))
-        return set(_words_of(project.pk, sorted(ids)))
-
-    return of
-
-
-@pytest.mark.django_db
-@pins("WORD_DOCUMENTS", {4: False, 5: True, 6: True})
-def test_documents_that_have_a_word(
-    words: Callable[[int, int], set[str]], value: int, expected: bool
-) -> None:
-    assert ("cricket" in words(value, 40)) is expected
-
-
-@pytest.mark.django_db
-@pins("WORD_SHARE", {0.275: True, 0.3: True, 0.325: False})
-def test_a_word_that_most_documents_have_says_little(
-    words: Callable[[int, int], set[str]], value: float, expected: bool
-) -> None:
-    assert ("cricket" in words(round(40 * value), 40)) is expected

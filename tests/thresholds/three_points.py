@@ -7,8 +7,6 @@ import pytest
 
 from geval.statistics.thresholds import TABLE
 
-PINNED: set[str] = set()
-
 
 def pins(name: str, points: Mapping[float, object]) -> Callable[[Any], Any]:
     """Run a test at three points of a threshold.
@@ -20,5 +18,4 @@ def pins(name: str, points: Mapping[float, object]) -> Callable[[Any], Any]:
     below, at, above = points
     assert below < at < above, f"{name}: state the points in order"
     assert at == pytest.approx(TABLE[name].value, rel=1e-12), f"{name} is {TABLE[name].value}"
-    PINNED.add(name)
     return pytest.mark.parametrize(("value", "expected"), list(points.items()))
