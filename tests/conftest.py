@@ -1,7 +1,6 @@
 """Fixtures that several tests share: a small project, people, the stand-in LLM and workers as real
 processes."""
 
-import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -62,20 +61,6 @@ def long_files() -> set[Path]:
     """The test files that only `make test-long` runs."""
     lines = (CHECKOUT / "tests" / "long_files.txt").read_text().splitlines()
     return {CHECKOUT / line for line in lines if not line.startswith("#")}
-
-
-# Folders of tests of the optional app, and imports of it or of them elsewhere.
-OF_ASSURANCE = ("assurance", "improving", "instrument", "certifying", "disagreements", "two_judges")
-IMPORT = re.compile(rf"^from (?:assurance|tests\.(?:{'|'.join(OF_ASSURANCE)}))\b", re.MULTILINE)
-
-
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out what imports the optional app where it is not installed."""
-    if apps.is_installed("assurance"):
-        return None
-    if collection_path.is_dir():
-        return collection_path.parent == CHECKOUT / "tests" and collection_path.name in OF_ASSURANCE
-    return collection_path.suffix == ".py" and bool(IMPORT.search(collection_path.read_text()))
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
