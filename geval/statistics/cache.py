@@ -7,7 +7,7 @@ ratings; `remembered` is for all other results of a report.
 import hashlib
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -52,7 +52,7 @@ def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
 
     @wraps(compute)
     def cached_compute(*args: Inputs.args, **kwargs: Inputs.kwargs) -> Result:
-        key = digest_of(compute.__qualname__, (*args, *sorted(kwargs.items())))
+        key = digest_of(compute.__qualname__, _parts(args, kwargs))
         with lock:
             if key in kept:
                 return kept[key]
@@ -73,8 +73,7 @@ def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> 
     the function must depend on nothing else.
     """
     name = f"{compute.__module__}.{compute.__qualname__}"
-    parts = (*arguments, *(part for pair in sorted(more.items()) for part in pair))
-    return remembered_as(name, parts, lambda: compute(*arguments, **more))
+    return remembered_as(name, _parts(arguments, more), lambda: compute(*arguments, **more))
 
 
 def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]) -> Result:
@@ -126,6 +125,12 @@ def digest_of(name: str, parts: Iterable[Any]) -> bytes:
     digest = hashlib.blake2b(name.encode(), digest_size=16)
     _add(digest, parts)
     return digest.digest()
+
+
+def _parts(arguments: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return arguments as parts, not in pairs with their names: within a tuple an array counts by
+    its `repr`, which numpy shortens."""
+    return (*arguments, *(part for name in sorted(named) for part in (name, named[name])))
 
 
 def _add(digest: hashlib.blake2b, parts: Iterable[Any]) -> None:

@@ -52,6 +52,16 @@ def test_ranks_are_those_of_scipy(x: np.ndarray, y: np.ndarray) -> None:
     assert np.array_equal(ranks(y), stats.rankdata(y))
 
 
+def test_long_arrays_with_another_middle_differ_also_by_keyword() -> None:
+    values, weight = np.arange(5000.0), np.ones(5000)
+    other_weight = np.where(np.arange(5000) == 2500, 50.0, weight)
+
+    first, second = ranks(values, weight=weight), ranks(values, weight=other_weight)
+
+    assert np.array_equal(second, ranks(values, other_weight))
+    assert not np.array_equal(first, second)
+
+
 def test_the_same_values_are_computed_once_and_others_anew() -> None:
     asked = []
 
