@@ -18,7 +18,7 @@ from evaluations.web.api.schemas import In
 
 router = Router()
 CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
-# PostgreSQL's largest bigint: a larger id in an address would be a database error, not a 404.
+# PostgreSQL's largest bigint: no record has a larger id.
 MOST = 2**63 - 1
 
 

@@ -158,11 +158,14 @@ def delete_campaign(campaign: Campaign) -> None:
     """Delete a campaign that nobody has answered.
 
     Raises:
-        AnnotationError: somebody answered or skipped an item; the record stays.
+        AnnotationError: somebody answered or skipped an item, or has just joined; the record stays.
     """
     # Seats first, as annotators lock theirs and then refer to the campaign.
-    campaign.seats.lock()
+    locked = [seat.pk for seat in campaign.seats.lock()]
+    # From here on nobody can join; a seat that came in between could still submit an answer.
     Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if campaign.seats.exclude(pk__in=locked).exists():
+        raise AnnotationError(f"Somebody has just joined {campaign.name}; try again.")
     kept = campaign.assignments.exclude(
         state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED), reviews=None
     )

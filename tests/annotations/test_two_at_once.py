@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotations.answering import submission
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.models import Assignment, Campaign, CampaignItem, Seat
+from annotations.models import Annotator, Assignment, Campaign, CampaignItem, Seat
 from annotations.models.campaigns import SeatQuerySet
 from annotations.planning import assignment, campaigns
 from annotations.planning.assignment import end_leases, queue_of, release_expired, skip
@@ -110,6 +110,24 @@ def test_a_campaign_is_deleted_once_a_reservation_has_ended(
 
     assert deleted is None
     assert not Campaign.objects.filter(pk=campaign.pk).exists()
+
+
+def test_a_campaign_that_somebody_joins_while_it_is_deleted_stays(
+    campaign: Campaign, seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = SeatQuerySet.lock
+
+    def lock_and_let_join(seats: SeatQuerySet) -> list[Seat]:
+        locked = lock(seats)
+        annotator = Annotator.objects.create(project=campaign.project, name="late")
+        Seat.objects.create(campaign=campaign, annotator=annotator)
+        return locked
+
+    monkeypatch.setattr(SeatQuerySet, "lock", lock_and_let_join)
+    with pytest.raises(AnnotationError, match="just joined"):
+        delete_campaign(campaign)
+
+    assert Campaign.objects.filter(pk=campaign.pk).exists()
 
 
 def test_leases_are_renewed_once_those_who_end_them_are_done(
