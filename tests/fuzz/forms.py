@@ -10,6 +10,7 @@ from django import forms
 from django.urls import URLPattern, URLResolver, get_resolver
 from hypothesis import strategies as st
 
+from annotations.planning.drafts import ASKED
 from tests.made_up_files import HOSTILE
 
 # Signing out ends the session; the admin's forms are Django's own, the API has a fuzz of its own.
@@ -71,7 +72,11 @@ def names_of_forms() -> list[str]:
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, forms.BaseForm)
     ]
-    return sorted({name for each in classes for name in getattr(each, "base_fields", {})})
+    of_goals = {"difference", "price", "criterion", *ASKED}  # added to each instance
+    of_goals |= {f"goal_{name}" for name in of_goals}
+    return sorted(
+        {name for each in classes for name in getattr(each, "base_fields", {})} | of_goals
+    )
 
 
 def names_on_page(content: str) -> list[str]:
