@@ -55,7 +55,6 @@ from geval.statistics.correlation import (
     coefficients_by_document,
     system_means,
 )
-from geval.statistics.gwet import ChanceCorrected, gwet
 from geval.statistics.jackknife import LeftOut, correlation_interval, no_interval
 from geval.statistics.pass_fail import PassFail, ShareEstimate, pass_fail
 from geval.statistics.ppi import ppi_table
@@ -66,6 +65,7 @@ from geval.statistics.probability_calibration import (
     shares_of_ratings,
     squared_calibration_error,
 )
+from geval.statistics.reliability import ChanceCorrected, gwet
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.significance import new_systems_test, permutation_test
 from geval.statistics.thresholds import SIGNIFICANCE

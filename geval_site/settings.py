@@ -119,7 +119,7 @@ MIDDLEWARE = [
     "geval_site.middleware.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "evaluations.web.gate.rates.RequestRateMiddleware",
+    "evaluations.web.gate.refusals.RequestRateMiddleware",
     "evaluations.web.api.middleware.IdempotencyMiddleware",
     "evaluations.people.audit.AuditMiddleware",
     *OPENID["middleware"],

@@ -1,6 +1,6 @@
 """Certificates: created, stored, signed, and compared with the present."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -8,14 +8,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from assurance.certifying.bindings import bindings_of, differences, outdated, probes_outdated
-from assurance.certifying.figures import figures_of
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.sealing import is_signed, public_key, sign
 from evaluations.reports.data import load_data
+from evaluations.reports.report import criterion_result
 from evaluations.reports.searched import searches_behind
 from geval.files.certificates import FORMAT, MOST_REQUIREMENTS
 from geval.reports.data import ReportData
 from geval.reports.options import ADJUDICATED, MEAN, Epsilon, ReportOptions
+from geval.reports.required_figures import InView, figures_in
 from geval.reports.requirements import (
     OF_PROBES,
     Checked,
@@ -30,6 +31,37 @@ from geval.reports.requirements import (
 from geval.reports.samples import about_sample
 from geval.reports.words import compared_with
 from geval.statistics.consensus import HumanScore
+from geval.statistics.correlation import Coefficient, Level
+
+
+def figures_of(
+    judge: Judge,
+    criterion: Criterion,
+    names: Collection[str],
+    *,
+    data: ReportData,
+    epsilon: Epsilon,
+    human_score: HumanScore = MEAN,
+) -> dict[str, RequiredFigure]:
+    """Return each named figure of a judge on a criterion.
+
+    Args:
+        data: the data of the project.
+        epsilon: epsilon of the alternative annotator test.
+        human_score: what the judge is compared with.
+    """
+
+    scored = data.scored(human_score)
+
+    def in_view(level: Level, coefficient: Coefficient) -> InView:
+        options = ReportOptions(
+            level, coefficient, epsilon=epsilon, human_score=human_score, judges=(judge.pk,)
+        )
+        result = criterion_result(judge.project, criterion, options=options, data=scored)
+        return result, result.judges[0] if result.judges else None
+
+    return figures_in(names, in_view)
+
 
 SEEN_BY_SEARCH = (
     "its search has seen all documents that are not locked; certify after the last look, or when"

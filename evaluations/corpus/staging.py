@@ -1,8 +1,21 @@
-"""Temporary tables that rows are copied into, so that only keys are held in memory."""
+"""Temporary tables that rows are copied into, so that only keys are held in memory, and
+PostgreSQL's settings for the statements of one load: limited in time, ended when their client dies,
+and planned for many rows.
 
+Autovacuum may analyse a table while a load fills it. It sees no row of the open transaction, so the
+planner then expects none, and compares each staged row with every row of the table: minutes for ten
+thousand rows, hours for more. Without nested loops, the cost of every plan stays proportional to
+the rows.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from django.db import connection
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.utils import OperationalError
+from psycopg.errors import QueryCanceled
 
 # Merged outputs: their number within the load, and their id.
 OUTPUT_IDS = "stage_output_id"
@@ -53,3 +66,82 @@ class StagingTable:
                 for row in self.rows:
                     copy.write_row(row)
         self.rows, self.bytes = [], 0
+
+
+# From this many rows on, reading whole tables is always faster than a lookup per row.
+MANY_ROWS = 1000
+# How often a server process checks for its client; it keeps its locks until then.
+CHECK_EVERY = "2s"
+# For clients on other machines that vanish without closing their connection.
+KEEPALIVES = {
+    "tcp_keepalives_idle": "60",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "6",
+}
+TOO_LONG = (
+    "loading stopped at “{}”: one statement took longer than {} s, which is the limit"
+    " (GEVAL_LOAD_STATEMENT_SECONDS); split the files, or raise the limit"
+)
+
+
+class StatementTimeError(Exception):
+    """A statement of a load took longer than the site allows; the message names the step."""
+
+
+class Steps:
+    """The steps of a load. `now` is the current step; `watch` is called at the start of each."""
+
+    def __init__(self, watch: Callable[[str], None]) -> None:
+        self.now = "waiting for another load into this project"
+        self.watch = watch
+
+    def begin(self, step: str) -> None:
+        self.now = step
+        self.watch(step)
+
+
+@contextmanager
+def limited_statements(steps: Steps) -> Iterator[None]:
+    """Limit the time of each statement in the block, and end it if this process dies. Use it in a
+    transaction.
+
+    Raises:
+        StatementTimeError: a statement exceeded its time limit.
+    """
+    before = _setting("statement_timeout")
+    _set("statement_timeout", f"{settings.LOAD_STATEMENT_SECONDS}s")
+    # Servers on some systems cannot check connections, and reject the setting.
+    with suppress(DatabaseError), transaction.atomic():
+        _set("client_connection_check_interval", CHECK_EVERY)
+    for name, value in KEEPALIVES.items():
+        _set(name, value)
+    try:
+        yield
+    except OperationalError as error:
+        if not isinstance(error.__cause__, QueryCanceled):
+            raise
+        message = TOO_LONG.format(steps.now, settings.LOAD_STATEMENT_SECONDS)
+        raise StatementTimeError(message) from error
+    _set("statement_timeout", before)
+
+
+@contextmanager
+def planned_for(rows: int) -> Iterator[None]:
+    """Plan the statements of the block for this many rows, whatever the tables' statistics say."""
+    before = _setting("enable_nestloop")
+    if rows > MANY_ROWS:
+        _set("enable_nestloop", "off")
+    yield
+    _set("enable_nestloop", before)
+
+
+def _setting(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting(%s)", [name])
+        return str(cursor.fetchone()[0])
+
+
+def _set(name: str, value: str) -> None:
+    """Set a server parameter until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config(%s, %s, true)", [name, value])

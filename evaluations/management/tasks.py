@@ -1,15 +1,23 @@
-"""Celery tasks: each takes an id, makes one call, and can run twice. Queues:
-geval_site/queues.py."""
+"""Celery tasks: each takes an id, makes one call, and can run twice; and a worker's start, which
+needs a usable database. Queues: geval_site/queues.py.
+"""
+
+from typing import Any
 
 import structlog
 from celery import shared_task
+from celery.signals import worker_init
+from django.conf import settings
+from django.core.management import CommandError
+from django.db import Error as DatabaseError
+from django.db import connections
 
-import evaluations.management.worker_start  # noqa: F401 - imported for its signal handler
 from annotations.results.mails import send_work_mail
 from evaluations.corpus.uploads.loading import work_on_upload
 from evaluations.judging.runs.errands import work_on_errand
 from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.shift import worker_name
+from evaluations.management.base import bring_up_to_date
 from evaluations.management.heartbeat import leaving
 from evaluations.people.mails import send_invitation_mail
 from evaluations.people.passwords import send_reset_mails
@@ -17,6 +25,9 @@ from evaluations.people.waking import wake_for_webhooks
 from evaluations.people.webhooks.claiming import can_send_more
 from evaluations.people.webhooks.sending import send_due
 from evaluations.reports.serving.worker import work_on_report
+from geval_site.databases import EMBEDDED
+from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.poolers import pooler_advice
 from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,
@@ -84,3 +95,32 @@ def send_invitation(invitation_id: int, link: str, language: str) -> None:
 def send_mail(mail_id: int) -> None:
     """Send a mail to a person with an account; failures are retried later."""
     send_work_mail(mail_id)
+
+
+@worker_init.connect
+def _prepare_database(**_kwargs: Any) -> None:
+    """Start the embedded PostgreSQL, which has the queue, and create its tables; check that an
+    external database's pooler is usable. An unavailable database is waited for later, as during the
+    worker's life.
+
+    Raises:
+        SystemExit: the database does not start, its tables are not those of this version, or its
+            pooler is not usable; the message says what to do.
+    """
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] != EMBEDDED:
+        if advice := pooler_advice():
+            raise SystemExit("\n".join(advice))
+        return
+    try:
+        bring_up_to_date()
+    except CommandError as error:
+        raise SystemExit(str(error)) from None
+    except (EmbeddedServerError, DatabaseError, OSError) as error:
+        raise SystemExit(
+            f"The embedded PostgreSQL in {settings.DATA_DIR} does not start: {error}\nStart the"
+            " worker as the user who runs the site, with the same GEVAL_DATA_DIR, or set"
+            " DATABASE_URL."
+        ) from None
+    finally:
+        connections.close_all()  # the worker's processes open their own connections

@@ -6,12 +6,15 @@ or a small or bounded number of rows; none reads scores.
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db.models import Count
+from django.db.models import Count, Sum
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -27,7 +30,6 @@ from evaluations.models import (
     WorkerHeartbeat,
     WorkerSlot,
 )
-from evaluations.operations.spending import spending_by_judge
 from evaluations.operations.waiting import (
     held_back,
     longest_silence,
@@ -37,9 +39,59 @@ from evaluations.operations.waiting import (
     waiting_jobs,
     waiting_runs,
 )
+from geval.llm.cost import cost
+from geval.llm.run_parameters import RunParameters
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.metrics_folder import VARIABLE
 from geval_site.version import __version__
+
+
+@dataclass
+class Spending:
+    """The sum over all runs of a judge; `money` is in the currency of its prices."""
+
+    calls: int = 0
+    cache_hits: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    money: Decimal = Decimal(0)
+
+
+def spending_by_judge() -> dict[int, Spending]:
+    """Sum up the spending with one query over the runs; runs with the same prices are added up
+    before they are priced."""
+    sums = (
+        EvaluationRun.objects.of_judges_that_run()
+        .with_prices("judge_id")
+        .annotate(
+            made=Sum("calls"),
+            spared=Sum("cache_hits"),
+            tokens_in=Sum("prompt_tokens"),
+            tokens_out=Sum("completion_tokens"),
+            tokens_cached=Sum("cached_tokens"),
+        )
+    )
+    spending: dict[int, Spending] = defaultdict(Spending)
+    for row in sums:
+        prices = RunParameters.from_json(
+            {name: row[name] for name in ("transport", "price_in", "price_out", "price_cached")}
+        ).prices
+        spent = spending[row["judge_id"]]
+        spent.calls += row["made"]
+        spent.cache_hits += row["spared"]
+        spent.prompt_tokens += row["tokens_in"]
+        spent.completion_tokens += row["tokens_out"]
+        spent.money += (
+            cost(
+                row["tokens_in"],
+                row["tokens_out"],
+                prices,
+                cached_tokens=row["tokens_cached"],
+            )
+            or 0
+        )
+    return dict(spending)
+
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 JUDGE = ["project", "judge"]

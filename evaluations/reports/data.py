@@ -21,8 +21,7 @@ from evaluations.models.query_arrays import (
     ids_of_key,
     two_ids,
 )
-from evaluations.reports.ratings.human_scores import human_scores
-from evaluations.reports.ratings.weights import with_weights
+from evaluations.reports.ratings.human_scores import human_scores, with_weights
 from geval.reports.data import ReportData, in_sessions
 from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions

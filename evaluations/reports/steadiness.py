@@ -10,7 +10,7 @@ from django.db.models.functions import MD5, Cast
 from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, StudyKind
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
-from evaluations.reports.ratings.weights import weighted_scores
+from evaluations.reports.ratings.human_scores import weighted_scores
 from geval.llm.parsing import Rating
 from geval.llm.reply_json import choices_from_json
 from geval.llm.structured import read_rating

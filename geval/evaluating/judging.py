@@ -3,23 +3,29 @@ same prompts, parsers, scoring and pacing as a site's workers."""
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from geval.evaluating.caller import Caller
 from geval.evaluating.kept_answers import KeptAnswers
 from geval.evaluating.outputs import JudgedOutput
 from geval.evaluators.base import Item
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
+from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.in_flight import InFlight
 from geval.llm.judge_settings import JudgeSettings, usual_temperature
 from geval.llm.judgement import JudgeQuestion
+from geval.llm.metering import CallUsage, ask_counted
+from geval.llm.pacer import Pacer
+from geval.llm.pacing import Pace, PacingTurn, WorkerReport
 from geval.llm.parsing import Failure, Reason
 from geval.llm.probe import Findings, probe_model
 from geval.llm.prompts import PromptParts, needs_steps
+from geval.llm.replies import Reply
 from geval.llm.request_settings import Mode, RequestSettings
 from geval.llm.requests import Request, request_key
 from geval.llm.scoring import Scored
@@ -27,6 +33,52 @@ from geval.llm.server_fit import LearnedFit
 from geval.llm.stopping import FailuresInARow, FirstItems
 from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import StepsError, read_steps
+
+
+class Caller:
+    """`spent` counts what calls used.
+
+    A site's workers share a pace in their database; here there is a single caller with its own.
+
+    Args:
+        most: the limit of concurrent calls.
+        characters_each: estimated length of a prompt, for limits on tokens.
+    """
+
+    def __init__(self, client: Client, *, most: int, characters_each: int) -> None:
+        self.spent = CallUsage()
+        self._client = client
+        self._pace = Pace()
+        self._in_flight = InFlight(most)
+        self._pacer = Pacer(
+            self._exchange, self._look, tokens_each=estimated_tokens(characters_each), most=most
+        )
+
+    async def call(self, request: Request) -> Reply:
+        """Make a call as soon as it may be sent.
+
+        Raises:
+            EndpointError: the endpoint answered with an error, or not at all.
+        """
+        async with self._in_flight.call() as flight:
+            number = await self._pacer.turn()
+            try:
+                await flight.leave()
+                reply = await ask_counted(self._client, request, self.spent)
+            except BaseException as error:
+                self._pacer.ended(number, error)
+                raise
+        self._pacer.ended(number, limits=reply.limits)
+        return reply
+
+    async def _exchange(self, seen: WorkerReport, wanted: int) -> PacingTurn:
+        now = time.monotonic()
+        self._pace, slots = self._pace.learned(seen, now).reserved(wanted, now)
+        return PacingTurn(self._pace, slots, now)
+
+    async def _look(self) -> Pace:
+        return self._pace
+
 
 # Rate limits are waited for; the user can stop the program and continue later.
 PATIENT = RetryPolicy(rate_limit_patience=1800)

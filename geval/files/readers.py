@@ -6,7 +6,9 @@ column `winner`), raw replies (`all_responses`), and the objects of the G-Eval a
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +46,40 @@ from geval.files.score_records import (
     score_rows,
     wide_rows,
 )
-from geval.files.sibling_requests import SiblingRequests
 from geval.files.tools import Tool, tool_of
+from geval.files.tools.batches import REQUEST, is_request, is_result
 from geval.files.tools.parts import Reading
 from geval.files.unused import WatchedRecord, holds_something
+
+
+class SiblingRequests:
+    """Requests by their `custom_id`; files are read when the first result needs one."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = files
+
+    def put_into(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Add the request that a result answers; any other record stays unchanged."""
+        if not is_result(record):
+            return record
+        name = record["custom_id"]
+        request = self._by_name.get(name) if isinstance(name, str) else None
+        return record if request is None else {**record, REQUEST: request}
+
+    @cached_property
+    def _by_name(self) -> dict[str, Mapping[str, Any]]:
+        by_name: dict[str, Mapping[str, Any]] = {}
+        for path in self.files:
+            with suppress(*UNREADABLE), open_packed(path) as raw:
+                records = records_of(raw, path.name, FileErrors(most=0))
+                if not isinstance(records, Objects):
+                    continue
+                for _, record in records.lines:
+                    if not is_request(record):
+                        break  # not a file of requests
+                    by_name[str(record["custom_id"])] = record
+        return by_name
+
 
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 

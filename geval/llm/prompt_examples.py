@@ -1,16 +1,62 @@
-"""Examples with people's ratings in a prompt: written, read, and left out for the document that
-they come from. Pure.
+"""Examples with people's ratings in a prompt: chosen by their words, written, read, and left out
+for the document that they come from. Pure.
 
-Blocks are searched from mark to mark, so that reading takes linear time.
+Blocks are searched from mark to mark, so that reading takes linear time. The most similar are
+found by BM25 (Robertson and Zaragoza, 2009, The Probabilistic Relevance Framework), with word
+weights that are never negative.
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from geval.llm.delimiting import has_tag
 from geval.llm.item_texts import Texts
-from geval.llm.nearest import by_likeness
+
+_WORD = re.compile(r"\w+")
+# Indexes that are cached; a run has one for each criterion.
+POOLS = 16
+# How soon a repeated word adds nothing (k1), and how much a text's length counts (b): the usual
+# values.
+K, B = 1.5, 0.75
+# Sums of the same numbers in another order differ in their last digits; treat them as equal.
+DIGITS = 9
+
+
+def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
+    """Return the indexes of a pool's texts, the most similar to `text` first; ties in the pool's
+    order."""
+    index = _index(pool)
+    scores = [0.0] * len(pool)
+    # A word of the text counts once, however often it occurs.
+    for word in set(_words(text)) & index.keys():
+        for place, score in index[word]:
+            scores[place] += score
+    return sorted(range(len(pool)), key=lambda place: -round(scores[place], DIGITS))
+
+
+@lru_cache(maxsize=POOLS)
+def _index(pool: tuple[str, ...]) -> dict[str, list[tuple[int, float]]]:
+    """Return for each word the indexes of the texts that contain it, each with what it adds to the
+    score."""
+    texts = [Counter(_words(text)) for text in pool]
+    lengths = [text.total() for text in texts]
+    having = Counter(word for text in texts for word in text)
+    index: dict[str, list[tuple[int, float]]] = {word: [] for word in having}
+    for place, text in enumerate(texts):
+        damping = K * (1 - B + B * lengths[place] * len(pool) / sum(lengths)) if text else 0.0
+        for word, count in text.items():
+            rarity = math.log(1 + (len(pool) - having[word] + 0.5) / (having[word] + 0.5))
+            index[word].append((place, rarity * count / (count + damping)))
+    return index
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
 
 EXAMPLES_HEADING = "Examples, rated by people:"
 # Characters of each text of an example; the rest is cut.

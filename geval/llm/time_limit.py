@@ -1,5 +1,5 @@
-"""The time limit of a call to an endpoint: a configured one, or one that follows the server's
-speed. Pure; the only place with this rule.
+"""Time limits: of a call to an endpoint, a configured one or one that follows the server's speed,
+and of a question with all its calls and retries. Pure; the only place with these rules.
 
 Without a configured limit a call may take
 
@@ -12,7 +12,12 @@ about a minute, and a slow self-hosted server, whose calls wait for each other, 
 needs after a call or two.
 """
 
+import asyncio
 from collections import deque
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from geval.llm.errors import EndpointError, ErrorKind
 
 DEFAULT_SECONDS = 60.0
 SECONDS_A_TOKEN = 0.2
@@ -55,3 +60,30 @@ class TimeLimit:
     def note_missed(self, limit: float) -> None:
         """Record that a call exceeded this limit. Calls sent with the same limit count once."""
         self._missed = max(self._missed, limit)
+
+
+# Somebody waits for the answer, and calls with their retries could take far longer.
+PATIENCE_SECONDS = 120.0
+Result = TypeVar("Result")
+
+
+def ask_within_patience(
+    question: Coroutine[Any, Any, Result], base_url: str, *, seconds: float = PATIENCE_SECONDS
+) -> Result:
+    """Await the answer to a question.
+
+    Raises:
+        EndpointError: it took too long, or the question failed.
+    """
+
+    async def ask() -> Result:
+        async with asyncio.timeout(seconds):
+            return await question
+
+    try:
+        return asyncio.run(ask())
+    except TimeoutError:
+        raise EndpointError(
+            ErrorKind.TIMEOUT,
+            f"{base_url} had not answered everything after {seconds:.0f} seconds.",
+        ) from None

@@ -20,10 +20,9 @@ from geval.files.value_summary import ValueSummary, guess_of_values
 from geval.files.word_ratings import WordNotes
 from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData, in_sessions
-from geval.reports.human_scores import HumanScores, Rater, human_scores_of
+from geval.reports.human_scores import HumanScores, Rater, Sampled, human_scores_of
 from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
-from geval.reports.weights import Sampled
 from geval.statistics.arrays import Outputs
 from geval.statistics.bias import Family
 from geval.statistics.scales import Scale, ScaleGuess, usual_scale_for

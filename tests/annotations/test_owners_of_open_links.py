@@ -17,7 +17,7 @@ from annotations.models import Assignment, Campaign, OpenLink, Participant, Rati
 from annotations.open_links.outcomes import why_not_a_way_back
 from annotations.planning.campaigns import open_campaign
 from evaluations.models import AuditEntry, Project
-from evaluations.reports.ratings.participants import participants_as_csv, participants_as_jsonl
+from evaluations.reports.ratings.downloads import participants_as_csv, participants_as_jsonl
 from tests.annotations.test_open_links import Person, page
 
 pytestmark = pytest.mark.django_db

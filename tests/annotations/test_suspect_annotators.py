@@ -8,8 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotations.models import Annotator, Assignment, AssignmentState, Campaign, Seat
-from annotations.results.progress import campaign_progress
-from annotations.results.suspects import find_suspicions
+from annotations.results.progress import campaign_progress, find_suspicions
 from benchmarks.chance import simulate
 from evaluations.models import Project
 from geval.files.answers.numbers import values

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assurance.disagreements.topic_words import _words_of
+from assurance.disagreements.numbers import _words_of
 from assurance.improving import looking
 from assurance.instrument import studies
 from assurance.instrument.studies import StudyError, make_study

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from geval_site.embedded.account import AccountError, system_account
+from geval_site.embedded.runner import AccountError, system_account
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes accounts")
 MAKE = (
-    "import sys; from geval_site.embedded.account import system_account;"
+    "import sys; from geval_site.embedded.runner import system_account;"
     " print(system_account(sys.argv[1]).pw_uid)"
 )
 

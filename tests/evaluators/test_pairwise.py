@@ -188,7 +188,7 @@ def test_without_preferences_of_people_it_is_said_what_to_do(
 def test_the_report_sets_its_choices_beside_peoples(
     compared: Project, start_standin: Callable[..., object]
 ) -> None:
-    from evaluations.reports.comparisons import leaderboards
+    from evaluations.reports.report import leaderboards
     from evaluations.reports.serving.live import live_data
 
     run = run_of(compared, start_standin)

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geval.texts.formatting.indenting import DEEPEST, indented
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, language_of, looks_like
-from geval.texts.formatting.showing import MOST_CELLS, MOST_LETTERS, shown
+from geval.texts.formatting.showing import DEEPEST, MOST_CELLS, MOST_LETTERS, indented, shown
 
 VALUES = st.recursive(
     st.none()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.models import Project, StudyKind
-from evaluations.projects.archive.checking import check_of
+from evaluations.projects.archive.read import check_of
 from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from geval.files.archive.errors import WrongValueError
 from geval.files.archive.manifest import FILES, FORMAT, VERSION

@@ -21,7 +21,7 @@ from evaluations.judging.runs.errands import (
 )
 from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
 from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.patience import ask_within_patience
+from geval.llm.time_limit import ask_within_patience
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 from tests.silence import silent_server

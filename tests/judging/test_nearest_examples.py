@@ -6,8 +6,7 @@ from collections import Counter
 import pytest
 
 from geval.llm.item_texts import Texts
-from geval.llm.nearest import by_likeness
-from geval.llm.prompt_examples import example_block, longest_filled, read_examples
+from geval.llm.prompt_examples import by_likeness, example_block, longest_filled, read_examples
 from geval.llm.prompts import PromptParts, compose_template, render
 from geval.statistics.scales import Scale
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geval.llm.overload import VAIN_ANSWERS, Capacity
+from geval.llm.in_flight import VAIN_ANSWERS, Capacity
 
 
 class Server:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.db import transaction
 
-from evaluations.judging.runs import leases, results, writing
+from evaluations.judging.runs import calling, leases, results
 from evaluations.judging.runs.lifecycle import (
     cancel_run,
     close_if_finished,
@@ -136,7 +136,7 @@ def test_lines_of_a_worker_have_its_name_and_all_ids(
 def test_what_holds_a_run_back_is_said_again_and_again(
     small_project: Project, make_judge: MakeJudge, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "SLOWNESS_SECONDS", 0.3)
+    monkeypatch.setattr(calling, "SLOWNESS_SECONDS", 0.3)
     judge = make_judge(small_project, use_steps=False)
     judge.endpoint.requests_per_minute = 10  # type: ignore[union-attr]
     judge.endpoint.save()  # type: ignore[union-attr]
@@ -154,7 +154,7 @@ def test_what_holds_a_run_back_is_said_again_and_again(
 def test_nothing_is_said_of_a_run_that_nothing_holds_back(
     small_project: Project, make_judge: MakeJudge, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "SLOWNESS_SECONDS", 0.1)
+    monkeypatch.setattr(calling, "SLOWNESS_SECONDS", 0.1)
     judge = make_judge(small_project, "--latency", "0.3", use_steps=False, concurrency=4)
     run = start_run(judge, list(small_project.criteria.all()))
 

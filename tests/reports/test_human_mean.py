@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from annotations.models import Annotator, Rating
-from evaluations.judging.runs.corpus_view import corpus_for
+from evaluations.judging.runs.local import corpus_for
 from evaluations.models import CandidateOutput, EvaluationRun, Project
 from evaluations.pages.browsing import browse
 from evaluations.pages.runs.item import item_view

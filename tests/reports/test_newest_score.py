@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from annotations.planning.selection import scores_on_scale
-from evaluations.judging.runs.corpus_view import corpus_for
+from evaluations.judging.runs.local import corpus_for
 from evaluations.models import CandidateOutput, EvaluationRun, PairScore, Project, Score
 from evaluations.models.newest_scores import newest_scores
 from evaluations.pages.side_by_side import side_by_side

@@ -9,19 +9,19 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.runs import call_parts, serving
+from evaluations.judging.runs import serving
 from evaluations.judging.runs.accounts import read_account
-from evaluations.judging.runs.call_parts import (
+from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
+from evaluations.judging.runs.scheduling import choose_run
+from evaluations.judging.runs.serving import (
     CallingSlot,
     divide_calls,
     end_calls,
     grant_calls,
     part_of_limit,
     parts_of_judges,
+    work_on_runs,
 )
-from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
-from evaluations.judging.runs.scheduling import choose_run
-from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState, WorkerSlot
@@ -221,7 +221,7 @@ def test_a_single_call_goes_from_slot_to_slot(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slots = serve(limited(small_project, make_judge, 1), slots=2)
-    monkeypatch.setattr(call_parts, "TURN_SECONDS", 0.05)
+    monkeypatch.setattr(serving, "SHARED_CALL_SECONDS", 0.05)
     served = set()
     until = time.monotonic() + 30
 

@@ -7,9 +7,8 @@ from django.test import Client
 
 from evaluations.judging.runs import outgoing
 from evaluations.judging.runs.accounts import account_of, read_account
-from evaluations.judging.runs.quota import allowed_rate, close, exchange, known_pace
+from evaluations.judging.runs.quota import allowed_rate, close, exchange, in_words, known_pace
 from evaluations.judging.runs.starting import start_run
-from evaluations.judging.runs.waits import in_words
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from geval.llm.pacing import Sign, WorkerReport

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from evaluations.judging.runs import writing
-from evaluations.judging.runs.waits import Wait
-from evaluations.judging.runs.writing import Writer
+from evaluations.judging.runs import calling
+from evaluations.judging.runs.calling import Writer
+from evaluations.judging.runs.quota import Wait
 
 
 class Bench:
@@ -50,7 +50,7 @@ class Bench:
 
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "FLUSH_SECONDS", 0)
+    monkeypatch.setattr(calling, "FLUSH_SECONDS", 0)
 
 
 async def stores(first: int, arriving: list[int], *, ends: bool = False) -> list[object]:

@@ -246,7 +246,7 @@ def test_a_run_that_workers_are_lost_with_while_they_prepare_it_pauses(
     def dies(*_args: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr("evaluations.judging.runs.preparing.missing_steps", dies)
+    monkeypatch.setattr("evaluations.judging.runs.worker.missing_steps", dies)
     run = started(make_judge(small_project, use_steps=False))
 
     for _ in range(3):

@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import serving
-from evaluations.judging.runs.call_parts import grant_calls
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.scheduling import choose_run, waiting_run
-from evaluations.judging.runs.serving import ServingTurn, work_on_runs
+from evaluations.judging.runs.serving import ServingTurn, grant_calls, work_on_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.management.upkeep import JOBS

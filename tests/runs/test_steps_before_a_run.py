@@ -40,7 +40,7 @@ def in_a_thread(run: EvaluationRun, worker: str) -> threading.Thread:
 def short_lease(monkeypatch: pytest.MonkeyPatch) -> datetime.timedelta:
     lease = datetime.timedelta(seconds=1)
     monkeypatch.setattr("evaluations.judging.runs.lifecycle.PREPARE_LEASE", lease)
-    monkeypatch.setattr("evaluations.judging.runs.preparing.PREPARE_LEASE", lease)
+    monkeypatch.setattr("evaluations.judging.runs.worker.PREPARE_LEASE", lease)
     return lease
 
 

@@ -18,7 +18,7 @@ from evaluations.judging.judges.judges import (
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, MonthlySpending, Project
-from evaluations.operations.spending import spending_by_judge
+from evaluations.operations.metrics import spending_by_judge
 from tests.server_shapes import CACHED, SHAPES, THOUGHT, ShapedServer, shaped_server
 
 pytestmark = pytest.mark.django_db(transaction=True)

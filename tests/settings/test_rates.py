@@ -17,8 +17,8 @@ from django.test import Client, override_settings
 from evaluations.management import upkeep
 from evaluations.models import ApiToken, Project, RequestCount
 from evaluations.models.tokens import new_token
-from evaluations.web.gate import rates
-from evaluations.web.gate.rates import seconds_to_wait
+from evaluations.web.gate import refusals
+from evaluations.web.gate.refusals import seconds_to_wait
 from geval_site import environment
 
 pytestmark = pytest.mark.django_db
@@ -26,10 +26,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _few() -> Iterator[None]:
-    rates.forget()
+    refusals.forget()
     with override_settings(REQUEST_RATE="2/h"):
         yield
-    rates.forget()
+    refusals.forget()
 
 
 def test_pages_say_it_and_count_each_user(make_user: Callable[..., User]) -> None:
@@ -94,10 +94,10 @@ def test_processes_never_allow_more_than_the_rate_together(rate: str) -> None:
     most = int(rate[:-2])
     allowed = 0
     for process in range(4):
-        rates.forget()  # as another process does not know
+        refusals.forget()  # as another process does not know
         allowed += sum(seconds_to_wait("anna", rate) == 0 for _ in range(most // (3 + process) + 1))
 
-    rates.forget()
+    refusals.forget()
     allowed += sum(seconds_to_wait("anna", rate) == 0 for _ in range(most))
 
     shares_of_others = 4 * (most // 100)
@@ -135,7 +135,7 @@ def test_the_next_window_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     waits = [seconds_to_wait("anna", "2/h") for _ in range(3)]
     RequestCount.objects.update(ends_at=time.time() - 1)
     later = time.monotonic() + waits[-1] + 1
-    monkeypatch.setattr(rates.time, "monotonic", lambda: later)
+    monkeypatch.setattr(refusals.time, "monotonic", lambda: later)
 
     assert waits[:2] == [0, 0]
     assert seconds_to_wait("anna", "2/h") == 0
@@ -150,7 +150,7 @@ def test_a_machine_whose_clock_is_wrong_counts_with_the_others(
     with monkeypatch.context() as wrong:
         wrong.setattr(time, "time", lambda: begun + hours * 3600)
         waits = [seconds_to_wait("anna", "2/h")]
-    rates.forget()
+    refusals.forget()
 
     waits += [seconds_to_wait("anna", "2/h") for _ in range(2)]
 
@@ -161,7 +161,7 @@ def test_a_machine_whose_clock_is_wrong_counts_with_the_others(
 def test_a_window_that_a_wrong_clock_has_opened_does_not_count() -> None:
     seconds_to_wait("anna", "2/h")
     RequestCount.objects.update(ends_at=time.time() + 86_400, taken=2)
-    rates.forget()
+    refusals.forget()
 
     assert [seconds_to_wait("anna", "2/h") for _ in range(2)] == [0, 0]
 

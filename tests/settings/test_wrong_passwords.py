@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.management import upkeep
-from evaluations.web.gate import rates
+from evaluations.web.gate import refusals
 
 pytestmark = pytest.mark.django_db
 MakeUser = Callable[..., User]
@@ -22,9 +22,9 @@ TOKEN = "AUrLpYutdikl5eNuJB78gevgv"
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    rates.forget()
+    refusals.forget()
     yield
-    rates.forget()
+    refusals.forget()
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_sign_ins_are_not_listed_with_their_addresses(kim: User) -> None:
 def test_an_address_that_tries_many_names_is_asked_to_wait(
     page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rates, "ATTEMPT_RATE", "60/d")  # a minute may end meanwhile
+    monkeypatch.setattr(refusals, "ATTEMPT_RATE", "60/d")  # a minute may end meanwhile
     answers = [
         Client().post(page, {"username": f"name {number}", "password": "p", "email": "none"})
         for number in range(61)

@@ -17,8 +17,7 @@ import pytest
 
 from geval.files.backups.container import verify
 from geval.files.backups.errors import BackupError
-from geval_site.embedded.account import system_account
-from geval_site.embedded.runner import SYSTEM_USER
+from geval_site.embedded.runner import SYSTEM_USER, system_account
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess, free_port
 from tests.sites_of_their_own import temporary_folder

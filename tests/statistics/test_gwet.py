@@ -11,8 +11,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.gwet import Gwet, gwet
 from geval.statistics.jackknife import LeftOut
+from geval.statistics.reliability import Gwet, gwet
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import rated
 

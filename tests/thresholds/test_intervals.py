@@ -8,8 +8,8 @@ from geval.reports.verdicts.analysis import JudgeInput, View, analyse_judge
 from geval.statistics.agreement import Measurement, coincidences
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.correlation import coefficients_by_document
-from geval.statistics.gwet import gwet
 from geval.statistics.jackknife import LeftOut, correlation_interval, summary_interval
+from geval.statistics.reliability import gwet
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray

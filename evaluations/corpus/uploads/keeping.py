@@ -1,8 +1,11 @@
-"""Store uploaded files in the database until they are loaded, readable by every worker."""
+"""Store uploaded files in the database until they are loaded, readable by every worker, and their
+progress, which is written on a separate connection because a load is one long transaction.
+"""
 
 import contextlib
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, connections, transaction
+from django.utils import timezone
 
 from evaluations.corpus.recognised import known_names, remember_columns
 from evaluations.models import Project, Upload, UploadFile, UploadPart
-from geval.files.file_names import name_among
 from geval.files.mapping import problems_of
 from geval.files.packed import Counter
 from geval.files.readers import InputFile
-from geval.files.recognised import input_file, recognise_file
+from geval.files.recognised import input_file, name_among, recognise_file
 from geval.files.refused import without
 
 # PostgreSQL and its client hold a whole value in memory.
@@ -155,3 +158,56 @@ def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 cleared += 1
     return cleared
+
+
+# Far below `SILENT_SECONDS`, after which the worker counts as dead.
+EVERY_SECONDS = 0.5
+
+
+class ProgressWriter:
+    """A callback for the steps of a load; a thread writes the step and the bytes read to the
+    upload's row."""
+
+    def __init__(self, upload: Upload, counter: Counter) -> None:
+        self.upload = upload
+        self.counter = counter
+        self.step = ""
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+
+    def __call__(self, step: str) -> None:
+        self.step = step
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop writing: from now on the work itself changes the row."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _write(self) -> None:
+        try:
+            while not self._ended.wait(EVERY_SECONDS):
+                Upload.objects.filter(pk=self.upload.pk).update(
+                    step=self.step, bytes_read=self.counter.count, beat_at=timezone.now()
+                )
+        finally:
+            connections.close_all()
+
+
+@contextmanager
+def writing_progress(upload: Upload, counter: Counter) -> Iterator[ProgressWriter]:
+    """Keep an upload's row up to date while it is processed.
+
+    Inside an outer transaction nothing is written: the row would be invisible to others, and the
+    second connection would wait for the first.
+    """
+    writer = ProgressWriter(upload, counter)
+    if not connection.in_atomic_block:
+        writer.start()
+    try:
+        yield writer
+    finally:
+        writer.close()

@@ -11,8 +11,13 @@ from django.utils import timezone
 
 from evaluations.corpus.refusing import load_rest
 from evaluations.corpus.store import load_files
-from evaluations.corpus.uploads.keeping import choose_sheet, files_of, problems_with, remember
-from evaluations.corpus.uploads.progress import writing_progress
+from evaluations.corpus.uploads.keeping import (
+    choose_sheet,
+    files_of,
+    problems_with,
+    remember,
+    writing_progress,
+)
 from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.disk import FULL, is_disk_full
 from evaluations.models.uploads import MOST_ATTEMPTS

@@ -10,9 +10,8 @@ from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.patience import ask_within_patience
 from geval.llm.requests import ChatRequest
-from geval.llm.time_limit import TimeLimit
+from geval.llm.time_limit import TimeLimit, ask_within_patience
 
 
 def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:

@@ -7,7 +7,7 @@ from evaluations.models import Endpoint
 from geval.llm.addresses import ForbiddenAddressError, likely_addresses
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.patience import ask_within_patience
+from geval.llm.time_limit import ask_within_patience
 
 # Somebody waits, and listing models needs no model to run.
 LIST_SECONDS = 5.0

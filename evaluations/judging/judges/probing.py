@@ -21,11 +21,10 @@ from geval.llm.item_texts import Texts
 from geval.llm.judge_settings import default_of
 from geval.llm.judgement import JudgeQuestion, question_on
 from geval.llm.parsing import Failure
-from geval.llm.patience import ask_within_patience
 from geval.llm.presets import presets
 from geval.llm.probe import Findings, probe_model
 from geval.llm.prompts import PromptError, PromptParts, compose_template
-from geval.llm.time_limit import TimeLimit
+from geval.llm.time_limit import TimeLimit, ask_within_patience
 
 # Longer than for other errands: a probe makes several calls, some with a reasoning budget.
 PROBE_PATIENCE_SECONDS = 600.0

@@ -2,7 +2,7 @@
 leaves.
 
 Shared by workers that call an endpoint (worker.py), compute (local.py), prepare a run
-(preparing.py) or process its batches (batches.py).
+(worker.py) or process its batches (batches.py).
 """
 
 import asyncio

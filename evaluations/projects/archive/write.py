@@ -17,7 +17,7 @@ from evaluations.projects.archive.rows import (
     ARCHIVED_PROBABILITIES,
     select,
 )
-from evaluations.reports.ratings.weights import stated_probabilities
+from evaluations.reports.ratings.human_scores import stated_probabilities
 from geval.files.archive.manifest import FILES, SHOWN_AS, ArchiveManifest, write_manifest
 from geval.files.archive.record_file import RecordFile
 from geval.files.archive.record_lines import as_line

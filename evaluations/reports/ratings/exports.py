@@ -14,7 +14,7 @@ from django.db import connections, transaction
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.reports.ratings.answers import ANSWERS, DECISIONS, answer_records, decision_records
-from evaluations.reports.ratings.weights import stated_probabilities
+from evaluations.reports.ratings.human_scores import stated_probabilities
 from geval.texts.spreadsheets import csv_line
 
 RATINGS = (

@@ -16,9 +16,9 @@ from evaluations.judging.runs.lifecycle import (
     resume_run,
     steps_written,
 )
+from evaluations.judging.runs.quota import allowed_pace
 from evaluations.judging.runs.starting import RunRequest, remainder_run, start_remainder, start_run
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
-from evaluations.judging.runs.waits import allowed_pace
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs.progress import run_progress

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from geval.reports.drawings.letters import TEXT, fitting, width_of
 from geval.reports.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers, Tally
 from geval.reports.drawings.shapes import (
     JUDGE,
     PEOPLE,
+    TEXT,
     WIDTH,
     Box,
     Dot,
@@ -20,6 +20,8 @@ from geval.reports.drawings.shapes import (
     Mark,
     Shape,
     Words,
+    fitting,
+    width_of,
 )
 from geval.statistics.scales import short
 from geval.texts.numbers import counted, signed, thin

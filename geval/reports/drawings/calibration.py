@@ -5,9 +5,20 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from geval.reports.drawings.letters import TEXT, width_of, wrapped
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.reports.drawings.shapes import JUDGE, WIDTH, Box, Dot, Drawing, Line, Shape, Words
+from geval.reports.drawings.shapes import (
+    JUDGE,
+    TEXT,
+    WIDTH,
+    Box,
+    Dot,
+    Drawing,
+    Line,
+    Shape,
+    Words,
+    width_of,
+    wrapped,
+)
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import short
 from geval.texts.numbers import in_brackets, signed, thin

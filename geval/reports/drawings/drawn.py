@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from geval.reports.drawings.bubbles import bubbles
 from geval.reports.drawings.calibration import calibration
-from geval.reports.drawings.forest_plot import forest_plot
+from geval.reports.drawings.forest import forest_plot
 from geval.reports.drawings.matrix import matrix
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from geval.reports.drawings.precision import precision

@@ -2,9 +2,19 @@
 
 from collections.abc import Iterable
 
-from geval.reports.drawings.letters import TEXT, width_of, wrapped
 from geval.reports.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
-from geval.reports.drawings.shapes import JUDGE, PEOPLE, WIDTH, Box, Drawing, Shape, Words
+from geval.reports.drawings.shapes import (
+    JUDGE,
+    PEOPLE,
+    TEXT,
+    WIDTH,
+    Box,
+    Drawing,
+    Shape,
+    Words,
+    width_of,
+    wrapped,
+)
 from geval.texts.numbers import two_decimals
 
 LINE, ROW = 12.0, 22.0

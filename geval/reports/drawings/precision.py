@@ -6,9 +6,18 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from geval.reports.drawings.letters import fitting, width_of
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.reports.drawings.shapes import JUDGE, WIDTH, Dot, Drawing, Line, Shape, Words
+from geval.reports.drawings.shapes import (
+    JUDGE,
+    WIDTH,
+    Dot,
+    Drawing,
+    Line,
+    Shape,
+    Words,
+    fitting,
+    width_of,
+)
 from geval.statistics.projection import documents_for, half_width_with
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PROMISE
 from geval.texts.numbers import counted, thin

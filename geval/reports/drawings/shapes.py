@@ -1,12 +1,110 @@
-"""The elements of a figure: lines, marks, boxes and texts, with positions from the top left.
+"""The elements of a figure: lines, marks, boxes and texts, with positions from the top left, and
+the widths of texts. Pure.
 
 A unit is a quarter of a millimetre in print. Colours are named by their role: one ink and its
 greys, and one colour for judges; pages use the theme's values, downloads those for paper.
 """
 
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from geval.reports.drawings.letters import TEXT
+# The size of most texts, in the units of a drawing.
+TEXT = 11.0
+# Advance widths of Arial and of Arimo, in thousandths of the size, from the blank to the tilde.
+_ASCII = (
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+)  # fmt: skip
+# The same for bold letters.
+_BOLD = (
+    278, 333, 474, 556, 556, 889, 722, 238, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 333, 333, 584, 584, 584, 611, 975, 722, 722, 722, 722, 667,
+    611, 778, 722, 278, 556, 722, 611, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+    667, 611, 333, 278, 333, 584, 556, 333, 556, 611, 556, 611, 556, 333, 611, 611, 278, 278, 556,
+    278, 889, 611, 611, 611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584,
+)  # fmt: skip
+_SIGNS = {"−": 584, "±": 549, "–": 556, "…": 1000, "→": 1000, "\u202f": 200, "×": 584}
+# Widths of other letters by category: enough for Latin, Greek and Cyrillic.
+_CAPITAL, _OTHER, _IDEOGRAPH = 833, 660, 1000
+# A line with a letter that Arimo lacks is drawn entirely in a font that has it; Latin letters of
+# Noto Sans CJK and DejaVu Sans are up to a fifth wider in names.
+_FALLBACK = 1.2
+# Arimo has Latin, Greek, Cyrillic and Hebrew, which end here.
+_BEYOND = 0x0600
+# A name may be broken after these characters; anywhere if it has none.
+_BREAKS = " -_/:.,@"
+
+
+def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
+    """Return the width of a line of text, in the unit of `size`; for non-Latin scripts an upper
+    bound."""
+    widths = _BOLD if is_bold else _ASCII
+    has_fallback = any(ord(letter) >= _BEYOND and letter not in _SIGNS for letter in text)
+    wider = _FALLBACK if has_fallback else 1.0
+    return sum(_advance(letter, widths, wider) for letter in text) * size / 1000
+
+
+def is_measured(text: str) -> bool:
+    """Return whether the width of a text is known exactly."""
+    return all(letter in _SIGNS or " " <= letter <= "~" for letter in text)
+
+
+def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> str:
+    """Shorten a name in the middle to fit."""
+    if width_of(text, size, is_bold=is_bold) <= width:
+        return text
+    for kept in range(len(text) - 1, 0, -1):
+        end = kept // 3
+        short = f"{text[: kept - end]}…{text[len(text) - end :]}"
+        if width_of(short, size, is_bold=is_bold) <= width:
+            return short
+    return "…"
+
+
+def wrapped(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> list[str]:
+    """Wrap a text into lines that fit, without omitting anything."""
+    lines, line = [], ""
+    for piece in _pieces(text):
+        if line and width_of((line + piece).rstrip(), size, is_bold=is_bold) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+        while len(line) > 1 and width_of(line.rstrip(), size, is_bold=is_bold) > width:
+            most = next(
+                count
+                for count in range(len(line) - 1, 0, -1)
+                if count == 1 or width_of(line[:count], size, is_bold=is_bold) <= width
+            )
+            lines.append(line[:most])
+            line = line[most:]
+    return [*lines, line.rstrip()] if line.strip() or not lines else lines
+
+
+def _pieces(text: str) -> Iterable[str]:
+    begin = 0
+    for index, letter in enumerate(text):
+        if letter in _BREAKS:
+            yield text[begin : index + 1]
+            begin = index + 1
+    yield text[begin:]
+
+
+def _advance(letter: str, widths: tuple[int, ...], wider: float) -> float:
+    index = ord(letter) - 32
+    if 0 <= index < len(widths):
+        return widths[index] * wider
+    if letter in _SIGNS:
+        return _SIGNS[letter]
+    if unicodedata.combining(letter):
+        return 0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return _IDEOGRAPH
+    return _CAPITAL if letter.isupper() else _OTHER
+
 
 UNITS_PER_MM = 4
 # The widths of one and two columns in most journals and conferences.

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from geval.reports.drawings.letters import fitting, width_of
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
 from geval.reports.drawings.shapes import (
     JUDGE,
@@ -13,7 +12,9 @@ from geval.reports.drawings.shapes import (
     Line,
     Shape,
     Words,
+    fitting,
     ordinal,
+    width_of,
 )
 
 # More systems would not fit on a printed page.

@@ -41,7 +41,6 @@ from geval.statistics.correlation import (
     mean_of_documents,
     system_means,
 )
-from geval.statistics.gwet import Gwet, gwet
 from geval.statistics.jackknife import (
     LeftOut,
     correlation_interval,
@@ -57,7 +56,7 @@ from geval.statistics.pairwise import (
 )
 from geval.statistics.pass_fail import PassFail, pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
-from geval.statistics.reliability import Icc, cohen_kappa, fleiss_kappa, intraclass
+from geval.statistics.reliability import Gwet, Icc, cohen_kappa, fleiss_kappa, gwet, intraclass
 from geval.statistics.resampling import (
     MOST_GROUPS,
     RESAMPLES,

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from assurance.disagreements.numbers import project_patterns
-from assurance.disagreements.topic_words import topic_words
+from assurance.disagreements.numbers import project_patterns, topic_words
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.serving.live import live_data
 from geval.reports.gap_patterns import Patterns, documents_read, length_drawing

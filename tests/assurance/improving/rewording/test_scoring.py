@@ -11,7 +11,7 @@ from assurance.improving.adopting import adopt
 from assurance.improving.trials import Trials, spent_on
 from assurance.improving.work import SearchLimits
 from evaluations.judging.judges.probing import probe_endpoint
-from evaluations.judging.runs.explain import _request
+from evaluations.judging.runs.errands import _request
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
