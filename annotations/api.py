@@ -32,8 +32,7 @@ from evaluations.models.goals import LACKING
 from evaluations.reports.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.paging import Page, page_of
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, Page, page_of
 from geval.files.answers.gold import GoldError, gold_of_rows
 from geval.measuring.standing import GoalStanding
 from geval.pipelines.project_files.fields import PLAN, CampaignFields

@@ -13,8 +13,7 @@ from annotations.open_links.places import end_banned, remove_personal_data
 from annotations.open_links.settings import COLUMNS, LINES, change_settings, lines_of
 from annotations.results.payment import Payment, payment_file, payments
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.paging import Page, page_of
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, Page, page_of
 
 router = Router()
 CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.consensus import dawid_skene
 from geval.statistics.latent_classes import LatentClasses, latent_classes
 from geval.statistics.mace import mace
 from geval.statistics.rater_effects import many_facets

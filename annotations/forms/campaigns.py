@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
-from annotations.forms.goal_fields import GOAL, GoalFields
+from annotations.forms.plans import GOAL, GoalFields
 from annotations.models import Campaign, CampaignState
 from annotations.planning.drafts import Draft, free_name, save_goal
 from annotations.planning.known_answers import ids_by_name

@@ -10,9 +10,9 @@ from cachetools.keys import hashkey
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
-from annotations.results.comparable_values import COMPARABLE
+from annotations.results.adjudication import COMPARABLE
 from evaluations.models.improving import withheld_documents
-from geval.files.answers.numbers import as_array
+from geval.files.answers.pairs import as_array
 from geval.reports.campaign_progress import (
     AnnotatorProgress,
     CampaignProgress,

@@ -8,7 +8,7 @@ import numpy as np
 
 from annotations.models import Annotator, Assignment, AssignmentState, ItemKind
 from evaluations.models.improving import withheld_documents
-from geval.files.answers.numbers import values
+from geval.files.answers.pairs import values
 from geval.statistics.reliability import cohen_kappa
 from geval.statistics.types import Estimate
 

@@ -7,8 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
 
-from annotations.forms.goal_fields import GOAL
-from annotations.forms.plans import PlanForm
+from annotations.forms.plans import GOAL, PlanForm
 from annotations.goals.plans import PlanRequest, other_pilots
 from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Judge, Project

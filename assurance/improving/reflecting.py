@@ -9,8 +9,8 @@ from django.db import transaction
 from assurance.improving.trials import Leaving, LeftError, Trials, renew_search
 from evaluations.judging.judges.clients import ask_model
 from evaluations.models import Proposal, Search
+from evaluations.people.counting import add_money
 from evaluations.people.limits import money_left, money_reached
-from evaluations.people.spending import add_money
 from geval.evaluators.wording import LONGEST_PART
 from geval.llm.cost import cost, most_tokens
 from geval.llm.errors import EndpointError

@@ -7,8 +7,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from assurance.two_judges.costs import priced_judge
-from assurance.two_judges.parts import PAIR, TESTS
+from assurance.two_judges.parts import PAIR, TESTS, priced_judge
 from assurance.two_judges.probabilities import judges_with_probabilities
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of

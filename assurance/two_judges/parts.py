@@ -1,13 +1,19 @@
-"""Numbers and tests of two judges in a project, as parts of pages; the library computes them
-(`geval/reports/pair_numbers.py`, `pair_tests.py`)."""
+"""Numbers and tests of two judges in a project, and a judge's price in relation to its agreement,
+as parts of pages; the library computes them (`geval/reports/pair_numbers.py`, `pair_tests.py`).
+"""
 
 from collections.abc import Iterable
 
+from django.db.models import Avg, Count, Q
+
 from assurance.two_judges.probabilities import ProbabilityNumbers, probabilities_of_view
-from evaluations.models import Judge, Project
+from evaluations.models import ItemState, Judge, ModelReply, Project, RunItem
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.parts import PageParts, part_of_page
+from geval.llm.parsing import Reason
+from geval.reports.costs import JudgeAnswers, JudgeCost
 from geval.reports.data import ReportData
+from geval.reports.dearer import PricedJudge
 from geval.reports.pair_numbers import PairNumbers, first_outputs, pair_numbers
 from geval.reports.pair_tests import PairTests, pair_tests
 from geval.reports.pair_view import PairView, read_pair_view
@@ -39,3 +45,26 @@ PAGES = (
     PageParts("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
     PageParts("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
 )
+
+
+# Number of replies over which the mean response time is taken.
+TIMED_REPLIES = 10_000
+
+
+def priced_judge(judge: Judge, cost: JudgeCost) -> PricedJudge:
+    """Return a judge as its price is compared with its agreement."""
+    money = None if cost.money is None else float(cost.money)
+    return PricedJudge(judge.label, money, judge.request_options)
+
+
+def answers_of(judge: Judge) -> JudgeAnswers:
+    """Return how often and how fast a judge answered, over all its runs."""
+    items = RunItem.objects.filter(run__in=judge.runs.counting()).order_by()
+    counted = items.filter(state__in=(ItemState.DONE, ItemState.FAILED)).aggregate(
+        all=Count("pk"),
+        failed=Count("pk", filter=Q(state=ItemState.FAILED)),
+        declined=Count("pk", filter=Q(state=ItemState.FAILED, reason=Reason.REFUSAL)),
+    )
+    replies = items.exclude(reply=None).values("reply")[:TIMED_REPLIES]
+    timed = ModelReply.objects.filter(pk__in=replies).aggregate(mean=Avg("seconds"))
+    return JudgeAnswers(counted["all"], counted["failed"], counted["declined"], timed["mean"])

@@ -4,9 +4,8 @@ next to the calibration of their probabilities, and their costs."""
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from assurance.two_judges.costs import answers_of
 from assurance.two_judges.page import TwoJudges, two_judges
-from assurance.two_judges.parts import PROBABILITIES
+from assurance.two_judges.parts import PROBABILITIES, answers_of
 from assurance.two_judges.probabilities import ProbabilityNumbers, judges_with_probabilities
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.corpus.dependents import (
+from evaluations.corpus.removing import (
     DOCUMENT_HAS_DEPENDENTS,
     OUTPUT_HAS_DEPENDENTS,
     count_dependents,

@@ -1,5 +1,6 @@
 """Load files, all or nothing: rows are staged, compared with each other and the project, and
-merged; a dry run ends with an overview of the staged rows.
+merged; a dry run ends with an overview of the staged rows. On request what can be loaded is, and
+the rest is kept with the reasons.
 
 Rows stream through temporary tables by COPY, so that only keys are held in memory. Everything
 happens in one transaction; any error rolls it back. Existing records are kept and counted as
@@ -8,7 +9,7 @@ unchanged.
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -22,10 +23,18 @@ from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
 from geval.files.apart import read_apart
 from geval.files.limits import file_limits
-from geval.files.load_contents import CriterionContents, ExampleItem, ExampleScore, LoadContents
-from geval.files.load_results import LoadResult, LoadTally, UnusedColumn
+from geval.files.load_results import (
+    CriterionContents,
+    ExampleItem,
+    ExampleScore,
+    LoadContents,
+    LoadResult,
+    LoadTally,
+    UnusedColumn,
+)
 from geval.files.packed import stem_of
 from geval.files.readers import InputFile
+from geval.files.refused import RefusedRow, refused_rows, without_errors
 from geval.files.rows import (
     ConversationRow,
     FileDefaults,
@@ -273,3 +282,55 @@ def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generat
 
 
 __all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "LoadTally", "load_files"]
+
+
+# Ratings of a refused output are refused in the next pass, and so on; this ends after few passes,
+# or not at all.
+MOST_ROUNDS = 5
+# Refused rows stay in memory with their reasons; a file with more is in another format.
+MOST_REFUSED = 10_000
+
+
+@dataclass(frozen=True)
+class RestLoaded:
+    result: LoadResult
+    refused: list[RefusedRow]
+
+
+def load_rest(
+    project: Project,
+    files: Sequence[InputFile],
+    *,
+    about: LoadOptions,
+    dry_run: bool,
+    leave_out: bool,
+    watch: Callable[[str], None] = lambda _step: None,
+    most_errors: int = 100,
+) -> RestLoaded:
+    """Load files; with `leave_out`, skip the cells and rows that have errors.
+
+    Raises:
+        LoadError: there are errors that are not to be skipped, or that are not errors of rows.
+    """
+    whole, refused = files, list[FileError]()
+    for _ in range(MOST_ROUNDS if leave_out else 0):
+        try:
+            result = load_files(
+                project,
+                files,
+                about=about,
+                dry_run=dry_run,
+                most_errors=MOST_REFUSED,
+                watch=watch,
+            )
+        except LoadError as error:
+            if error.total > len(error.errors) or not all(refusal.line for refusal in error.errors):
+                raise
+            refused += error.errors
+            files = [without_errors(file, error.errors) for file in files]
+        else:
+            return RestLoaded(result, refused_rows(whole, refused))
+    result = load_files(
+        project, files, about=about, dry_run=dry_run, most_errors=most_errors, watch=watch
+    )
+    return RestLoaded(result, refused_rows(whole, refused))

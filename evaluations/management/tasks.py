@@ -19,11 +19,9 @@ from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.shift import worker_name
 from evaluations.management.base import bring_up_to_date
 from evaluations.management.heartbeat import leaving
-from evaluations.people.mails import send_invitation_mail
-from evaluations.people.passwords import send_reset_mails
+from evaluations.people.mails import send_invitation_mail, send_reset_mails
 from evaluations.people.waking import wake_for_webhooks
-from evaluations.people.webhooks.claiming import can_send_more
-from evaluations.people.webhooks.sending import send_due
+from evaluations.people.webhooks.sending import can_send_more, send_due
 from evaluations.reports.serving.worker import work_on_report
 from geval_site.databases import EMBEDDED
 from geval_site.embedded.errors import EmbeddedServerError

@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluations.judging.runs.trial import estimate_rest, unreadable
 from evaluations.models import EvaluationRun
-from evaluations.pages.runs.trial import TrialItem, trial_items
+from evaluations.pages.runs.item import TrialItem, trial_items
 from geval.texts.numbers import in_time
 from geval.texts.program import command
 

@@ -34,7 +34,7 @@ from evaluations.judging.runs.shift import ours, worker_name
 from evaluations.models import AccountBucket, AccountQuota, RequestCount, UpkeepJob
 from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.operations.retention import policy_of_site, tidy
-from evaluations.pages.runs.run_goals import end_runs_at_goals
+from evaluations.pages.runs.progress import end_runs_at_goals
 from evaluations.people.mails import unsent
 from evaluations.people.waking import (
     wake_for_errand,
@@ -44,7 +44,7 @@ from evaluations.people.waking import (
     wake_for_upload,
     wake_for_webhooks,
 )
-from evaluations.people.webhooks.claiming import can_send_more
+from evaluations.people.webhooks.sending import can_send_more
 from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.serving.worker import neglected_reports
 from geval_site.extensions import BEAT, HOUR, MINUTE, Job, Lane, extensions

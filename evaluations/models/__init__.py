@@ -3,8 +3,7 @@
 from evaluations.models.causes import GapCause
 from evaluations.models.certificates import Certificate
 from evaluations.models.changes import ScoreChange
-from evaluations.models.conversations import Conversation
-from evaluations.models.corpus import CandidateOutput, Document, System
+from evaluations.models.corpus import CandidateOutput, Conversation, Document, System
 from evaluations.models.counts import CountedEvent, EventCount
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand, ErrandState, StepsRequest

@@ -1,4 +1,6 @@
-"""Documents, systems, and the candidate outputs that systems wrote for documents."""
+"""Documents, the conversations that some of them share, systems, and the candidate outputs that
+systems wrote for documents.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,33 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import connection, models
 from django.urls import reverse
 
-from evaluations.models.conversations import Conversation
 from evaluations.models.project import Project
 from geval.llm.item_texts import Texts
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_from
+
+
+class Conversation(models.Model):
+    """The turns of a conversation, identified by their digest. It never changes, so several
+    documents can refer to it, each with a different rated turn."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="conversations")
+    digest = models.CharField(max_length=64)
+    turns = models.JSONField(default=list)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "digest"), name="conversation_once_per_project"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"conversation {self.pk}"
+
+    def read(self) -> tuple[Turn, ...]:
+        """Return all of its turns."""
+        return turns_from(self.turns)
+
 
 # Only the beginning of the source is read. A document's human mean is the mean over its outputs and
 # criteria of their human means; sorting computes the same from arrays.

@@ -35,7 +35,7 @@ class RunState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-# The purpose of a run that tries a judge on a few items (judging/runs/playground.py).
+# The purpose of a run that tries a judge on a few items (judging/runs/trial.py).
 PLAYGROUND = "playground"
 ACTIVE_STATES = (RunState.PREPARING, RunState.RUNNING)
 

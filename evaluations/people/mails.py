@@ -1,10 +1,13 @@
-"""Mails to people: shared functions, and invitations. Workers send them; nothing is sent without
-the setting `GEVAL_EMAIL_URL` or `GEVAL_EMAIL_BACKEND`."""
+"""Mails to people: shared functions, invitations, and new passwords. Workers send them; nothing is
+sent without the setting `GEVAL_EMAIL_URL` or `GEVAL_EMAIL_BACKEND`.
+"""
 
 import re
 from datetime import timedelta
+from hashlib import sha256
 
 from django.conf import settings
+from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
@@ -15,7 +18,7 @@ from django.utils import timezone, translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from evaluations.models import Invitation, Mail, PersonalSettings
+from evaluations.models import Invitation, Mail, PersonalSettings, RequestCount
 
 # A mail whose worker was lost is retried after a while, and abandoned after several attempts.
 TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
@@ -139,3 +142,18 @@ def save_settings(user: User, email: str, **mails: bool) -> None:
     user.email = email
     user.save(update_fields=["email"])
     PersonalSettings.objects.update_or_create(user=user, defaults=mails)
+
+
+# Per address, over all workers, because anyone who knows the address can request mails.
+MOST_MAILS, WITHIN_SECONDS = 5, 3600
+
+
+def send_reset_mails(email: str, *, domain: str, use_https: bool) -> None:
+    """Send a link to the account with that address, at most five per hour."""
+    address = sha256(f"password reset {email.lower()}".encode()).hexdigest()
+    sent, _left = RequestCount.objects.take(address, share=1, seconds=WITHIN_SECONDS)
+    if sent > MOST_MAILS:
+        return
+    form = PasswordResetForm({"email": email})
+    if form.is_valid():
+        form.save(domain_override=domain, use_https=use_https)

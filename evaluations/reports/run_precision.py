@@ -1,18 +1,57 @@
-"""The precision of a run's correlations, and when it will improve."""
+"""A run's results so far: the distribution of its scores, their agreement with people, how precise
+that is, and when it will be more.
+"""
 
 from collections.abc import Collection, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, Min, Q
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import EvaluationRun
 from evaluations.models.query_arrays import fetch_numbers
-from evaluations.reports.so_far import so_far
+from evaluations.reports.data import fill_judges
+from evaluations.reports.searched import searches_behind
+from evaluations.reports.serving.live import live_data
 from geval.reports.drawings.narrowing import narrowing_band
 from geval.reports.drawings.svg import as_page_part
-from geval.reports.so_far import CriterionSoFar, KnownSoFar, OpenItems, in_order, next_goal_in_words
+from geval.reports.so_far import (
+    CriterionSoFar,
+    KnownSoFar,
+    OpenItems,
+    ahead_of,
+    criterion_so_far,
+    in_order,
+    next_goal_in_words,
+)
 from geval.statistics.interval_by_documents import narrowing
+
+
+def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
+    """Return a run's current results on each of its criteria."""
+    criteria = run.judged_criteria()
+    # Scores for every criterion are shown with each.
+    criteria = criteria or list(run.project.criteria.all())
+    if not criteria:
+        return []
+    data = live_data(run.project)
+    tables = replace(data, judges={})
+    fill_judges(tables, [run.judge_id], [criterion.pk for criterion in criteria], run=run)
+    searches = searches_behind(run.project)
+    criteria_so_far = [
+        replace(
+            criterion_so_far(criterion, tables, run.judge_id, on_scale=run.judge.rates_on_scale),
+            is_seen=searches.made(criterion.pk, run.judge_id),
+        )
+        for criterion in criteria
+    ]
+    rival = run.goal_rival_id
+    if rival is None:
+        return criteria_so_far
+    return [
+        ahead_of(one, tables, run.judge_id, data.judges.get((one.pk, rival)))
+        for one in criteria_so_far
+    ]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ There = TypeVar("There")
 # As long as a site's web server lets a report take (`geval_site/web_server.py`).
 SECONDS = 120.0
 ATTEMPTS = 3
-# The most that the API allows (`evaluations/web/api/paging.py`).
+# The most that the API allows (`evaluations/web/api/schemas.py`).
 ITEMS_A_PAGE = 1000
 PASSING = frozenset({429, 502, 503, 504})
 PREFIX = "/api/v1"

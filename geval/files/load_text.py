@@ -6,8 +6,7 @@ from dataclasses import asdict
 
 import orjson
 
-from geval.files.load_contents import LoadContents
-from geval.files.load_results import LoadResult
+from geval.files.load_results import LoadContents, LoadResult
 from geval.files.questions import UploadQuestion
 from geval.files.rows import LoadError
 from geval.files.stated_options import wider_scales, written_columns

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from geval.files.load_contents import LoadContents
+from geval.files.load_results import LoadContents
 from geval.files.unused import Unused
 from geval.texts.spelling import storable
 

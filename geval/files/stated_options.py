@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from geval.files.cells import is_target_with_names
-from geval.files.load_contents import LoadContents
+from geval.files.load_results import LoadContents
 from geval.files.mapping import TARGETS
 from geval.statistics.scales import parsed_scale, usual_scale_for
 

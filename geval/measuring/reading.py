@@ -12,6 +12,7 @@ from typing import Any
 
 from geval.files import contradictions
 from geval.files.cells import CellColumn
+from geval.files.contradictions import ContradictionError, Repeats
 from geval.files.fields import SESSION
 from geval.files.limits import file_limits
 from geval.files.mapping import TARGETS, is_native, plain_names, problems_of
@@ -20,7 +21,6 @@ from geval.files.preview import Preview, preview_file
 from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
-from geval.files.repeats import ContradictionError, Repeats
 from geval.files.rows import (
     Columns,
     FileDefaults,

@@ -16,7 +16,7 @@ from geval.reports.options import ReportOptions
 from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.cache import remembered
-from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.consensus import dawid_skene
 from geval.statistics.latent_classes import LatentClasses, RaterCompetence, latent_classes
 from geval.statistics.mace import mace
 from geval.statistics.rater_effects import ManyFacets, RaterSeverity, many_facets

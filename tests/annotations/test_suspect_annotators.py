@@ -11,7 +11,7 @@ from annotations.models import Annotator, Assignment, AssignmentState, Campaign,
 from annotations.results.progress import campaign_progress, find_suspicions
 from benchmarks.chance import simulate
 from evaluations.models import Project
-from geval.files.answers.numbers import values
+from geval.files.answers.pairs import values
 from geval.statistics.chance_raters import against_chance, copies
 from tests.annotations.answered import many_documents
 

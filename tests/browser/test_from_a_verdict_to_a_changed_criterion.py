@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
+from evaluations.judging.runs.layout import USUAL_DOCUMENTS
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Project
 from tests.browser.clicks import Clicks

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from annotations.models import Rating
-from evaluations.corpus.refusing import RestLoaded, load_rest
-from evaluations.corpus.store import LoadOptions, LoadResult
+from evaluations.corpus.store import LoadOptions, LoadResult, RestLoaded, load_rest
 from evaluations.models import CandidateOutput, Document, Project
 from geval.files.readers import InputFile
 from geval.files.recognition import recognise

@@ -13,7 +13,7 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project, RunState, Webhook, WebhookEvent, WorkerHeartbeat
 from evaluations.models.sealing import seal
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.signing import new_secret
+from evaluations.people.webhooks.sending import new_secret
 from geval_site.queues import queue_names
 from tests.conftest import wait_until
 from tests.hostile.table import record

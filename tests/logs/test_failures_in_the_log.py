@@ -13,8 +13,7 @@ from evaluations.models import Project, Upload, Webhook, WebhookDelivery, Webhoo
 from evaluations.models.sealing import seal
 from evaluations.operations.pulse import Pulse
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.sending import RETRY_SECONDS, send_due
-from evaluations.people.webhooks.signing import new_secret
+from evaluations.people.webhooks.sending import RETRY_SECONDS, new_secret, send_due
 from evaluations.web.forms.uploads import initial_options
 from tests.conftest import OUTPUTS
 from tests.consumers import Consumer

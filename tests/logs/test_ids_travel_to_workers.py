@@ -20,7 +20,7 @@ from evaluations.models import (
 )
 from evaluations.models.sealing import seal
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.signing import new_secret
+from evaluations.people.webhooks.sending import new_secret
 from tests.conftest import wait_until
 from tests.logs.conftest import json_worker
 

@@ -27,7 +27,7 @@ from evaluations.models.sealing import seal
 from evaluations.models.tokens import digest_of
 from evaluations.people.members import invite
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.signing import new_secret
+from evaluations.people.webhooks.sending import new_secret
 from evaluations.web.api.app import api
 from evaluations.web.forms.uploads import initial_options
 

@@ -12,8 +12,7 @@ from django.test import Client
 
 from evaluations.models import Invitation, Membership, Project, Role
 from evaluations.people import mails, waking
-from evaluations.people.mails import addresses_in, send_invitation_mail
-from evaluations.people.passwords import send_reset_mails
+from evaluations.people.mails import addresses_in, send_invitation_mail, send_reset_mails
 
 pytestmark = pytest.mark.django_db
 INVITE = "/p/small/members/mail/"

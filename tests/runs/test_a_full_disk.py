@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs import database
-from evaluations.judging.runs.outages import FIRST_WAIT
-from evaluations.judging.runs.resuming import resume_due_runs
+from evaluations.judging.runs.resuming import FIRST_WAIT, resume_due_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState

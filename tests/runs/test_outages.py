@@ -16,8 +16,13 @@ from django.utils import timezone
 
 from evaluations.judging.runs.batches import MOST_FAILED_LOOKS
 from evaluations.judging.runs.lifecycle import resume_run
-from evaluations.judging.runs.outages import FIRST_WAIT, LONGEST_WAIT, next_wait, outage
-from evaluations.judging.runs.resuming import resume_due_runs
+from evaluations.judging.runs.resuming import (
+    FIRST_WAIT,
+    LONGEST_WAIT,
+    next_wait,
+    outage,
+    resume_due_runs,
+)
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (

@@ -18,13 +18,13 @@ from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.layout import pilot_outputs
 from evaluations.judging.runs.lifecycle import (
     RunError,
     close_if_finished,
     lay_out_rest,
     lay_out_run,
 )
-from evaluations.judging.runs.pilot import pilot_outputs
 from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from geval.llm.scoring import Scored

@@ -11,9 +11,9 @@ from django.test import Client
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
 from evaluations.judging.judges.wordings import keep_wording, wording_texts
 from evaluations.judging.runs.lifecycle import RunError
-from evaluations.judging.runs.playground import can_try, latest_trial, offered_outputs, try_items
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.starting import start_run
+from evaluations.judging.runs.trial import can_try, latest_trial, offered_outputs, try_items
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import (
@@ -30,7 +30,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.models.limits import this_month
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.pages.jobs import jobs_of
-from evaluations.pages.runs.trial import trial_items
+from evaluations.pages.runs.item import trial_items
 from geval.llm.prompts import PromptError
 from geval_site.queues import RUNS
 

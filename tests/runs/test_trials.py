@@ -15,7 +15,7 @@ from evaluations.judging.runs.starting import RunRequest, start_remainder, start
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
-from evaluations.pages.runs.trial import trial_items
+from evaluations.pages.runs.item import trial_items
 from geval.llm.calls import RetryPolicy
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,10 +8,10 @@ transformers.
 import numpy as np
 import pytest
 
-from geval.statistics import dawid_skene as dawid_skene_module
+from geval.statistics import consensus
 from geval.statistics import mace as mace_module
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.consensus import dawid_skene
 from geval.statistics.latent_classes import (
     FEW_OUTPUTS,
     FEW_RATERS,
@@ -44,7 +44,7 @@ def guessed(outputs: int = 60) -> Ratings:
 @pytest.fixture
 def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM until nothing changes, as the kept values are."""
-    for module in (mace_module, dawid_skene_module):
+    for module in (mace_module, consensus):
         monkeypatch.setattr(module, "MOST_ROUNDS", 3000)
         monkeypatch.setattr(module, "CHANGE", 1e-10)
 

@@ -12,9 +12,13 @@ from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal
 from evaluations.people.webhooks import sending
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.claiming import can_send_more, claim_deliveries
-from evaluations.people.webhooks.sending import RETRY_SECONDS, send_due
-from evaluations.people.webhooks.signing import new_secret
+from evaluations.people.webhooks.sending import (
+    RETRY_SECONDS,
+    can_send_more,
+    claim_deliveries,
+    new_secret,
+    send_due,
+)
 from tests.silence import silent_server
 from tests.webhooks.test_webhooks import Receiver
 

@@ -29,8 +29,7 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal, unseal
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.sending import RETRY_SECONDS, send_due
-from evaluations.people.webhooks.signing import new_secret, signature
+from evaluations.people.webhooks.sending import RETRY_SECONDS, new_secret, send_due, signature
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
 

@@ -4,8 +4,7 @@ whose probabilities are right, and what each costs."""
 from argparse import ArgumentParser
 from typing import Any
 
-from assurance.two_judges.costs import answers_of, priced_judge
-from assurance.two_judges.parts import seen_by_search
+from assurance.two_judges.parts import answers_of, priced_judge, seen_by_search
 from assurance.two_judges.probabilities import judges_with_probabilities, read_probabilities
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project

@@ -14,8 +14,7 @@ from assurance.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
 from evaluations.reports.serving.limits import too_large_for_page
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.paging import Page, page_of
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, Page, page_of
 from geval.files.certificates import MOST_REQUIREMENTS, CertificateContent
 from geval.reports.options import MEAN, Epsilon
 from geval.statistics.consensus import HumanScore

@@ -27,8 +27,7 @@ from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Candidate, LockedDocuments, Project, Search
 from evaluations.models.improving import FREE_CHANGES
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.paging import Page, page_of
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, Page, page_of
 from geval.statistics.locked_rule import LEAST_SHARE, LOOKS, MOST_LOOKS, MOST_SHARE, SHARE
 
 router = Router()

@@ -12,8 +12,7 @@ from assurance.instrument.studies import make_study, stop
 from evaluations.models import Study
 from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.paging import Page, page_of
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, Page, page_of
 from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 router = Router()

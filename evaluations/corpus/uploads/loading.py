@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluations.corpus.refusing import load_rest
-from evaluations.corpus.store import load_files
+from evaluations.corpus.store import load_files, load_rest
 from evaluations.corpus.uploads.keeping import (
     choose_sheet,
     files_of,

@@ -11,9 +11,9 @@ import structlog
 
 from evaluations.judging.judges.findings import keep_learned
 from evaluations.judging.runs import leases
-from evaluations.judging.runs.outages import ROUNDS, outage
 from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.quota import SHOWN_WAIT_SECONDS, Wait
+from evaluations.judging.runs.resuming import ROUNDS, outage
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import RunShare
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.database import Database
-from evaluations.judging.runs.outages import outage_if_lost
+from evaluations.judging.runs.resuming import outage_if_lost
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift

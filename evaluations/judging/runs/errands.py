@@ -37,7 +37,7 @@ from evaluations.models import (
 )
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.sealing import SealError
-from evaluations.people.spending import count_money
+from evaluations.people.counting import count_money
 from evaluations.people.waking import wake_for_errand
 from geval.evaluators.geval import GEval
 from geval.evaluators.registry import make_evaluator

@@ -11,11 +11,10 @@ from decimal import Decimal
 from django.db import connection
 
 from evaluations.judging.judges.steps import prompt_parts
-from evaluations.judging.runs.layout import missing_items
+from evaluations.judging.runs.layout import missing_items, pilot_outputs
 from evaluations.judging.runs.leases import ClaimedItem, items_with_texts
 from evaluations.judging.runs.lifecycle import evaluator_for
 from evaluations.judging.runs.pace import expected_seconds
-from evaluations.judging.runs.pilot import pilot_outputs
 from evaluations.judging.runs.run_questions import item_of
 from evaluations.judging.runs.starting import RunRequest, run_parameters
 from evaluations.models import Criterion, Judge

@@ -18,8 +18,7 @@ from django.db.models.functions import Now
 from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
 from evaluations.models.changes import note_change
-from evaluations.people.counting import count_items
-from evaluations.people.spending import count_money
+from evaluations.people.counting import count_items, count_money
 from geval.llm.calls import Answer
 from geval.llm.judgement import Judgement
 from geval.llm.metering import CallUsage

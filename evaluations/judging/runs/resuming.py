@@ -3,6 +3,14 @@ accounts without credit, a full disk.
 
 The time to resume is in the run's row, so that restarts lose nothing; workers poll for it
 (upkeep.py). A run that a person paused has no such time.
+
+An endpoint that answered before and is now unreachable is treated as temporarily away: nobody has
+to act, and no item fails for it. An endpoint that never answered may have a mistyped address, which
+only a person can correct.
+
+The endpoint counts as lost if all attempts at a question failed while no other call was answered,
+and a question that was answered before is not answered now. Otherwise the question itself may be
+what the endpoint cannot handle.
 """
 
 import datetime
@@ -11,11 +19,11 @@ from django.db.models import Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from evaluations.judging.runs import outages, quota
+from evaluations.judging.runs import quota
 from evaluations.judging.runs.lifecycle import pause_run, resume_run
 from evaluations.models import EvaluationRun
 from evaluations.models.row_by_row import for_each
-from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.errors import LOST, EndpointError, ErrorKind
 
 # How often a single call tries, if the endpoint does not say when it accepts calls again.
 TRY_AGAIN = datetime.timedelta(hours=1)
@@ -41,7 +49,7 @@ def pause_after(
         return
     asked = datetime.timedelta(seconds=error.retry_after or 0)
     if error.kind == ErrorKind.OUTAGE:
-        wait = max(asked, outages.next_wait(_outage_lasted(run.pk)))
+        wait = max(asked, next_wait(_outage_lasted(run.pk)))
     else:
         wait = TRY_AGAIN if error.retry_after is None else asked
     endpoint = run.judge.endpoint
@@ -53,7 +61,7 @@ def pause_after(
 def pause_until_space(run_id: int, message: str) -> None:
     """Pause a run whose results do not fit into the database, for as long as after an outage of its
     endpoint."""
-    wait = outages.next_wait(_outage_lasted(run_id))
+    wait = next_wait(_outage_lasted(run_id))
     pause_run(run_id, message, resumes_at=timezone.now() + wait)
 
 
@@ -71,3 +79,32 @@ def resume_due_runs(which: Q | None = None) -> None:
     """Resume the runs that are due, optionally only those that match a condition."""
     due = EvaluationRun.objects.due().filter(which or Q())
     for_each(due, lambda run: resume_run(run, only_due=True), job="resume runs")
+
+
+# How often a question is asked, each time with all of its attempts, while others are answered: an
+# outage may begin or end in the middle of a round.
+ROUNDS = 3
+FIRST_WAIT = datetime.timedelta(seconds=30)
+LONGEST_WAIT = datetime.timedelta(minutes=15)
+
+
+def outage(error: EndpointError) -> EndpointError:
+    """Return an error that reports an outage, made from the last error of a call."""
+    return EndpointError(
+        ErrorKind.OUTAGE,
+        f"The endpoint answered before and does not now: {error.message} The run tries again by"
+        " itself.",
+        retry_after=error.retry_after,
+    )
+
+
+def outage_if_lost(error: EndpointError, *, has_answered: bool) -> EndpointError:
+    """Return an outage if the endpoint has answered before and is lost now; otherwise the error
+    itself."""
+    return outage(error) if has_answered and error.kind in LOST else error
+
+
+def next_wait(lasted: datetime.timedelta) -> datetime.timedelta:
+    """Return how long to wait before the next trial call: as long as the outage has lasted, so that
+    waits double, from half a minute to a quarter of an hour."""
+    return max(FIRST_WAIT, min(LONGEST_WAIT, lasted))

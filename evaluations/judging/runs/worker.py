@@ -29,9 +29,8 @@ from evaluations.judging.runs.lifecycle import (
     renew_preparation,
 )
 from evaluations.judging.runs.local import evaluate_items
-from evaluations.judging.runs.outages import outage_if_lost
 from evaluations.judging.runs.quota import SHOWN_WAIT_SECONDS, Wait, allowed_rate
-from evaluations.judging.runs.resuming import pause_after, pause_until_space
+from evaluations.judging.runs.resuming import outage_if_lost, pause_after, pause_until_space
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import RunShare, StoppedError
 from evaluations.judging.runs.shift import Shift

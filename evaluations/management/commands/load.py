@@ -9,11 +9,10 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluations.corpus.recognised import files_of_project, remember_choices
-from evaluations.corpus.refusing import load_rest
-from evaluations.corpus.store import LoadOptions
+from evaluations.corpus.store import LoadOptions, load_rest
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
-from geval.files.folders import FolderError, files_in
+from geval.files.hugging_face import FolderError, files_in
 from geval.files.load_text import (
     errors_as_json,
     errors_in_lines,

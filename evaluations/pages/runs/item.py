@@ -1,4 +1,6 @@
-"""The page of a run's item: prompt, reply, token probabilities, score, and people's ratings."""
+"""The page of a run's item: prompt, reply, token probabilities, score, and people's ratings; and
+the items of a trial, with how their replies were read.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +9,7 @@ from annotations.models import Rating
 from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.judging.runs.lifecycle import evaluator_of
 from evaluations.judging.runs.run_questions import criterion_prompts, item_of
-from evaluations.models import CandidateOutput, PairScore, RunItem, Score
+from evaluations.models import CandidateOutput, EvaluationRun, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
 from geval.evaluators.base import CriterionPrompt, EvaluatorError, SettingsError
 from geval.evaluators.llm_evaluator import LlmEvaluator, text_of
@@ -102,3 +104,54 @@ def prompts_of(
         return (about.template,), question.detail, ""
     prompts = tuple(text_of(request) for request in evaluator.requests(question, settings))
     return prompts, "", windows(about.template, texts)
+
+
+@dataclass(frozen=True)
+class TrialItem:
+    """An item of a trial. `value` is its score, None without one; `coverage` the probability of the
+    scale's points, None if not measured; `left_out` how many replies are not in `replies`."""
+
+    item: RunItem
+    prompts: tuple[str, ...]
+    replies: tuple[ReplyChoice, ...]
+    left_out: int
+    value: float | None
+    coverage: float | None
+
+
+# The number of an item's replies to show: enough to see how they differ.
+SHOWN_REPLIES = 3
+
+
+def trial_items(run: EvaluationRun) -> list[TrialItem]:
+    """Return the items of a trial in order."""
+    items = list(
+        run.items.select_related(
+            "reply", "criterion", "output__document", "output__system", "rival__system"
+        ).order_by("pk")
+    )
+    criteria = criterion_prompts(run)
+    scores = {(score.output_id, score.criterion_id): score for score in run.scores.all()}
+    pairs = {
+        (pair.output_id, pair.rival_id, pair.criterion_id): pair.value
+        for pair in PairScore.objects.filter(run=run)
+    }
+    shown = []
+    for item in items:
+        item.run = run
+        replies = choices_from_json(item.reply.choices) if item.reply else ()
+        score: Score | None = scores.get((item.output_id, item.criterion_id))
+        value = score.value if score else None
+        if item.rival_id:
+            value = pairs.get((item.output_id, item.rival_id, item.criterion_id))
+        shown.append(
+            TrialItem(
+                item,
+                prompts_of(item, criteria)[0],
+                tuple(replies[:SHOWN_REPLIES]),
+                max(0, len(replies) - SHOWN_REPLIES),
+                value,
+                score.coverage if score and not item.rival_id else None,
+            )
+        )
+    return shown

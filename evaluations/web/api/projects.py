@@ -18,8 +18,7 @@ from evaluations.projects.archive.write import write_archive
 from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import confirm, delete_project
 from evaluations.web.api.auth import KEEPS, project_for
-from evaluations.web.api.paging import Page, page_of
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, Page, page_of
 from geval.pipelines.project_files.fields import FormatFields
 
 router = Router()

@@ -26,9 +26,8 @@ from evaluations.reports.serving.cached_report import (
 from evaluations.reports.serving.parts import ANNOTATORS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.problems import problem
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, Page, page_of
 from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions

@@ -1,13 +1,15 @@
 """The base schema of requests: unknown fields are refused, and every text can be stored in the
-database."""
+database; and lists in pages, by cursors, so that rows added in the meantime shift nothing.
+"""
 
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import orjson
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from ninja import Schema
+from ninja import Field, Schema
 from pydantic import ConfigDict, model_validator
 
 from geval.files.rows import is_text
@@ -102,3 +104,30 @@ def storable(value: Any) -> bool:
     if isinstance(value, dict):
         return all(storable(name) and storable(inner) for name, inner in value.items())
     return not isinstance(value, list) or all(storable(inner) for inner in value)
+
+
+# A page of texts is in memory as rows and as JSON.
+MOST = 1000
+
+
+class Page(In):
+    """How much of a list, and where to continue: `cursor` is `next` of the previous response."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    limit: int = Field(100, ge=1, le=MOST)
+    cursor: int = Field(0, ge=0, le=2**63 - 1)
+
+
+def page_of(
+    rows: QuerySet[Any], page: Page, shown: Callable[[Any], Any] = lambda row: row
+) -> dict[str, Any]:
+    """Return a page of records ordered by id, with the next cursor (null at the end).
+
+    Args:
+        shown: converts a record; by default the response's schema does.
+    """
+    listed = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
+    more = len(listed) > page.limit
+    listed = listed[: page.limit]
+    return {"items": [shown(row) for row in listed], "next": listed[-1].pk if more else None}

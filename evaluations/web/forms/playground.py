@@ -4,7 +4,7 @@ from django import forms
 from django.http import QueryDict
 
 from evaluations.judging.judges.wordings import editable_parts, wording_texts
-from evaluations.judging.runs.playground import MOST_ITEMS, latest_trial, offered_outputs
+from evaluations.judging.runs.trial import MOST_ITEMS, latest_trial, offered_outputs
 from evaluations.models import Criterion, Judge
 from evaluations.web.field_groups import FieldGroup
 from geval.evaluators.wording import LONGEST_PART

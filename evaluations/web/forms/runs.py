@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
+from evaluations.judging.runs.layout import USUAL_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.goals import LACKING, GoalKind
 from evaluations.web.field_groups import show_for_choices

@@ -13,7 +13,7 @@ from evaluations.corpus.removing import StillInUseError, remove_criterion
 from evaluations.judging.judges.criteria import add_presets, preview
 from evaluations.judging.judges.steps import store_steps
 from evaluations.judging.runs.errands import request_steps
-from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
+from evaluations.judging.runs.layout import USUAL_DOCUMENTS
 from evaluations.models import Criterion, EvaluationSteps, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing

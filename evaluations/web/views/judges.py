@@ -21,10 +21,10 @@ from evaluations.judging.judges.wordings import keep_wording, own_wordings
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_models, request_probe
 from evaluations.judging.runs.lifecycle import RunError
-from evaluations.judging.runs.playground import can_try, latest_trial, try_items
+from evaluations.judging.runs.trial import can_try, latest_trial, try_items
 from evaluations.models import Judge, JudgeKind, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
-from evaluations.pages.runs.trial import trial_items
+from evaluations.pages.runs.item import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
 from evaluations.reports.serving.view import report_view

@@ -21,13 +21,11 @@ from evaluations.judging.runs.starting import RunRequest, remainder_run, start_r
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.pages.jobs import jobs_of
-from evaluations.pages.runs.progress import run_progress
-from evaluations.pages.runs.run_goals import reached
-from evaluations.pages.runs.trial import trial_items
+from evaluations.pages.runs.item import trial_items
+from evaluations.pages.runs.progress import reached, run_progress
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.run_precision import precisions
+from evaluations.reports.run_precision import precisions, so_far
 from evaluations.reports.serving.limits import is_large
-from evaluations.reports.so_far import so_far
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm, wanted_run
 from evaluations.web.polling import STOP_POLLING
 from geval.evaluators.choices import settings_rows

@@ -14,7 +14,7 @@ from evaluations.people.access import OWNERS, project_view
 from evaluations.people.audit import note_detail, note_refusal
 from evaluations.people.waking import wake_for_webhooks
 from evaluations.people.webhooks.announcing import leave_message
-from evaluations.people.webhooks.signing import new_secret
+from evaluations.people.webhooks.sending import new_secret
 from evaluations.web.forms.projects import WebhookForm
 
 SHOWN = 50

@@ -1,15 +1,99 @@
-"""Convert Markdown to safe HTML with only formatting. Code is highlighted, and formulas between
-dollars become MathML."""
+"""Convert Markdown, or HTML of untrusted texts, to safe HTML with only formatting: nothing loads or
+runs anything. Code is highlighted by Pygments, and formulas between dollars become MathML.
+"""
 
 import re
 from typing import Any
 
+import nh3
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
 
-from geval.texts.formatting.cleaning import as_text, cleaned, cleaned_with_links
-from geval.texts.formatting.colours import coloured
+# How many characters can be highlighted in a fifth of a second, in the worst case. Lexers of the
+# first few take quadratic time; that of JSON is written by hand.
+LONGEST = 20_000
+_OTHERWISE = {"html": 4_000, "typescript": 4_000, "ts": 4_000, "xml": 4_000, "json": 60_000}
+_LANGUAGES = set(_OTHERWISE) | {
+    "bash", "c", "cpp", "css", "diff", "go", "javascript", "js", "python", "py", "rust", "sh",
+    "sql", "toml",
+}  # fmt: skip
+_FORMATTER = HtmlFormatter(nowrap=True, classprefix="code-")
+
+
+def longest(language: str) -> int:
+    """Return how many characters of code in a language can be highlighted."""
+    return _OTHERWISE.get(language, LONGEST)
+
+
+def coloured(code: str, language: str) -> str:
+    """Return HTML of highlighted code; "" if the language is unknown or the code too long."""
+    name = language.lower()
+    if name not in _LANGUAGES or len(code) > longest(name):
+        return ""
+    # By default lexers strip line breaks at the ends; the formatter ends the last line.
+    lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
+    html = str(highlight(code, lexer, _FORMATTER))
+    return html if code.endswith("\n") else html.removesuffix("\n")
+
+
+_MATH = {
+    "math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac",
+    "msqrt", "mroot", "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded",
+    "mphantom", "menclose",
+}  # fmt: skip
+# The output of libraries is filtered by this list, so that an error in one does no harm.
+_TAGS = {
+    "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
+    "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span",
+} | _MATH  # fmt: skip
+_ATTRIBUTES = {
+    "ol": {"start"},
+    "math": {"display"},
+    "mo": {"stretchy", "fence", "form"},
+    "mi": {"mathvariant"},
+    "mover": {"accent"},
+}
+# The classes of code's colours; all others are removed.
+_CLASSES = {"span": {f"code-{name}" for name in STANDARD_TYPES.values() if name}}
+_SCHEMES = {"http", "https", "mailto"}
+# "//host": browsers read a backslash as a slash, and skip leading spaces and line breaks.
+_NAMES_A_HOST = re.compile(r"[\x00-\x20]*[/\\][\t\r\n]*[/\\]")
+
+
+def cleaned(html: str) -> str:
+    """Return the safe part of HTML, without links: a click would leave the page and tell a third
+    party about the reader."""
+    return str(nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, allowed_classes=_CLASSES))
+
+
+def cleaned_with_links(html: str) -> str:
+    """Return the safe part of HTML by a project's members, with links."""
+    safe = nh3.clean(
+        html,
+        tags=_TAGS | {"a"},
+        attributes=_ATTRIBUTES | {"a": {"href"}},
+        allowed_classes=_CLASSES,
+        url_schemes=_SCHEMES,
+        attribute_filter=_without_other_hosts,
+        link_rel="noopener noreferrer nofollow",
+    )
+    return str(safe)
+
+
+def _without_other_hosts(_tag: str, name: str, value: str) -> str | None:
+    """Leave out the address of a link that leads to another host without naming a scheme."""
+    return None if name == "href" and _NAMES_A_HOST.match(value) else value
+
+
+def as_text(text: str) -> str:
+    """Escape a text for HTML."""
+    return str(nh3.clean_text(text))
+
 
 # The most characters of a formula, and of a highlighted piece of code, as a text may have many.
 LONGEST_FORMULA, LONGEST_CODE = 500, 4_000

@@ -8,10 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from geval.texts.formatting.cleaning import as_text, cleaned
-from geval.texts.formatting.colours import coloured, longest
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, looks_like
-from geval.texts.formatting.markdown import output_as_html
+from geval.texts.formatting.markdown import as_text, cleaned, coloured, longest, output_as_html
 
 # Deeper lines would begin beyond the right edge of a page.
 DEEPEST = 40
