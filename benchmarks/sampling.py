@@ -11,12 +11,12 @@ import numpy as np
 
 from benchmarks.improve import read, summeval
 from geval.statistics.arrays import Outputs
+from geval.statistics.clusters import mean_gap
 from geval.statistics.correlation import (
     coefficient_of,
     coefficients_by_document,
     correlations,
 )
-from geval.statistics.gaps import mean_gap
 from geval.statistics.held_out_test import gain_in_distance
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.ppi import weighted_ppi_mean

@@ -19,7 +19,7 @@ class EvaluationsConfig(AppConfig):
         use_limits(lambda: settings.FILE_LIMITS)
         import_module("geval_site.checks")  # registered on import, which needs the models
         import_module("geval_site.sql")
-        import_module("evaluations.people.sign_in_log")
+        import_module("evaluations.people.audit")
         post_migrate.connect(_install_queue, sender=self)
 
 

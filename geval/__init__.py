@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from geval.measuring.inputs import InputError as InputError
     from geval.measuring.measurement import Measurement as Measurement
     from geval.measuring.measuring import measure as measure
-    from geval.measuring.planning import plan as plan
     from geval.measuring.plans import Plan as Plan
+    from geval.measuring.plans import plan as plan
     from geval.measuring.reading import QuestionError as QuestionError
 
 # Where each name is: numpy and scipy are loaded once something is computed.
@@ -42,7 +42,7 @@ _HOMES = {
     "Certification": "geval.measuring.certifying",
     "compare": "geval.measuring.comparing",
     "Comparison": "geval.measuring.comparing",
-    "plan": "geval.measuring.planning",
+    "plan": "geval.measuring.plans",
     "Plan": "geval.measuring.plans",
     "measure": "geval.measuring.measuring",
     "Measurement": "geval.measuring.measurement",

@@ -11,7 +11,7 @@ from annotations.models import Campaign, CampaignGoal, GoalKind
 from annotations.planning.drafts import ASKED, ASKS, goal_fields, goal_of
 from evaluations.models import Project
 from evaluations.web.field_groups import show_for_choices
-from geval.measuring.planning import USUAL_WIDTH
+from geval.measuring.plans import USUAL_WIDTH
 
 LABELS = {
     "rival": "Other judge",

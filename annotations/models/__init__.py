@@ -13,13 +13,13 @@ from annotations.models.assignments import (
 from annotations.models.campaigns import (
     ACTIVE,
     Campaign,
+    CampaignGoal,
     CampaignKind,
     CampaignState,
     ItemOrder,
     Seat,
     Selection,
 )
-from annotations.models.goals import CampaignGoal
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.open_links import OpenLink, Participant, ParticipantState, ScreenedFor
 from annotations.models.people import Annotator, Exclusion

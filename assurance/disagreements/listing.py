@@ -1,8 +1,8 @@
 """The largest gaps between a judge and people, with texts and causes."""
 
 from evaluations.models import CandidateOutput, GapCause, Project
-from geval.reports.gap_numbers import GapNumbers
-from geval.reports.gap_rows import USUAL_GAPS, GapRow, gap_rows
+from geval.reports.gap_list import USUAL_GAPS, GapRow, gap_rows
+from geval.reports.gap_patterns import GapNumbers
 
 
 def largest_gaps_as_rows(

@@ -11,8 +11,14 @@ from evaluations.models.changes import state_of
 from evaluations.reports.data import fill_judges
 from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
-from geval.reports.gap_numbers import GapNumbers, largest_gaps, rho_on, shift_in_words
-from geval.reports.gap_patterns import Patterns, patterns_of
+from geval.reports.gap_patterns import (
+    GapNumbers,
+    Patterns,
+    largest_gaps,
+    patterns_of,
+    rho_on,
+    shift_in_words,
+)
 from geval.reports.gap_view import GapView, first_of, read_gap_view
 from geval.reports.gaps import Gaps, gaps_of, judges_on
 from geval.reports.samples import about_sample

@@ -1,4 +1,6 @@
-"""Texts on which a judge and people differ, with annotators' comments."""
+"""The data that a search chooses from: ratings and scores as arrays, and the texts on which a judge
+and people differ, with annotators' comments.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,11 +9,44 @@ import numpy as np
 
 from annotations.models import Assignment
 from annotations.models.assignments import AssignmentState
-from assurance.improving.arms import outputs_at
-from evaluations.models import CandidateOutput
-from geval.improving.ground import Ground
+from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
+from evaluations.reports.data import load_data
+from geval.improving.ground import Ground, ground_in
 from geval.llm.reflection import LONGEST_TEXT, Case
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray
+
+# Kinds fitted to ratings of any document, which may have seen the locked ones.
+FITTED_KINDS = ("formula", "ensemble")
+
+
+def ground_of(
+    project: Project, judge: Judge, criterion: Criterion, locked: LockedDocuments
+) -> Ground:
+    """Return the data for improving a judge on a criterion.
+
+    Raises:
+        ImproveError: the judge has no scores on it, or nobody has rated it.
+    """
+    newest = {each.name: each for each in project.judges.order_by("version")}
+    judges = list({each.pk: each for each in (*newest.values(), judge)}.values())
+    criteria = list(project.criteria.all())
+    return ground_in(
+        load_data(project, judges, criteria, with_withheld=True),
+        list(newest.values()),
+        judge,
+        criteria,
+        criterion,
+        locked.among,
+        fitted={each.pk for each in judges if each.kind in FITTED_KINDS},
+    )
+
+
+def outputs_at(ground: Ground, places: IntArray) -> list[CandidateOutput]:
+    """Return the outputs at some positions, with their documents, in the same order."""
+    ids = [int(pk) for pk in ground.output_ids[places]]
+    by_pk = CandidateOutput.objects.select_related("document").in_bulk(ids)
+    return [by_pk[pk] for pk in ids]
+
 
 # Limits for the reflecting model: number of outputs, and approximate number of characters.
 MOST_CASES, MOST_CHARACTERS = 60, 60_000

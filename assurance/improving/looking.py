@@ -7,7 +7,7 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from assurance.improving.arms import ground_of
+from assurance.improving.cases import ground_of
 from assurance.improving.rewording import wording_of
 from assurance.improving.scoring import scoring_of
 from assurance.improving.trials import Trials

@@ -13,7 +13,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from assurance.improving.arms import ground_of
+from assurance.improving.cases import ground_of
 from assurance.improving.looking import usable_lock
 from assurance.improving.rewording import Reworded, reword, why_not_reworded
 from assurance.improving.scoring import scoring_in_words

@@ -7,8 +7,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from assurance.two_judges.parts import PAIR, TESTS, priced_judge
-from assurance.two_judges.probabilities import judges_with_probabilities
+from assurance.two_judges.parts import PAIR, TESTS, judges_with_probabilities, priced_judge
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.judge_costs import cost_of
@@ -18,13 +17,13 @@ from geval.reports.costs import JudgeCost
 from geval.reports.drawings.forest import Tick, round_numbers, ticks_at
 from geval.reports.gap_view import first_of
 from geval.reports.pair_differences import Difference, differences, lead_in_words, seen_in_words
-from geval.reports.pair_on_criterion import OneAgreeing, PairOnCriterion
+from geval.reports.pair_numbers import OneAgreeing, PairOnCriterion
 from geval.reports.pair_tests import PairTests
 from geval.reports.pair_view import CLASSES, PairView
 from geval.reports.score_grids import Grid, Shares
 from geval.reports.words import SYMBOLS, chosen_note, weights_note
+from geval.statistics.same_documents import ONLY_FIRST
 from geval.statistics.scales import short
-from geval.statistics.two_judges import ONLY_FIRST
 
 # One kind alone is listed in full, in pages; of both kinds the first few.
 PAGE_SIZE = 50

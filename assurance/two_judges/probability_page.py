@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assurance.two_judges.page import TwoJudges, two_judges
-from assurance.two_judges.parts import PROBABILITIES, answers_of
-from assurance.two_judges.probabilities import ProbabilityNumbers, judges_with_probabilities
+from assurance.two_judges.parts import (
+    PROBABILITIES,
+    ProbabilityNumbers,
+    answers_of,
+    judges_with_probabilities,
+)
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.serving.view import page_view

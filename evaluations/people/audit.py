@@ -1,6 +1,9 @@
-"""The audit log: every change made on a page or by the API, and refused attempts.
+"""The audit log: every change made on a page or by the API, and refused attempts; and the log of
+refused sign-ins.
 
 Values entered are not stored. The number of refusals is limited, so that nobody can fill the log.
+Sign-ins are logged with the address and counted; names are not logged, because people type
+passwords there.
 """
 
 import datetime
@@ -8,8 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
+from axes.models import AccessAttempt
 from axes.signals import user_locked_out
+from django.contrib.auth.signals import user_login_failed
 from django.core.exceptions import ValidationError
+from django.db.models.signals import pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -137,3 +143,23 @@ def _is_full(project_id: int | None) -> bool:
     lately = timezone.now() - datetime.timedelta(hours=1)
     noted = AuditEntry.objects.filter(project=project_id, refused=True, created_at__gt=lately)
     return noted.count() >= MOST_REFUSED_AN_HOUR
+
+
+@receiver(user_login_failed)
+def _note_refusal(request: HttpRequest | None = None, **_more: Any) -> None:
+    """Log a refused sign-in. django-axes, which runs first, has marked a request that it locked
+    out."""
+    locked_out = bool(getattr(request, "axes_locked_out", False))
+    log.warning(
+        "sign-in refused",
+        reason="locked out" if locked_out else "wrong name or password",
+        address=client_address(request) if request is not None else None,
+    )
+
+
+@receiver(pre_save, sender=AccessAttempt)
+def _keep_no_fields(instance: AccessAttempt, **_more: Any) -> None:
+    """Store none of the submitted fields. The address of an invitation, to which a visitor is
+    redirected after signing in, contains its token; and django-axes appends the fields of every
+    attempt, so that a row would grow without limit."""
+    instance.get_data = instance.post_data = ""

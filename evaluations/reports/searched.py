@@ -11,7 +11,7 @@ from evaluations.models import Candidate, Change, Judge, LockedDocuments, Projec
 from geval.evaluators.ensemble import names_in
 from geval.evaluators.formula import formulas_in
 from geval.reports.data import ReportData
-from geval.reports.seen import Seen, marked_on
+from geval.reports.samples import Seen, marked_on
 from geval.statistics.types import FloatArray
 
 

@@ -7,9 +7,8 @@ from dataclasses import asdict
 import orjson
 
 from geval.files.load_results import LoadContents, LoadResult
-from geval.files.questions import UploadQuestion
+from geval.files.questions import UploadQuestion, wider_scales, written_columns
 from geval.files.rows import LoadError
-from geval.files.stated_options import wider_scales, written_columns
 
 # A longer text would wrap in a terminal several times.
 LONGEST_TEXT = 100

@@ -9,11 +9,10 @@ from typing import Protocol
 from geval.files.apart import preview_apart
 from geval.files.mapping import SEVERAL, is_native, problems_of
 from geval.files.preview import Preview
-from geval.files.questions import UploadQuestion
+from geval.files.questions import StatementError, UploadQuestion
 from geval.files.rater_names import KnownNames
 from geval.files.readers import InputFile
 from geval.files.rows import Columns
-from geval.files.stated_options import StatementError
 from geval.texts.spelling import storable
 
 # The database stores 200 characters: this leaves room for a number in brackets.

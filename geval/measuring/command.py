@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from geval.files.stated_options import StatementError, parsed_scales
+from geval.files.questions import StatementError, parsed_scales
 from geval.measuring.certifying import certify, exit_code_of
 from geval.measuring.inputs import InputError
 from geval.measuring.measuring import Ends, measure

@@ -1,7 +1,16 @@
-"""A judge's cost, speed, and share of items without a score."""
+"""A judge's cost, speed, and share of items without a score; and what the more expensive of two
+judges gives for its price: the difference in agreement with people, and the ratio of costs. Pure.
+"""
 
+import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
+
+from geval.texts.numbers import signed
+from geval.texts.sentences import listed
 
 
 @dataclass(frozen=True)
@@ -43,3 +52,68 @@ def cost_in_words(cost: JudgeCost, answers: JudgeAnswers) -> str:
         f"{answers.unscored} of {answers.items} items without a score, {answers.declined} declined"
     )
     return "; ".join(parts)
+
+
+# Prices that differ by less are equal.
+LEAST_TIMES = 1.1
+
+
+@dataclass(frozen=True)
+class AgreementGap:
+    """The first judge's mean correlation with people minus the second's on a criterion, on the same
+    documents (NaN for none), and the ends of its interval (None for none)."""
+
+    criterion: str
+    value: float
+    ends: tuple[float, float] | None
+
+    def in_words(self, sign: int) -> str:
+        """Return the difference from one judge's side, in words."""
+        words = signed(sign * self.value)
+        if self.ends:
+            low, high = sorted(sign * end for end in self.ends)
+            words += f" [{signed(low)}, {signed(high)}]"
+        return f"{words} on {self.criterion}"
+
+
+@dataclass(frozen=True)
+class PricedJudge:
+    """A judge, its cost per 1,000 items including its model's thoughts (None: unknown), and its
+    request options."""
+
+    name: str
+    money: float | None
+    options: Mapping[str, Any]
+
+    def beside(self, other: "PricedJudge") -> str:
+        """Return its name, with the options that the other judge does not have."""
+        own = [
+            f"{name} {value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in self.options.items()
+            if name not in other.options or other.options[name] != value
+        ]
+        return f"{self.name} ({', '.join(own)})" if own else self.name
+
+
+def compare_prices(
+    first: PricedJudge, second: PricedJudge, gaps: Sequence[AgreementGap], symbol: str
+) -> str:
+    """Return the sentence; empty where a price is unknown or both are equal.
+
+    Args:
+        symbol: the coefficient's symbol, such as "rho".
+    """
+    if not first.money or not second.money:
+        return ""
+    sign = 1 if first.money > second.money else -1
+    dear, cheap = (first, second) if sign == 1 else (second, first)
+    times = max(first.money, second.money) / min(first.money, second.money)
+    if times < LEAST_TIMES:
+        return ""
+    name = dear.beside(cheap)
+    differences = [gap.in_words(sign) for gap in gaps if not math.isnan(gap.value)]
+    if not differences:
+        more = f"{times:.0f} times as much" if times >= 2 else f"{100 * (times - 1):.0f} % more"
+        return f"{name} costs {more}."
+    price = f"{times:.0f} times" if times >= 2 else f"{times:.1f} times"
+    return f"{name}: {symbol} {listed(differences)}, for {price} the price."

@@ -9,7 +9,7 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.pairwise import PairVerdict, PairwiseJudge, pairwise_judges
-from geval.reports.seen import marked
+from geval.reports.samples import marked
 from geval.statistics.arrays import positions
 from geval.statistics.comparisons import (
     Agreed,

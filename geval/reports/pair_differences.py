@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from geval.reports.dearer import AgreementGap, PricedJudge, compare_prices
+from geval.reports.costs import AgreementGap, PricedJudge, compare_prices
 from geval.reports.drawings.forest import Axis, AxisSpan
-from geval.reports.pair_on_criterion import PairOnCriterion
+from geval.reports.pair_numbers import PairOnCriterion
 from geval.reports.report import Report
-from geval.reports.seen import marked
+from geval.reports.samples import marked
 from geval.reports.verdicts.analysis import Significance
 from geval.statistics.jackknife import no_interval
 from geval.statistics.resampling import Interval

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from geval.reports.gap_view import first_of, number_in
 from geval.reports.options import ReportOptions
-from geval.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
+from geval.statistics.same_documents import ONLY_FIRST, ONLY_SECOND
 
 CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}
 

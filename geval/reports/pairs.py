@@ -8,8 +8,8 @@ from geval.reports.data import ReportData
 from geval.reports.gaps import is_elsewhere
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.calibration import equipercentile
+from geval.statistics.same_documents import who_agrees
 from geval.statistics.scales import Scale
-from geval.statistics.two_judges import who_agrees
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.subjects import CriterionLike
 

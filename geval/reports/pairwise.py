@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.reports.seen import marked
+from geval.reports.samples import marked
 from geval.statistics.correlation import coefficient_of
 from geval.statistics.preferences import bradley_terry
 from geval.statistics.types import Estimate

@@ -13,7 +13,7 @@ from geval.reports.data import ReportData
 from geval.reports.instructed import Instructed
 from geval.reports.leaderboard import Leaderboard
 from geval.reports.options import ReportOptions
-from geval.reports.seen import Seen, marked, marked_on
+from geval.reports.samples import Seen, marked, marked_on
 from geval.reports.verdicts.analysis import (
     Agreement,
     JudgeAnalysis,

@@ -8,8 +8,8 @@ import numpy as np
 
 from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.reports.pairs import Pair
+from geval.statistics.same_documents import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
 from geval.statistics.scales import short
-from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
 
 # 0 to 10 has a row per point; the cells of a finer grid would be too small to read.
 MOST_POINTS = 11

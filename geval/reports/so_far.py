@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.samples import about_sample
-from geval.reports.seen import marked
+from geval.reports.samples import about_sample, marked
 from geval.reports.words import ranked_in_words
 from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval
 from geval.statistics.arrays import Outputs, complete, mean_of

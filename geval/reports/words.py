@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from geval.reports.options import MEAN, ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Report
-from geval.reports.samples import WEIGHTS, taken_from_the_top
-from geval.reports.seen import marked
+from geval.reports.samples import WEIGHTS, marked, taken_from_the_top
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from geval.standin.leanings import LEANINGS
+from geval.standin.judging import LEANINGS
 from geval.standin.server import Switches
 
 HELP = {

@@ -66,7 +66,7 @@ def chat_completion(
         call: how often the same request was made before, so that repeats at a temperature give
             different samples.
         defect: "refuse" or "garble" for a reply that cannot be read.
-        leaning: the planted defect of ratings (leanings.py).
+        leaning: the planted defect of ratings (judging.py).
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
     n = int(body.get("n") or 1)

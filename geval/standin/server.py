@@ -41,7 +41,7 @@ class Switches:
     model, empty for any. `most_choices` and `most_alternatives` are the largest `n` and
     `top_logprobs` that it accepts; `without_top_p` refuses `top_p`. `only_max_completion_tokens`
     refuses `max_tokens` and any temperature but 1, like reasoning models. `leaning` is a planted
-    defect of its ratings (leanings.py).
+    defect of its ratings (judging.py).
     """
 
     latency: float = 0.0

@@ -14,7 +14,7 @@ from evaluations.models import Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.reports.report import build_report
 from geval.files.archive.errors import ArchiveError
-from geval.files.archive.values import MOST_NAMES
+from geval.files.archive.shapes import MOST_NAMES
 from geval.files.limits import has_more_names
 from geval.reports.downloads.report_json import as_json
 from tests.archive.test_round_trip import archived, changed

@@ -13,7 +13,7 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
-from geval.files.stated_options import wider_scales
+from geval.files.questions import wider_scales
 from geval.statistics.scales import guess_scale, narrower_scale
 
 OUTPUTS = "\n".join(

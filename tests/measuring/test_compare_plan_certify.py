@@ -14,7 +14,7 @@ from evaluations.models import Project
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
-from geval.measuring import certifying, comparing, measuring, planning
+from geval.measuring import certifying, comparing, measuring, plans
 from tests.measuring.conftest import made_up, written
 
 
@@ -23,7 +23,7 @@ def measured(files: list[Path]) -> geval.Measurement:
     return geval.measure(files)
 
 
-@pytest.mark.parametrize("module", [certifying, comparing, measuring, planning])
+@pytest.mark.parametrize("module", [certifying, comparing, measuring, plans])
 def test_examples_of_docstrings_hold(module: object) -> None:
     result = doctest.testmod(module, extraglobs={"measure": geval.measure})  # type: ignore[arg-type]
 

@@ -16,7 +16,7 @@ from annotations.models import Rating
 from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Score, ShareLink
 from evaluations.models.changes import note_change
 from evaluations.reports.data import load_data
-from geval.reports.drilldown import documents_behind
+from geval.reports.document_figures import documents_behind
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/"

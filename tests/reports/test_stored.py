@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from geval.reports.drilldown import DocumentsBehind
+from geval.reports.document_figures import DocumentsBehind
 from geval.reports.figures import Figure
 from geval.reports.page import ReportNumbers
 from geval.reports.stored import restored, shape_of, stored

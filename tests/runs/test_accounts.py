@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import account_of, normalised, read_account
-from evaluations.judging.runs.pace import _limits
+from evaluations.judging.runs.estimate import _limits
 from evaluations.judging.runs.quota import QuotaLimits, allowed_rate, exchange, known_pace, take
 from evaluations.management.upkeep import JOBS, do_if_due
 from evaluations.models import (

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.gaps import gaps_by_length, mean_gap, spreads
-from geval.statistics.two_judges import (
+from geval.statistics.clusters import gaps_by_length, mean_gap, spreads
+from geval.statistics.same_documents import (
     BOTH,
     ONLY_FIRST,
     ONLY_SECOND,

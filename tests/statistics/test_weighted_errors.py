@@ -20,7 +20,7 @@ from geval.statistics.calibration import (
     isotonic,
     reliability_intervals,
 )
-from geval.statistics.gaps import gaps_by_length, mean_gap
+from geval.statistics.clusters import gaps_by_length, mean_gap
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
 from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut, counting_by

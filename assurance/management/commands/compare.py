@@ -4,18 +4,22 @@ whose probabilities are right, and what each costs."""
 from argparse import ArgumentParser
 from typing import Any
 
-from assurance.two_judges.parts import answers_of, priced_judge, seen_by_search
-from assurance.two_judges.probabilities import judges_with_probabilities, read_probabilities
+from assurance.two_judges.parts import (
+    answers_of,
+    judges_with_probabilities,
+    priced_judge,
+    read_probabilities,
+    seen_by_search,
+)
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
 from evaluations.reports.judge_costs import cost_of
-from geval.reports.costs import cost_in_words
-from geval.reports.dearer import AgreementGap, compare_prices
+from geval.reports.costs import AgreementGap, compare_prices, cost_in_words
 from geval.reports.pair_tests import accuracy_in_words, pair_tests
 from geval.reports.pairs import Pair, pair_on
 from geval.reports.probabilities import lines_in_words, pair_probabilities
-from geval.reports.seen import about_searches, marked
+from geval.reports.samples import about_searches, marked
 from geval.reports.words import SYMBOLS
 from geval.statistics.jackknife import interval_of_difference
 from geval.statistics.same_documents import on_same_documents

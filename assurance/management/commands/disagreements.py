@@ -11,7 +11,7 @@ from assurance.disagreements.numbers import gap_numbers
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from geval.reports.gap_rows import MOST_GAPS, USUAL_GAPS, GapRow, gaps_as_csv
+from geval.reports.gap_list import MOST_GAPS, USUAL_GAPS, GapRow, gaps_as_csv
 from geval.reports.gap_view import BASES, GapView
 from geval.reports.options import ReportOptions
 from geval.texts.numbers import signed

@@ -16,7 +16,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.corpus import LINES
 from evaluations.web.api.runs import ReportProgress, criteria_named, not_computed
 from evaluations.web.api.schemas import In
-from geval.reports.gap_rows import MOST_GAPS, USUAL_GAPS
+from geval.reports.gap_list import MOST_GAPS, USUAL_GAPS
 from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
 

@@ -13,9 +13,8 @@ from django.db.models import Avg
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.judges import change_judge, draft_of
 from evaluations.judging.judges.wordings import reworded
-from evaluations.judging.runs.estimate import RunEstimate, estimate_run
+from evaluations.judging.runs.estimate import RunEstimate, estimate_run, expected_seconds
 from evaluations.judging.runs.lifecycle import RunError, cancel_run, evaluator_for
-from evaluations.judging.runs.pace import expected_seconds
 from evaluations.judging.runs.starting import RunRequest, StudyRequest, start_run
 from evaluations.models import (
     CandidateOutput,

@@ -16,7 +16,7 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.ratings.downloads import DOWNLOADS
-from evaluations.reports.ratings.hugging_face import dataset_of
+from evaluations.reports.ratings.exported import dataset_of
 from geval.files.hugging_face import write_folder
 from geval.pipelines.project_files.command import CannotError, add_site, client_of, export
 from geval.reports.words import left_out_in_words

@@ -22,10 +22,10 @@ from geval.files.load_text import (
     result_in_lines,
 )
 from geval.files.mapping import TARGETS
+from geval.files.questions import StatementError, parsed_columns, parsed_scales
 from geval.files.recognised import UnclearColumnsError, as_input
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
 from geval.files.rows import LoadError
-from geval.files.stated_options import StatementError, parsed_columns, parsed_scales
 
 T = TypeVar("T")
 

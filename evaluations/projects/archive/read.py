@@ -38,8 +38,9 @@ from geval.files.archive.errors import ArchiveError, WrongValueError
 from geval.files.archive.manifest import ArchiveManifest, read_manifest
 from geval.files.archive.record_file import NamedAnswer, RecordFile, Ref, Refs
 from geval.files.archive.record_lines import NewIds, RecordReader
-from geval.files.archive.shapes import ANSWER, SYSTEMS
-from geval.files.archive.values import (
+from geval.files.archive.shapes import (
+    ANSWER,
+    SYSTEMS,
     check_field,
     decimal_value,
     flag_value,

@@ -9,9 +9,8 @@ import orjson
 
 from annotations.models import Participant
 from evaluations.models import Project
-from evaluations.reports.ratings.exported import exported_outputs
+from evaluations.reports.ratings.exported import dataset_of, exported_outputs
 from evaluations.reports.ratings.exports import as_csv, as_jsonl
-from evaluations.reports.ratings.hugging_face import dataset_of
 from geval.files.hugging_face import write_zip
 from geval.files.tool_forms import argilla_record, as_json_list, label_studio_task
 from geval.texts.spreadsheets import csv_line

@@ -1,11 +1,12 @@
-"""A project's contents by output, as exports for other tools need it.
+"""A project's contents by output, as exports for other tools need it, and as a Hugging Face
+dataset.
 
 Ratings of locked documents are left out until the last look. Includes ratings by people only, and
 the newest of each judge's scores on a criterion.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,11 @@ from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.ratings.answers import answer_records
+from evaluations.reports.ratings.exports import COLUMNS, records
+from geval.files.hugging_face import RECORDS, Dataset, Rows
 from geval.files.tool_forms import ExportedOutput, Given
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
+from geval_site.version import __version__
 
 # Outputs have texts of any length, with all their ratings, comments and scores.
 CHUNK = 500
@@ -131,3 +135,33 @@ def _said(document: Document, output: CandidateOutput) -> dict[str, Any]:
         return {"turns": turns_as_json(history), "rate": "reply", "output": output.text}
     unnumbered = (replace(turn, number=0) for turn in said)
     return {"turns": turns_as_json((*history, *unnumbered)), "rate": "reply"}
+
+
+def dataset_of(project: Project) -> Dataset:
+    """Return a project as a dataset whose rows are read when it is written."""
+
+    def given(of: str, author: str) -> Iterator[dict[str, Any]]:
+        for output in exported_outputs(project):
+            for criterion, who, points in getattr(output, of):
+                names = {name: output.columns[name] for name in ("doc_id", "system_id")}
+                comment = {"comment": output.comments.get(who, "")} if of == "ratings" else {}
+                yield names | {"criterion": criterion, author: who, "score": points} | comment
+
+    tables: dict[str, Callable[[], Rows]] = {
+        "outputs": lambda: (output.columns for output in exported_outputs(project)),
+        "ratings": lambda: given("ratings", "annotator"),
+        "scores": lambda: given("scores", "judge"),
+        "preferences": lambda: records(project, "preferences"),
+        "answers": lambda: records(project, "answers"),
+        "decisions": lambda: records(project, "decisions"),
+    }
+    criteria = project.criteria.order_by("position", "pk")
+    return Dataset(
+        project.name,
+        project.description,
+        tables,
+        {name: COLUMNS[name] for name in RECORDS},
+        metadata_names(project),
+        tuple(criteria.values_list("name", "scale_min", "scale_max", "definition")),
+        __version__,
+    )

@@ -26,12 +26,13 @@ from geval.reports.data import ReportData
 from geval.reports.document_figures import (
     DISAGREEMENT,
     DocumentFigures,
+    DocumentsBehind,
     document_figures,
+    documents_behind,
     measure_of,
 )
 from geval.reports.downloads.formats import BY_ENDING
 from geval.reports.drawings.numbers import CriterionNumbers
-from geval.reports.drilldown import DocumentsBehind, documents_behind
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Figure, Subject, figures_of
 from geval.reports.options import ReportOptions

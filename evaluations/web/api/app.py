@@ -30,9 +30,9 @@ from evaluations.web.api.problems import problem
 from evaluations.web.api.projects import router as projects
 from evaluations.web.api.runs import router as runs
 from evaluations.web.api.schemas import UnknownFieldError, refuse_unread
+from geval.files.questions import StatementError, wider_scales, written_columns
 from geval.files.recognised import UnclearColumnsError
 from geval.files.rows import LoadError
-from geval.files.stated_options import StatementError, wider_scales, written_columns
 from geval.llm.errors import EndpointError
 from geval.llm.prompts import PromptError
 from geval_site.extensions import extensions

@@ -25,8 +25,8 @@ from evaluations.reports.ratings.exports import as_jsonl
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import In, Page, page_of, reads_by_itself
 from geval.files.load_results import LoadContents
+from geval.files.questions import parsed_columns, parsed_scales
 from geval.files.recognised import as_input
-from geval.files.stated_options import parsed_columns, parsed_scales
 from geval.texts.turns import turns_as_json
 
 router = Router()

@@ -28,8 +28,8 @@ from geval.files.archive.shapes import (
     StoredScoring,
     Text,
     TrainingValues,
+    check_field,
 )
-from geval.files.archive.values import check_field
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 
 # The kind of event whose seed is kept.

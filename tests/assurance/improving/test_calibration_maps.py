@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from scipy import stats
 
-from assurance.improving.arms import ground_of
+from assurance.improving.cases import ground_of
 from assurance.improving.certificate import certificate
 from assurance.improving.looking import look
 from assurance.improving.work import request_search, work_on_search

@@ -8,7 +8,7 @@ from scipy import stats
 
 from annotations.models import Rating
 from assurance.improving.adopting import adopt
-from assurance.improving.arms import ground_of
+from assurance.improving.cases import ground_of
 from assurance.improving.certificate import certificate, not_tried
 from assurance.improving.looking import look
 from assurance.improving.work import neglected_searches, request_search, work_on_search

@@ -18,8 +18,7 @@ from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.reports.costs import JudgeCost
-from geval.reports.dearer import AgreementGap, PricedJudge, compare_prices
+from geval.reports.costs import AgreementGap, JudgeCost, PricedJudge, compare_prices
 from tests.made_up_files import files_of
 
 GAPS = [AgreementGap("coherence", 0.02, (-0.01, 0.05))]

@@ -15,7 +15,7 @@ from django.test import Client
 from annotations.models import Preference, Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
-from evaluations.reports.ratings.hugging_face import dataset_of
+from evaluations.reports.ratings.exported import dataset_of
 from geval.files import hugging_face
 
 pytestmark = pytest.mark.django_db
