@@ -115,8 +115,9 @@ def files_of(dataset: str, folder: Path) -> Iterator[Path]:
         with gzip.open(source / "gpt35_geval_responses.json.gz") as file:
             replies = json.load(file)
         for item in replies:
-            read = [int(digit[0]) for reply in item["all_responses"]
-                    if (digit := _DIGIT.search(reply))]  # fmt: skip
+            read = [
+                int(digit[0]) for reply in item["all_responses"] if (digit := _DIGIT.search(reply))
+            ]
             if read:
                 scores.append(
                     (item["doc_id"], item["system_id"], item["criterion"], float(np.mean(read)))
@@ -158,8 +159,9 @@ def null_scores(
         at = np.linspace(0, len(points) - 1, min(len(points), MOST_POINTS)).round().astype(int)
         return [constant_scores(human, points[place]) for place in at]
     if name == "majority":
-        rated = Counter(min(points, key=lambda point: abs(point - value))
-                        for value in human[~np.isnan(human)])  # fmt: skip
+        rated = Counter(
+            min(points, key=lambda point: abs(point - value)) for value in human[~np.isnan(human)]
+        )
         return [constant_scores(human, rated.most_common(1)[0][0])]
     if name == "length":
         return [length_scores(human, sign * words) for sign in (1.0, -1.0)]

@@ -101,9 +101,10 @@ def installed_megabytes() -> float:
                 names += [
                     each.name
                     for each in map(Requirement, distribution(needed.name).requires or ())
-                    if each.marker and any(each.marker.evaluate(extra) for extra in chosen)
+                    if each.marker
+                    and any(each.marker.evaluate(extra) for extra in chosen)
                     and each.name.lower() not in sizes
-                ]  # fmt: skip
+                ]
         sizes[about.name.lower()] = sum(map(_size, about.files or ()))
     ours = (path for name in PACKAGES for path in (CHECKOUT / name).rglob("*") if path.is_file())
     own = sum(path.stat().st_size for path in ours if path.suffix != ".pyc")

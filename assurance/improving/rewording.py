@@ -156,8 +156,10 @@ class _Rewording:
         self._choose_by(today)
         few = self._drawn()
         before = float(self._score_wording(today, few)[1].mean())
-        rows = [self._row(change.name, change.part, texts, change.scoring) for change, texts in
-                self._scorings(today)]  # fmt: skip
+        rows = [
+            self._row(change.name, change.part, texts, change.scoring)
+            for change, texts in self._scorings(today)
+        ]
         for row in rows:
             rho = float(self._score_proposal(row, few).mean())
             if row.on_batch is None:

@@ -54,9 +54,11 @@ def start_part(study_id: int) -> StudyPart | None:
     """Start the next run of a study; None if it is not due, or cannot run now."""
     # A study that another worker is starting is skipped, not started twice.
     due = Study.objects.due().select_for_update(of=("self",), skip_locked=True)
-    study = due.select_related("judge__endpoint", "judge__project", "criterion").filter(
-        pk=study_id
-    ).first()  # fmt: skip
+    study = (
+        due.select_related("judge__endpoint", "judge__project", "criterion")
+        .filter(pk=study_id)
+        .first()
+    )
     if study is None:
         return None
     number = study.parts.count() + 1

@@ -412,8 +412,9 @@ class Merge:
         """Return file, line, column and value of a judge's staged scores, filtered by position
         relative to the narrower scale."""
         about = "rater = %s AND criterion IS NOT DISTINCT FROM %s"
-        rows = self._staged("stage_score", about, [scores.run, scores.criterion], which,
-                            scores.narrow)  # fmt: skip
+        rows = self._staged(
+            "stage_score", about, [scores.run, scores.criterion], which, scores.narrow
+        )
         columns = self.load.columns
         return [
             (

@@ -71,9 +71,7 @@ def beat(name: str, offer: Offer | None = None, *, trouble: str = "") -> None:
     """
     offer = offer or Offer(tuple(settings.QUEUES))
     # Use the database's clock, which decides what is stale.
-    shown = {
-        "seen_at": Now(), "leaving": False, "jobs": list(offer.jobs), "trouble": trouble
-    }  # fmt: skip
+    shown = {"seen_at": Now(), "leaving": False, "jobs": list(offer.jobs), "trouble": trouble}
     WorkerHeartbeat.objects.update_or_create(name=name, defaults=shown)
     WorkerSlot.objects.open(name, offer.slots)
     WorkerHeartbeat.objects.filter(seen_at__lt=Now() - timedelta(hours=1)).delete()

@@ -46,5 +46,6 @@ def own_site(slug: str) -> Client:
             "There is no administrator yet, who would own the project; create one with"
             f" `{command('createsuperuser')}`."
         )
-    return OwnSite("http://127.0.0.1:8000/", token="", level=Level.WRITE, user=owner,
-                   environ=ENVIRON)  # fmt: skip
+    return OwnSite(
+        "http://127.0.0.1:8000/", token="", level=Level.WRITE, user=owner, environ=ENVIRON
+    )

@@ -110,10 +110,12 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def with_prices(self, *names: str) -> models.QuerySet[EvaluationRun, dict[str, Any]]:
         """Return rows of these fields and of what `RunParameters.prices` needs, unordered."""
         rows: models.QuerySet[EvaluationRun, dict[str, Any]] = self.order_by().values(
-            *names, "transport",
-            price_in=KT("parameters__price_in"), price_out=KT("parameters__price_out"),
+            *names,
+            "transport",
+            price_in=KT("parameters__price_in"),
+            price_out=KT("parameters__price_out"),
             price_cached=KT("parameters__price_cached"),
-        )  # fmt: skip
+        )
         return rows
 
     def resuming(self) -> EvaluationRunQuerySet:

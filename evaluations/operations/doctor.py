@@ -83,9 +83,10 @@ def examine() -> Iterator[DoctorFinding]:
     yield from open_folder_findings()
     database = database_part()
     yield _from_part(
-        database, "Is PostgreSQL running, and DATABASE_URL right? The log of the embedded one is"
+        database,
+        "Is PostgreSQL running, and DATABASE_URL right? The log of the embedded one is"
         " postgres/server.log in the data folder.",
-    )  # fmt: skip
+    )
     if not database.ok:
         return
     yield postgres_version()
@@ -130,8 +131,9 @@ def version_findings() -> Iterator[DoctorFinding]:
 
 def disk_findings() -> Iterator[DoctorFinding]:
     """Check the free space where the site writes."""
-    folder = next(place for place in (settings.DATA_DIR, *settings.DATA_DIR.parents)
-                  if place.exists())  # fmt: skip
+    folder = next(
+        place for place in (settings.DATA_DIR, *settings.DATA_DIR.parents) if place.exists()
+    )
     disk = shutil.disk_usage(folder)
     free = f"{disk.free / 2**30:.1f} GB free at {folder}"
     if disk.free < LEAST_FREE_BYTES or disk.free < LEAST_FREE_SHARE * disk.total:

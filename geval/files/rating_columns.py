@@ -206,10 +206,11 @@ def _about_single_names(names: Sequence[str], known: KnownNames) -> UploadQuesti
         (
             _choice("Ratings, one criterion per column", criteria),
             _choice("Ratings, one rater per column", raters),
-            UploadAnswer("No ratings", "kept as metadata of the documents",
-                   dict.fromkeys(names, "metadata")),
+            UploadAnswer(
+                "No ratings", "kept as metadata of the documents", dict.fromkeys(names, "metadata")
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _name_the_criterion(reading: RatingColumns, names: KnownNames, *, has_criterion: bool) -> None:
@@ -254,8 +255,9 @@ def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> UploadQues
 
 
 def _choice(label: str, cells: dict[str, CellColumn]) -> UploadAnswer:
-    return UploadAnswer(label, describe_cells(cells.values()),
-                  {name: cell.target for name, cell in cells.items()})  # fmt: skip
+    return UploadAnswer(
+        label, describe_cells(cells.values()), {name: cell.target for name, cell in cells.items()}
+    )
 
 
 def describe_cells(cells: Iterable[CellColumn]) -> str:
@@ -268,8 +270,10 @@ def describe_cells(cells: Iterable[CellColumn]) -> str:
     for word, names in (("criteri", criteria), ("rater", people), ("judge", judges)):
         if names:
             singular, several = ("on", "a") if word == "criteri" else ("", "s")
-            phrases.append(f"{len(names)} {word}{singular if len(names) == 1 else several}"
-                        f" ({', '.join(names)})")  # fmt: skip
+            phrases.append(
+                f"{len(names)} {word}{singular if len(names) == 1 else several}"
+                f" ({', '.join(names)})"
+            )
     if any(not cell.rater for cell in listed_cells) and not people and not judges:
         phrases.append("1 rater")
     return ", ".join(phrases)

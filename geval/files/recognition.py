@@ -257,8 +257,9 @@ class _Reading:
         document = self._column("doc_id") or text
         if document not in self.contents or self._column("system_id"):
             return
-        candidates = [name for name in self._free_names() if self._names_systems(
-            name, document, output)]  # fmt: skip
+        candidates = [
+            name for name in self._free_names() if self._names_systems(name, document, output)
+        ]
         if len(candidates) == 1:
             self._set(candidates[0], "system_id")
         elif len(candidates) > 1:
@@ -399,9 +400,10 @@ class _Reading:
     def _cells_without_rater(self) -> dict[str, CellColumn]:
         cells = {name: cell_column(name, target) for name, target in self.guess.items()}
         return {
-            name: cell for name, cell in cells.items()
+            name: cell
+            for name, cell in cells.items()
             if cell and not cell.rater and not cell.by_judge
-        }  # fmt: skip
+        }
 
     def _values(self, names: Sequence[str]) -> list[tuple[str, ...]]:
         return list(zip(*(self.contents[name].values for name in names), strict=True))

@@ -276,9 +276,11 @@ def echo_answer(
             }
         ],
         "usage": {
-            "prompt_tokens": len(tokens), "completion_tokens": 0, "total_tokens": len(tokens),
+            "prompt_tokens": len(tokens),
+            "completion_tokens": 0,
+            "total_tokens": len(tokens),
         },
-    }  # fmt: skip
+    }
 
 
 def piece_text(piece: Piece) -> str:

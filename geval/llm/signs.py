@@ -77,9 +77,10 @@ class RecentCalls:
         hints = [
             rate
             for allowance in (limits.requests, limits.tokens)
-            if allowance and self._is_used_up(allowance, limits)
+            if allowance
+            and self._is_used_up(allowance, limits)
             and (rate := self._as_calls(allowance, limits))
-        ]  # fmt: skip
+        ]
         if not hints and not self._is_no_chance():
             return None
         closed_for = retry_after if retry_after and retry_after >= CLOSED_SECONDS else 0.0

@@ -97,9 +97,7 @@ def _messages(turns: Iterable[Turn]) -> Iterator[dict[str, Any]]:
         for call in turn.calls:
             number += 1
             named = {"call_id": f"call_{number}"}
-            yield {
-                "type": "function_call", **named, "name": call.name, "arguments": call.arguments
-            }  # fmt: skip
+            yield {"type": "function_call", **named, "name": call.name, "arguments": call.arguments}
             if call.result is not None:
                 yield {"type": "function_call_output", **named, "output": call.result}
 

@@ -191,14 +191,14 @@ def scatter(subject: Subject) -> Figure:
     return Figure(
         title=title_of(subject, "scatter"),
         caption=f"Each mark is an output: {label} on {name}, and judge's score. The shade "
-                "shows where most of the best judge's outputs are; the bars show how often each "
-                f"value was given.{sampled}",
+        "shows where most of the best judge's outputs are; the bars show how often each "
+        f"value was given.{sampled}",
         traces=traces,
         layout={
             "xaxis": {
-                "title": {"text": f"{label} "
-                                  f"({short(scale.lowest)}-{short(scale.highest)})"},
-                "range": [scale.lowest - pad, scale.highest + pad], "domain": [0, 0.86],
+                "title": {"text": f"{label} ({short(scale.lowest)}-{short(scale.highest)})"},
+                "range": [scale.lowest - pad, scale.highest + pad],
+                "domain": [0, 0.86],
             },
             "yaxis": {"title": {"text": "judge's score"}, "domain": [0, 0.86]},
             "xaxis2": {"domain": [0.88, 1], "showticklabels": False},
@@ -207,7 +207,7 @@ def scatter(subject: Subject) -> Figure:
         },
         columns=("judge", "document", "system", "human score", "judge's score"),
         rows=tuple(rows[:TABLE_ROWS]),
-    )  # fmt: skip
+    )
 
 
 def _density(x: list[float], y: list[float]) -> dict[str, Any]:

@@ -151,8 +151,9 @@ def lead_in_words(
     """Return a summary of one to three sentences; the consequence comes first."""
     sentences = []
     for ahead, judge in enumerate(names, start=1):
-        ranked = [marked(row.criterion, is_seen=row.seen[ahead - 1]) for row in rows
-                  if row.ahead == ahead]  # fmt: skip
+        ranked = [
+            marked(row.criterion, is_seen=row.seen[ahead - 1]) for row in rows if row.ahead == ahead
+        ]
         if ranked:
             sentences.append(f"{judge} ranks outputs more like people on {listed(ranked)}.")
     undecided = [row.criterion for row in rows if not row.ahead]

@@ -49,9 +49,11 @@ def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) 
     if judge is None:
         return RequiredFigure(None, "the judge has no scores on this criterion")
     if name in CLAIMS:
-        return _alt_test_passed(judge) if name == "alt_test.passed" else _verdict(
-            criterion, judge, _VERDICTS[name]
-        )  # fmt: skip
+        return (
+            _alt_test_passed(judge)
+            if name == "alt_test.passed"
+            else _verdict(criterion, judge, _VERDICTS[name])
+        )
     if name in _PLAIN:
         return _PLAIN[name](criterion, judge)
     return _correlation(criterion, judge, is_low=name.endswith(".low"))

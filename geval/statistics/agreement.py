@@ -337,8 +337,9 @@ def _behind_at_level(
 
     estimate = behind(defined)
     if estimate is None:
-        return BehindARater(None, reason=f"no annotator can be compared with the others at {level}"
-                            " level")  # fmt: skip
+        return BehindARater(
+            None, reason=f"no annotator can be compared with the others at {level} level"
+        )
     by_system = level == "system"
     unit = outputs.system if by_system else outputs.document
     units = LeftOut.each(

@@ -226,9 +226,9 @@ def correlation_interval(
     outputs, (human, judge) = complete(outputs, human, judge)
     if level == "session":
         outputs, (human, judge) = outputs.in_sessions(human, judge)
-    compute = {
-        "summary": _summary, "session": _dataset, "system": _system, "dataset": _dataset
-    }[level]  # fmt: skip
+    compute = {"summary": _summary, "session": _dataset, "system": _system, "dataset": _dataset}[
+        level
+    ]
     return within(compute(outputs, human, judge, coefficient, over), -1.0, 1.0)
 
 

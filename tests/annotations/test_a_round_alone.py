@@ -49,9 +49,10 @@ def answer_all(seat: Seat, fields: dict[str, str]) -> None:
 
 @pytest.fixture
 def rounds(
-    make_campaign: Callable[..., Campaign], annotators: list[User],
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
     rate: Rate,
-) -> Rounds:  # fmt: skip
+) -> Rounds:
     """Two campaigns over the same outputs: the first annotator gives 2, and then 5."""
     first, second = (make_campaign(name=name, overlap=1) for name in ("Pilot", "Main"))
     rate(first, annotators[0], "2")

@@ -125,8 +125,9 @@ def test_whoever_reaches_the_pass_mark_goes_on(
                seconds=1)  # fmt: skip
 
     assert [row.passed for row in Assignment.objects.filter(pk__in=practice).order_by("pk")] == [
-        True, False,
-    ]  # fmt: skip
+        True,
+        False,
+    ]
     assert queue_of(seat)
     shown = own_assignment(seat, practice[0])
     assert shown is not None

@@ -227,8 +227,9 @@ def test_the_last_place_goes_to_one_and_others_are_screened_out(link: OpenLink) 
 
     assert "OUT1" in end
     assert dict(Participant.objects.values_list("external_id", "screened_for")) == {
-        "p1": "", "p2": "full",
-    }  # fmt: skip
+        "p1": "",
+        "p2": "full",
+    }
     assert "You cannot take part now" in page(Person("p3").arrive())
     assert not Participant.objects.filter(external_id="p3").exists()
 
@@ -322,8 +323,9 @@ def test_an_overdue_place_is_free_for_the_next_person(link: OpenLink) -> None:
     Person("p2").begin()
 
     assert dict(Participant.objects.values_list("external_id", "state")) == {
-        "p1": "timed_out", "p2": "active",
-    }  # fmt: skip
+        "p1": "timed_out",
+        "p2": "active",
+    }
 
 
 def test_banned_ids_do_not_get_in_and_those_inside_leave(link: OpenLink) -> None:

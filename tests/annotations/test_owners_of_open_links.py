@@ -267,9 +267,10 @@ def test_exports_have_the_answers_and_no_ids(project: Project, link: OpenLink) -
     assert lines[0]["before"] == {"First language?": "yes", "Years?": 3}
     assert lines[0]["after"] == {"Anything?": "Nothing"}
     assert [(row["asked"], row["question"], row["answer"]) for row in rows[:3]] == [
-        ("before", "First language?", "yes"), ("before", "Years?", "3"),
+        ("before", "First language?", "yes"),
+        ("before", "Years?", "3"),
         ("after", "Anything?", "Nothing"),
-    ]  # fmt: skip
+    ]
     assert not any(secret in str((lines, rows)) for secret in ("p1", "p2", "cmd", "study9"))
 
 

@@ -116,9 +116,10 @@ def test_the_api_lists_answers_and_decisions_whole_and_reviews_them(
     assert {row["skip_reason"] for row in answers} == {"", "Broken for ann1", "Broken for ann2"}
 
     refused = client.post(
-        f"{base}/answers/{flagged['id']}/review", json.dumps({"action": "rejected"}),
+        f"{base}/answers/{flagged['id']}/review",
+        json.dumps({"action": "rejected"}),
         content_type="application/json",
-    )  # fmt: skip
+    )
     reviewed = client.post(
         f"{base}/answers/{flagged['id']}/review",
         json.dumps({"action": "rejected", "reason": "Guessed."}),

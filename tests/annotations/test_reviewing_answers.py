@@ -141,8 +141,9 @@ def test_an_item_that_is_handed_out_again_goes_to_the_same_person_too(
     while first.pk not in (waiting := queue_of(seat)):
         for pk in waiting:
             skip(seat, pk, "later")
-    submit(seat, first.pk, ratings_for(first.campaign, "1"), user=annotators[0], version=1,
-           seconds=1)  # fmt: skip
+    submit(
+        seat, first.pk, ratings_for(first.campaign, "1"), user=annotators[0], version=1, seconds=1
+    )
     assert set(own_ratings().values_list("score", flat=True)) == {1.0}
     assert Review.objects.filter(action="rejected").get().answer["comment"] == "too long"
 
@@ -250,8 +251,9 @@ def test_a_change_of_an_older_round_does_not_replace_the_newer_answer(
     Assignment.objects.filter(pk=newer.pk).update(shown=older.shown)
     seat = seat_of(older.campaign, annotators[0])
 
-    submit(seat, older.pk, ratings_for(older.campaign, "1"), user=annotators[0], version=1,
-           seconds=1)  # fmt: skip
+    submit(
+        seat, older.pk, ratings_for(older.campaign, "1"), user=annotators[0], version=1, seconds=1
+    )
 
     outputs = CandidateOutput.objects.filter(pk=older.shown[0])
     assert set(own_ratings().filter(output__in=outputs).values_list("score", flat=True)) == {5.0}
@@ -279,6 +281,7 @@ def test_both_rounds_stay_and_say_how_far_a_person_repeats_answers(
     assert found.kappa.value is not None
     assert 0.5 < found.kappa.value < 1
     kept = Assignment.objects.filter(annotator=person, state="submitted")
-    assert sorted({answer["scores"].popitem()[1] for answer in kept.values_list("answer", flat=True)
-                   }) == [2, 3, 4, 5]  # fmt: skip
+    assert sorted(
+        {answer["scores"].popitem()[1] for answer in kept.values_list("answer", flat=True)}
+    ) == [2, 3, 4, 5]
     assert own_ratings().count() == 4 * criteria

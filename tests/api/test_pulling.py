@@ -153,8 +153,9 @@ def test_what_a_notebook_measured_goes_into_a_site_with_async(
                 await mine.start_run("Nobody")
 
             assert {name: each[name]["created"] for name, each in pushed.items()} == {
-                "outputs": 1, "scores": 1,
-            }  # fmt: skip
+                "outputs": 1,
+                "scores": 1,
+            }
             assert ({*report["criteria"]}, sent) == ({"coherence", "fluency"}, True)
             assert there.dropped == 0
             assert {*frame["judge"]} == {"near", "far"}

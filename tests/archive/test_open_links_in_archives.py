@@ -56,8 +56,9 @@ def test_a_copy_has_the_link_and_who_took_part(opened: Project) -> None:
     assert link.address is None
     people = list(Participant.objects.filter(link=link).order_by("pk"))
     assert [(person.state, person.before) for person in people] == [
-        ("done", {"Lang?": "a"}), ("returned", {"Lang?": "b"}),
-    ]  # fmt: skip
+        ("done", {"Lang?": "a"}),
+        ("returned", {"Lang?": "b"}),
+    ]
     done = Participant.objects.get(external_id="secret-id")
     assert people[0].annotator
     assert done.annotator

@@ -188,9 +188,10 @@ def test_answers_have_names_in_the_file_and_ids_in_a_copy() -> None:
     assert "outputs" not in line
 
     for name, row, new_id in (
-        ("criteria", {"criterion": "c"}, 30), ("outputs", {"doc_id": "d", "system_id": "bot"}, 50),
+        ("criteria", {"criterion": "c"}, 30),
+        ("outputs", {"doc_id": "d", "system_id": "bot"}, 50),
         ("answers", {"answer_id": 1}, 10),
-    ):  # fmt: skip
+    ):
         ids.begin(BY_NAME[name])
         ids.keep(BY_NAME[name], row, new_id)
     values = _reader("answer_changes", ids).values(line, 1)

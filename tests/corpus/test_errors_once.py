@@ -26,8 +26,9 @@ def places(load: Load, project: Project, files: dict[str, str]) -> list[tuple[st
 def loaded(project: Project, tmp_path: object, content: str) -> RestLoaded:
     path = tmp_path / "o.csv"  # type: ignore[operator]
     path.write_text(content, encoding="utf-8")
-    return load_rest(project, [InputFile(path, "o.csv")], about=LoadOptions(),
-                     dry_run=False, leave_out=True)  # fmt: skip
+    return load_rest(
+        project, [InputFile(path, "o.csv")], about=LoadOptions(), dry_run=False, leave_out=True
+    )
 
 
 def test_what_varies_within_a_document_is_listed_and_no_metadata_of_any(
@@ -58,8 +59,9 @@ def test_metadata_that_one_row_of_a_document_gives_is_the_document_s(
     result = load(project, {"o.csv": HEADER + rows})
 
     assert [document.metadata for document in Document.objects.order_by("doc_id")] == [
-        {"note": "news"}, {"note": "sports"},
-    ]  # fmt: skip
+        {"note": "news"},
+        {"note": "sports"},
+    ]
     assert result.unused == []
 
 
@@ -84,8 +86,9 @@ def test_ratings_of_an_output_with_an_error_have_none_of_their_own(
     ratings = RATINGS + "d1,b,coherence,ann,4\nd2,a,coherence,ann,4\nd2,a,coherence,bob,4\n"
 
     assert places(load, project, {"o.csv": outputs, "r.csv": ratings}) == [
-        ("o.csv", 3, "source"), ("o.csv", 4, "source"),
-    ]  # fmt: skip
+        ("o.csv", 3, "source"),
+        ("o.csv", 4, "source"),
+    ]
 
 
 def test_ratings_without_an_output_are_errors_where_all_outputs_were_read(
@@ -106,8 +109,9 @@ def test_a_rating_that_is_missing_is_none(project: Project, load: Load, written:
     load(project, {"o.csv": wide, "r.csv": long})
 
     assert set(Rating.objects.values_list("criterion__name", "score")) == {
-        ("fluency", 4), ("fluency", 3),
-    }  # fmt: skip
+        ("fluency", 4),
+        ("fluency", 3),
+    }
 
 
 @pytest.mark.parametrize("row", [",,,,,,", " , ,,,, ,", ",,", ""])
@@ -126,8 +130,9 @@ def test_leaving_out_a_wrong_rating_keeps_the_other_ratings_and_the_texts_of_its
         ("d1", 4), ("d2", 5), ("d2", 5),
     ]  # fmt: skip
     assert [(row.line, row.columns) for row in rest.refused] == [
-        (2, ("ratings.coherence",)), (4, ()),
-    ]  # fmt: skip
+        (2, ("ratings.coherence",)),
+        (4, ()),
+    ]
     assert rest.refused[0].cells["ratings.coherence"] == "four"
 
 

@@ -76,8 +76,9 @@ def test_a_workbook_is_loaded_with_merged_cells_days_and_values_of_formulas(
 def test_a_workbook_of_libreoffice_is_loaded_with_merged_cells(
     project: Project, load: Load
 ) -> None:
-    rows = [[None if isinstance(cell, str) and "<c " in cell else cell for cell in row]
-            for row in TABLE]  # fmt: skip
+    rows = [
+        [None if isinstance(cell, str) and "<c " in cell else cell for cell in row] for row in TABLE
+    ]
     spans = {(1, 0): 2, (1, 2): 2}
 
     load(project, {"book.ods": ods({"Notes": NOTES, "Data": rows}, spans=spans)})

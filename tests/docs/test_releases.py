@@ -50,8 +50,9 @@ def test_a_version_without_a_section_is_refused(changelog: ModuleType, version: 
 
 
 def test_the_version_of_this_checkout_has_its_section_and_its_citation() -> None:
-    done = subprocess.run([sys.executable, PROGRAM, __version__], capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, PROGRAM, __version__], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode == 0, done.stderr
     assert "### Added" in done.stdout
@@ -59,8 +60,9 @@ def test_the_version_of_this_checkout_has_its_section_and_its_citation() -> None
 
 
 def test_a_tag_of_another_version_is_refused() -> None:
-    done = subprocess.run([sys.executable, PROGRAM, "0.0.9"], capture_output=True, text=True,
-                          check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, PROGRAM, "0.0.9"], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode == 1
     assert "The tag says 0.0.9" in done.stderr

@@ -66,8 +66,9 @@ def test_what_would_act_is_text(text: str, kind: TextFormat) -> None:
     tags = re.findall(r"<[^>]*>", found.html)
     assert {re.sub(r"[^a-z0-9]", "", tag.split()[0]) for tag in tags} <= HARMLESS
     assert {re.sub(r'="code-[a-z0-9]+"', "", " ".join(tag.split()[1:])) for tag in tags} <= {
-        "", "class>",
-    }  # fmt: skip
+        "",
+        "class>",
+    }
 
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)

@@ -45,9 +45,7 @@ def plain(buildah: Buildah, image: str, folder: Path) -> Container:
 def test_the_size_beside_its_goal(
     buildah: Buildah, image: str, plain: Container, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    size = sum(
-        path.lstat().st_size for path in plain.root.rglob("*") if not path.is_dir()
-    ) / 1e6  # fmt: skip
+    size = sum(path.lstat().st_size for path in plain.root.rglob("*") if not path.is_dir()) / 1e6
     pushed = Pushed()
     tar = subprocess.Popen(["tar", "-C", plain.root, "-c", "."], stdout=subprocess.PIPE)
     assert tar.stdout
@@ -107,10 +105,11 @@ def test_it_has_no_compiler_and_nothing_that_its_user_can_change(plain: Containe
 
 def test_every_evaluator_can_be_loaded_and_parquet_is_left_to_an_extra(plain: Container) -> None:
     said = plain.command(
-        "python", "-c",
+        "python",
+        "-c",
         "import sacrebleu, nltk.translate.meteor_score, rouge_score.rouge_scorer, gepa, lxml.etree;"
         "from importlib.util import find_spec; print(find_spec('pyarrow'))",
-    )  # fmt: skip
+    )
 
     assert said.strip() == "None"
 
@@ -193,8 +192,9 @@ def site(buildah: Buildah, image: str, folder: Path, services: Services) -> Iter
     try:
         made.command("migrate", "-v0")
         made.web = made.started("web", "--bind", f"127.0.0.1:{made.port}")
-        made.runs = [made.started("worker", "--jobs", "runs,reports", "--concurrency", "1")
-                     for _ in range(2)]  # fmt: skip
+        made.runs = [
+            made.started("worker", "--jobs", "runs,reports", "--concurrency", "1") for _ in range(2)
+        ]
         made.short = made.started("worker", "--jobs", "quick,webhooks,uploads")
         standin = free_port()
         made.started("standin_llm", "--port", str(standin), "--latency", "0.3")

@@ -73,9 +73,10 @@ def settings_of_the_site() -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "path", [CHECKOUT / "compose.yaml", CHECKOUT / ".env.example", *MANIFESTS, *UNITS],
+    "path",
+    [CHECKOUT / "compose.yaml", CHECKOUT / ".env.example", *MANIFESTS, *UNITS],
     ids=lambda path: path.name,
-)  # fmt: skip
+)
 def test_every_setting_of_ours_exists(path: Path) -> None:
     named = set(re.findall(r"\b(GEVAL_[A-Z_]+)\b", path.read_text()))
     of_compose = {"GEVAL_IMAGE", "GEVAL_WEB_WORKERS", "GEVAL_RUNS_AT_ONCE"}

@@ -104,9 +104,10 @@ def test_all_instructions_come_before_the_first_text(preset: Preset, is_delimite
 
 
 @pytest.mark.parametrize(
-    "preset", [preset for preset in presets() if preset.task == "summarisation"],
+    "preset",
+    [preset for preset in presets() if preset.task == "summarisation"],
     ids=lambda preset: preset.key,
-)  # fmt: skip
+)
 def test_two_prompts_begin_alike_up_to_their_texts(preset: Preset) -> None:
     template = compose_template(parts_of(preset), steps=STEPS, is_delimited=True)
     texts = (Texts(source="A ferry.", output="It sails."), Texts(source="B", output="No."))

@@ -125,8 +125,9 @@ def test_levels_in_another_order_are_those_of_their_numbers() -> None:
         *({"value": n, "probability": 0.0} for n in range(4)),
     ]
 
-    score = score_decision(read("decisions", openai_answer(probabilities=levels)), FIVE.points,
-                           min_coverage=0.5)  # fmt: skip
+    score = score_decision(
+        read("decisions", openai_answer(probabilities=levels)), FIVE.points, min_coverage=0.5
+    )
 
     assert isinstance(score, Scored)
     assert score.value == 5

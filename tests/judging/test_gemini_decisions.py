@@ -43,12 +43,13 @@ def test_a_request_has_one_input_and_questions_by_name() -> None:
         "input": "At ten.",
         "questions": {
             "rating_1": {
-                "instructions": "How clear?", "type": "score",
+                "instructions": "How clear?",
+                "type": "score",
                 "criteria": ["1: bad", "2", "3: good"],
             },
             "rating_2": {"instructions": "It is clear.", "type": "noul"},
         },
-    }  # fmt: skip
+    }
 
 
 def test_its_probabilities_become_scores_and_its_tokens_are_counted() -> None:

@@ -292,7 +292,7 @@ COMMENTARY = message(text_part("I looked at 3 things."), phase="commentary")
             "refusal",
         ),
     ],
-)  # fmt: skip
+)
 def test_an_odd_reply_is_read_rightly_or_is_a_failure_with_its_reason(
     answer: Any, outcome: float | str
 ) -> None:

@@ -179,9 +179,10 @@ def test_a_reply_that_ends_with_a_beginning_means_it_as_it_is() -> None:
 
 def test_what_follows_a_beginning_may_end_its_sentence() -> None:
     result = scored(
-        place("1", {"1": 0.8, "9": 0.2}), place("0.", {"0.": 0.5, "0": 0.25, ". ": 0.25}),
+        place("1", {"1": 0.8, "9": 0.2}),
+        place("0.", {"0.": 0.5, "0": 0.25, ". ": 0.25}),
         scale=ONE_TO_TEN,
-    )  # fmt: skip
+    )
 
     assert result.distribution == pytest.approx({1: 0.2, 9: 0.2, 10: 0.6})
 
@@ -216,9 +217,10 @@ def test_what_follows_a_whole_number_takes_nothing_from_it() -> None:
 
 def test_what_spells_no_point_has_no_share() -> None:
     result = scored(
-        place("1", {"1": 0.8, "01": 0.1, "9": 0.1}), place("0", {"0": 0.5, "7": 0.5}),
+        place("1", {"1": 0.8, "01": 0.1, "9": 0.1}),
+        place("0", {"0": 0.5, "7": 0.5}),
         scale=ONE_TO_TEN,
-    )  # fmt: skip
+    )
 
     assert result.distribution == pytest.approx({9: 0.2, 10: 0.8})
     assert result.coverage == pytest.approx(0.5)

@@ -30,8 +30,9 @@ class Parrot(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         said = b'{"error": {"message": "%s %s"}}' % (
-            TEXT.encode() if TEXT.encode() in body else b"", self.headers["Authorization"].encode()
-        )  # fmt: skip
+            TEXT.encode() if TEXT.encode() in body else b"",
+            self.headers["Authorization"].encode(),
+        )
         self.send_response(400)
         self.end_headers()
         self.wfile.write(said)

@@ -111,8 +111,9 @@ def test_what_is_met_by_what_reads_nothing_is_not_met(tmp_path: Path) -> None:
     )
     measured = geval.measure(written(tmp_path, content))
 
-    certified = geval.certify(measured, ["alt_test.winning_rate>=0"], criterion="coherence",
-                              judge="near")  # fmt: skip
+    certified = geval.certify(
+        measured, ["alt_test.winning_rate>=0"], criterion="coherence", judge="near"
+    )
 
     assert certified[0].exit_code == 2
 

@@ -32,7 +32,7 @@ def table(documents: int = 60, *, seed: int = 3) -> list[dict[str, Any]]:
         for document in range(documents)
         for system in range(5)
         for quality in [rng.normal()]
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture

@@ -262,8 +262,9 @@ def test_errors_name_the_lines_of_the_file_also_where_rows_are_numbered(tmp_path
         geval.measure(path, human="ann", judge="gpt", document="doc")
 
     assert [line.split(": ")[0] for line in str(refused.value).splitlines()] == [
-        "ratings.csv:3", "ratings.csv:5",
-    ]  # fmt: skip
+        "ratings.csv:3",
+        "ratings.csv:5",
+    ]
 
 
 def raw_replies(criterion: str, *, documents: int = 30) -> list[dict[str, Any]]:

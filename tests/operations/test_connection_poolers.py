@@ -65,8 +65,9 @@ ignore_startup_parameters = extra_float_digits
         shutil.chown(folder, SYSTEM_USER)
     process = subprocess.Popen(
         [PGBOUNCER, "--quiet", *account, str(configuration)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     address = f"postgresql://{parts.username}@127.0.0.1:{port}/{name}"
     try:
         deadline = time.monotonic() + 20

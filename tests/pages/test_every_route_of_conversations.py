@@ -298,7 +298,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "member": [[SLUG, "olga", "viewer"]],
     "create_token": [["olga", "notebook"]],
     "delete_project": [[SLUG, "--confirm", SLUG]],
-}  # fmt: skip
+}
 APPS = {"evaluations", "annotations"}
 # These have no project of their own to show, or are walked by tests of their own.
 ELSEWHERE = {

@@ -69,9 +69,9 @@ def test_cells_that_are_copied_from_a_spreadsheet_are_read(
     assert upload.errors == []
     assert "Ready to load." in page
     client.post(f"{upload.get_absolute_url()}load/")
-    assert list(CandidateOutput.objects.order_by("document__doc_id").values_list(
-        "document__source", "text"
-    )) == [
+    assert list(
+        CandidateOutput.objects.order_by("document__doc_id").values_list("document__source", "text")
+    ) == [
         ('He said "yes", at last.', '"Yes" is what he said.'),
         ('Two\nlines, with "marks"', "All of it"),
-    ]  # fmt: skip
+    ]

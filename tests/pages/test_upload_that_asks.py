@@ -128,9 +128,10 @@ def test_a_cell_is_corrected_in_place(client: Client, project: Project) -> None:
     assert "Ready to load." in page.text
     page.press("load")
 
-    assert sorted(Rating.objects.filter(annotator__name="Bert").values_list("score", flat=True))[
-        -1
-    ] == 5  # fmt: skip
+    assert (
+        sorted(Rating.objects.filter(annotator__name="Bert").values_list("score", flat=True))[-1]
+        == 5
+    )
     assert Rating.objects.count() == 16
 
 

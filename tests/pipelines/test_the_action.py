@@ -146,8 +146,9 @@ def test_two_checks_have_a_comment_each(
     run(INPUT_NAME="answers")
 
     assert [each["body"].rpartition("\n")[2] for each in comments.listed[1:]] == [
-        MARK, "<!-- geval-site: answers -->",
-    ]  # fmt: skip
+        MARK,
+        "<!-- geval-site: answers -->",
+    ]
 
 
 def test_it_says_what_changed_since_the_base_branch(

@@ -73,8 +73,9 @@ def test_judges_with_different_numbers_of_outputs_have_a_column_of_them(
     text = as_latex(build_report(project))
 
     assert {row[0]: row[3] for row in rows(text)[2:] if row[0] in ("fair", r"a\_guess")} == {
-        "fair": "160", r"a\_guess": "159"
-    }  # fmt: skip
+        "fair": "160",
+        r"a\_guess": "159",
+    }
     assert "$n$, the number of outputs." in text
 
 

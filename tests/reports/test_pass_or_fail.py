@@ -56,8 +56,9 @@ def test_the_report_has_counts_shares_and_rates(judged: Project) -> None:
 
 def test_the_majority_is_a_judge_that_reads_nothing(judged: Project) -> None:
     report = build_report(judged)
-    factual, fluency = (json.loads(as_json(report))["criteria"][name] for name in (
-        "factual", "fluency"))  # fmt: skip
+    factual, fluency = (
+        json.loads(as_json(report))["criteria"][name] for name in ("factual", "fluency")
+    )
 
     # People pass 24 of 40 outputs; AC1 of always passing is (0.6 - 0.32) / 0.68.
     found = factual["judges"]["J"]["pass_fail"]["majority"]

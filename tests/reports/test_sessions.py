@@ -39,8 +39,9 @@ def conversations(rng: np.random.Generator) -> dict[str, str]:
         turns = []
         for _ in range(TURNS):
             turns += [{"role": "user", "text": "Go on."}, {"role": "assistant", "text": "Yes."}]
-        said.append({"session_id": f"s{session}", "system_id": "bot", "turns": turns,
-                     "rate": "assistant"})  # fmt: skip
+        said.append(
+            {"session_id": f"s{session}", "system_id": "bot", "turns": turns, "rate": "assistant"}
+        )
         level = rng.normal(3, 1)
         for turn in range(TURNS):
             name = f"s{session}#{2 * turn + 2}"

@@ -218,10 +218,9 @@ def rival(run: EvaluationRun) -> Judge:
     criterion = Criterion.objects.get()
     draw = random.Random(7)
     Score.objects.bulk_create(
-        Score(run=other, output=output, criterion=criterion,
-              value=at % SYSTEMS + draw.gauss(0, 3))
+        Score(run=other, output=output, criterion=criterion, value=at % SYSTEMS + draw.gauss(0, 3))
         for at, output in enumerate(CandidateOutput.objects.order_by("pk"))
-    )  # fmt: skip
+    )
     EvaluationRun.objects.filter(pk=run.pk).update(goal_width=None, goal_rival=rival)
     run.refresh_from_db()
     return rival

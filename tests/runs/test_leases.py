@@ -124,8 +124,9 @@ def test_items_that_are_no_rows_come_with_their_texts_in_the_order_asked(
     assert [one.texts.output for one in found] == [outputs[3].text, outputs[0].text]
     assert [one.texts.rival for one in found] == ["", outputs[1].text]
     assert [one.texts.source for one in found] == [
-        outputs[3].document.source, outputs[0].document.source
-    ]  # fmt: skip
+        outputs[3].document.source,
+        outputs[0].document.source,
+    ]
     assert [one.id for one in found] == [1, 2]
     assert leases.items_with_texts([]) == []
 
@@ -178,9 +179,10 @@ def with_money(
     """A run whose items cost at most `each`, of which so many have been paid, at a cent a token."""
     run.parameters |= {"price_in": "10000", "price_out": "10000", "most_each": each}
     EvaluationRun.objects.filter(pk=run.pk).update(
-        parameters=run.parameters, prompt_tokens=spent,
+        parameters=run.parameters,
+        prompt_tokens=spent,
         budget=None if budget is None else Decimal(budget),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ MOST_SECONDS = 2 * SECONDS + 240
 def start_redis(port: int, folder: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 @contextmanager

@@ -44,8 +44,9 @@ def pair_counts(human: Row, judge: Row) -> dict[str, int]:
         if x and y:
             found["C" if x * y > 0 else "D"] += 1
         else:
-            found["tied_both" if not x and not y else "tied_metric_only" if x else
-                  "tied_human_only"] += 1  # fmt: skip
+            found[
+                "tied_both" if not x and not y else "tied_metric_only" if x else "tied_human_only"
+            ] += 1
     return found
 
 
@@ -358,8 +359,9 @@ def bootstrap(human: Table, judge: Table, documents: Any, systems: Any) -> dict[
     for at in range(len(documents or systems)):
         rows = documents[at] if documents else range(len(human))
         places = systems[at] if systems else range(len(human[0]))
-        drawn = [[[table[row][place] for place in places] for row in rows]
-                 for table in (human, judge)]  # fmt: skip
+        drawn = [
+            [[table[row][place] for place in places] for row in rows] for table in (human, judge)
+        ]
         for name in COEFFICIENTS:
             found[name].append(summary(name, *drawn))
     return found
@@ -394,7 +396,8 @@ EXPECTED: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     ),
     "williams": lambda given, _toy: williams(*given["r"], given["n"]),
     "multiplicity": lambda given, _toy: {
-        "holm": holm(given["p"]), "by": benjamini_yekutieli(given["p"])
+        "holm": holm(given["p"]),
+        "by": benjamini_yekutieli(given["p"]),
     },
     "krippendorff": lambda given, _toy: {
         m: alpha(given["ratings"], m) for m in ("nominal", "ordinal", "interval")
@@ -417,7 +420,7 @@ EXPECTED: dict[str, Callable[[dict[str, Any], Any], Any]] = {
         c: partial(given["judge"], given["words"], given["human"], c)
         for c in ("pearson", "spearman")
     },
-}  # fmt: skip
+}
 
 
 def expected(example: dict[str, Any], toy: Any) -> Any:

@@ -60,9 +60,9 @@ def test_it_equals_a_computation_document_by_document(seed: int) -> None:
     found = judge_minus_a_rater(outputs, Ratings.of_table(given), judge)
 
     assert found.value == pytest.approx(slow(outputs, given, judge, everything))
-    left_out = np.array([
-        slow(outputs, given, judge, np.arange(DOCUMENTS) != one) for one in range(DOCUMENTS)
-    ])  # fmt: skip
+    left_out = np.array(
+        [slow(outputs, given, judge, np.arange(DOCUMENTS) != one) for one in range(DOCUMENTS)]
+    )
     variance = (DOCUMENTS - 1) / DOCUMENTS * ((left_out - left_out.mean()) ** 2).sum()
     assert found.error == pytest.approx(np.sqrt(variance))
 
@@ -128,9 +128,10 @@ def at_level(outputs: Outputs, given: np.ndarray, judge: np.ndarray, level: str)
     """The mean over raters of the judge's coefficient less the rater's, each over all outputs, or
     over the means of systems or of systems in documents."""
     unit = {
-        "dataset": np.arange(len(outputs)), "system": outputs.system,
+        "dataset": np.arange(len(outputs)),
+        "system": outputs.system,
         "session": outputs.document * outputs.systems + outputs.system,
-    }[level]  # fmt: skip
+    }[level]
     apart = []
     for rater in range(len(given)):
         mean = np.round(np.nanmean(np.delete(given, rater, axis=0), axis=0), 10)

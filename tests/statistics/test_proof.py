@@ -146,9 +146,9 @@ def test_the_gain_in_distance_has_the_t_interval_of_documents_means(is_weighted)
         for at in range(30)
     ]).T  # fmt: skip
     total = total if is_weighted else np.ones(30)
-    left_out = np.array([
-        np.average(np.delete(of_document, at), weights=np.delete(total, at)) for at in range(30)
-    ])  # fmt: skip
+    left_out = np.array(
+        [np.average(np.delete(of_document, at), weights=np.delete(total, at)) for at in range(30)]
+    )
     error = np.sqrt(29 / 30 * ((left_out - left_out.mean()) ** 2).sum())
     half = stats.t.ppf(0.95, int(total.sum() ** 2 / (total**2).sum()) - 1) * error
     middle = np.average(of_document, weights=total)

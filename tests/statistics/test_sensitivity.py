@@ -87,9 +87,10 @@ def test_effects_and_checks_of_few_and_many_outputs_a_document_leave_documents_o
     found = sensitivity(UNEVEN, scores, {"padded": padded}, human)
 
     gaps = {
-        "padded": padded - plain, "repeated": scores[:, 1] - scores[:, 0],
+        "padded": padded - plain,
+        "repeated": scores[:, 1] - scores[:, 0],
         "severity": plain - human,
-    }  # fmt: skip
+    }
     for name, gap in gaps.items():
         there, finding = ~np.isnan(gap), of(found, name)
         without = np.array([gap[there & (at != DOCUMENTS)].mean() for at in range(14)])

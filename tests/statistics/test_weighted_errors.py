@@ -337,9 +337,10 @@ def assert_writers(sample: Sample, weight: Callable[[int, int], float]) -> None:
     pairs = [(4 * d, 4 * d + system) for d in range(DOCUMENTS) for system in (1, 2)]
     for name, sign in (("human", -1), ("equal", 0), ("llm", 1)):
         mine = [
-            (a, b) for a, b in pairs
+            (a, b)
+            for a, b in pairs
             if np.sign(np.round(sample.human[b] - sample.human[a], 9)) == sign
-        ]  # fmt: skip
+        ]
         if not mine:
             assert name not in found.groups
             continue

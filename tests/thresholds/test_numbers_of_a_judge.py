@@ -184,8 +184,9 @@ def test_a_noisy_judge_is_one_whose_reliability_is_below_half(
 
     def found(size: float) -> tuple[float, float]:
         unchanged = np.column_stack([quality + size * noise, quality - size * noise])
-        (one,) = (one for one in sensitivity(Outputs.full(400, 1), unchanged, {})
-                  if one.name == NOISE)  # fmt: skip
+        (one,) = (
+            one for one in sensitivity(Outputs.full(400, 1), unchanged, {}) if one.name == NOISE
+        )
         assert one.value is not None
         assert one.p is not None
         return one.value, one.p

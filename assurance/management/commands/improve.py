@@ -197,8 +197,10 @@ class Command(SiteCommand):
         if looks and best is not None:
             self._look(best)
         candidates = list(search.candidates.order_by("pk"))
-        self.stderr.write(f"{criterion}: {search.found['training']} training documents,"
-                          f" {search.found['locked']} locked.")  # fmt: skip
+        self.stderr.write(
+            f"{criterion}: {search.found['training']} training documents,"
+            f" {search.found['locked']} locked."
+        )
         for said in search.found.get("what_numbers_speak_of", ()):
             self.stderr.write(f"  {said}")
         for candidate in candidates:

@@ -155,9 +155,11 @@ def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
     """Refuse to send a key to an address that it was not entered for."""
     if endpoint.sealed_key and draft.key is None:
         raise ValidationError(
-            {"key": "The address has changed, and the stored key was entered for the previous one. "
-                    "Enter the key for the new address, or delete the stored one."}
-        )  # fmt: skip
+            {
+                "key": "The address has changed, and the stored key was entered for the previous"
+                " one. Enter the key for the new address, or delete the stored one."
+            }
+        )
     if (
         draft.key_env.strip()
         and draft.key_env.strip() == endpoint.key_env

@@ -60,9 +60,11 @@ def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]
     large runs the counts may be some seconds old."""
     small = [run.pk for run in runs if run.item_count < LARGE_RUN]
     is_finished = Q(items__state__in=(ItemState.DONE, ItemState.FAILED))
-    rows = EvaluationRun.objects.filter(pk__in=small).order_by().annotate(
-        finished=Count("items", filter=is_finished), total=Count("items")
-    )  # fmt: skip
+    rows = (
+        EvaluationRun.objects.filter(pk__in=small)
+        .order_by()
+        .annotate(finished=Count("items", filter=is_finished), total=Count("items"))
+    )
     progress = {
         pk: (done, total) for pk, done, total in rows.values_list("pk", "finished", "total")
     }

@@ -48,8 +48,9 @@ def _add_setting(parser: ArgumentParser, name: str) -> None:
         return
     help_text = f"{(info.title or name).lower()}. {info.description}"
     if name == "request_options":
-        parser.add_argument(option, dest=name, type=_options, metavar="JSON", default=SUPPRESS,
-                            help=help_text)  # fmt: skip
+        parser.add_argument(
+            option, dest=name, type=_options, metavar="JSON", default=SUPPRESS, help=help_text
+        )
         return
     kind = Decimal if name.startswith("price") else type(info.default or 0.0)
     if info.default:

@@ -26,15 +26,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "file", type=Path,
+            "file",
+            type=Path,
             help="the file to write, which must not exist yet; or a folder, in which it is named by"
             " the time",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--keep-days", type=int, metavar="N",
+            "--keep-days",
+            type=int,
+            metavar="N",
             help="then remove backups of that folder that are named by a time and were written more"
             " than so many days ago",
-        )  # fmt: skip
+        )
         parser.add_argument(
             "--verify",
             action="store_true",

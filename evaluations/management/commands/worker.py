@@ -22,14 +22,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--jobs", default=",".join(settings.QUEUES), metavar="KIND,…",
+            "--jobs",
+            default=",".join(settings.QUEUES),
+            metavar="KIND,…",
             help=f"kinds of jobs it takes: {', '.join(settings.QUEUES)} (default: all)",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--concurrency", type=int, metavar="N",
+            "--concurrency",
+            type=int,
+            metavar="N",
             help=f"jobs at once, each in a thread: {FOR_RUNS}, or {FOR_WAITING} if all its jobs"
             f" mostly wait for others ({', '.join(WAITING)})",
-        )  # fmt: skip
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         # systemd allows no commas in a unit's name, which lists the kinds.

@@ -58,7 +58,7 @@ _DECISIONS = f"""
 
 def answer_records(
     project: Project, *, outputs: Sequence[int] | None = None, answers: Sequence[int] | None = None
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+) -> Iterator[dict[str, Any]]:
     """Yield the answers of a project's campaigns in the order in which items were assigned.
 
     Args:

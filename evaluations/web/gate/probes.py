@@ -56,9 +56,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """All metrics as Prometheus reads them, for those who have the token."""
     if not _may_scrape(request):
         return HttpResponse(
-            UNPROTECTED, status=401, content_type="text/plain",
+            UNPROTECTED,
+            status=401,
+            content_type="text/plain",
             headers={"WWW-Authenticate": "Bearer"},
-        )  # fmt: skip
+        )
     return HttpResponse(metrics_text(), content_type=CONTENT_TYPE)
 
 

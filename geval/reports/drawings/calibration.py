@@ -69,7 +69,7 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
             Words(
                 9, top + side / 2, "mean human score", "ink", "middle", size=SMALL, is_turned=True
             )
-        )  # fmt: skip
+        )
         top += side + FOOT
     middle = LEFT + (columns * (side + GAP) - GAP) / 2
     shapes.append(Words(middle, top + 2, "judge's mean score", "ink", "middle", size=SMALL + 1))

@@ -102,7 +102,7 @@ def _row(
         text, size = _in_cell(_text(value), wide, is_bold=is_chosen or is_own)
         yield Words(
             x + wide / 2, middle + size / 3, text, "ink", "middle", is_chosen or is_own, size
-        )  # fmt: skip
+        )
 
 
 def _shade(value: float | None) -> tuple[str, float]:

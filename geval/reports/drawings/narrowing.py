@@ -46,10 +46,8 @@ def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
         Words(RIGHT + 8, y(last.value) + 4, f"{last.value:.2f}", "llm", is_bold=True),
         Words(RIGHT + 38, y(last.value) + 4, _half(last), "quiet"),
         Words(LEFT, BOTTOM + 15, thin(INTERVAL_DOCUMENTS), "quiet", size=10),
-        Words(
-            RIGHT, BOTTOM + 15, f"{thin(last.documents)} documents", "quiet", "end", size=10
-        ),
-    ]  # fmt: skip
+        Words(RIGHT, BOTTOM + 15, f"{thin(last.documents)} documents", "quiet", "end", size=10),
+    ]
     return Drawing(
         kind="narrowing",
         title=f"{criterion}: rho {last.value:.2f} after {thin(last.documents)} documents",

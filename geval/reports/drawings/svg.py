@@ -229,6 +229,8 @@ def _described(png: bytes, drawing: Drawing) -> bytes:
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
     return (
-        len(content).to_bytes(4, "big") + kind + content
+        len(content).to_bytes(4, "big")
+        + kind
+        + content
         + zlib.crc32(kind + content).to_bytes(4, "big")
-    )  # fmt: skip
+    )

@@ -444,7 +444,7 @@ def compare_pairs(
             tests = [
                 new_systems_test(outputs, human, first, second, coefficient, over)
                 for (first, _), (second, _) in pairs[start : start + at_once]
-            ]  # fmt: skip
+            ]
         comparisons += [
             Compared(test, interval_of_difference(each), each.ranked)
             for test, each in zip(tests, some, strict=True)
@@ -536,8 +536,9 @@ def on_common_ground(
     if not rows or np.abs(apart).max() < ROUNDING:
         return dict(means)
     moves = np.linalg.lstsq(np.array(rows), np.array(apart), rcond=None)[0]
-    return {name: mean + (moves[place[name]] if name in place else 0.0)
-            for name, mean in means.items()}  # fmt: skip
+    return {
+        name: mean + (moves[place[name]] if name in place else 0.0) for name, mean in means.items()
+    }
 
 
 def rank_judges(means: Mapping[str, float]) -> list[str]:

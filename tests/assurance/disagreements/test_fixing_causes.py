@@ -82,8 +82,9 @@ def test_each_cause_leads_to_its_fix(
     client = as_role("owner")
     about = {"judge": judge.pk, "criterion": coherence.pk}
     causes = ("judge is wrong", "rating is wrong", "criterion is vague")
-    for (doc, system), cause in zip((("d1", "good"), ("d2", "good"), ("d1", "odd")), causes,
-                                    strict=True):  # fmt: skip
+    for (doc, system), cause in zip(
+        (("d1", "good"), ("d2", "good"), ("d1", "odd")), causes, strict=True
+    ):
         client.post(GIVE, about | {"output": output(doc, system).pk, "cause": cause})
 
     text = said(client, f"?criterion={coherence.pk}&judge={judge.pk}")
