@@ -28,6 +28,19 @@ HELP = {
     ),
     "price": "In your currency; leave empty to plan without money.",
 }
+GOAL = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
+# The label and the help text of each field.
+SHOWN = {
+    "criterion": ("On the criterion", ""),
+    "width": (
+        "Precision (±)",
+        "Of the judge's rho; 0.05 is usual. Not for two judges or systems.",
+    ),
+    "judge": ("Judge", ""),
+    "rival": ("Other judge", "Only for two judges."),
+    "system": ("System", "Only for two systems."),
+    "other": ("Other system", "Only for two systems."),
+}
 
 
 def as_plan(goal: CampaignGoal) -> str:
@@ -69,21 +82,6 @@ class PlanForm(forms.Form):
             self.aim = self.asked.aim
         except ValidationError as error:
             self.add_error(None, error)
-
-
-GOAL = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
-# The label and the help text of each field.
-SHOWN = {
-    "criterion": ("On the criterion", ""),
-    "width": (
-        "Precision (±)",
-        "Of the judge's rho; 0.05 is usual. Not for two judges or systems.",
-    ),
-    "judge": ("Judge", ""),
-    "rival": ("Other judge", "Only for two judges."),
-    "system": ("System", "Only for two systems."),
-    "other": ("Other system", "Only for two systems."),
-}
 
 
 class GoalFields(forms.Form):

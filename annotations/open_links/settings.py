@@ -25,6 +25,17 @@ _ENDS = {
     ParticipantState.RETURNED: _RETURNED,
     ParticipantState.TIMED_OUT: _RETURNED,
 }
+COLUMNS = (
+    "address", "title", "consent", "is_open", "people", "items_each", "minutes",
+    "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
+    "screened_code", "returned_code", "done_url", "screened_url", "returned_url",
+)  # fmt: skip
+WAYS_BACK = ("done_url", "screened_url", "returned_url")
+FIELD_CLASSES: dict[str, Any] = dict.fromkeys(
+    WAYS_BACK, partial(forms.URLField, assume_scheme="https")
+)
+# The ids are in the link's row, and read whenever somebody arrives.
+MOST_BANNED = 10_000
 
 
 @dataclass(frozen=True)
@@ -67,19 +78,6 @@ def _filled(url: str, participant: Participant) -> str:
     for placeholder, value in zip(PLACEHOLDERS, values, strict=True):
         url = url.replace(placeholder, quote(value, safe=""))
     return url
-
-
-COLUMNS = (
-    "address", "title", "consent", "is_open", "people", "items_each", "minutes",
-    "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
-    "screened_code", "returned_code", "done_url", "screened_url", "returned_url",
-)  # fmt: skip
-WAYS_BACK = ("done_url", "screened_url", "returned_url")
-FIELD_CLASSES: dict[str, Any] = dict.fromkeys(
-    WAYS_BACK, partial(forms.URLField, assume_scheme="https")
-)
-# The ids are in the link's row, and read whenever somebody arrives.
-MOST_BANNED = 10_000
 
 
 def _questions(lines: str, *, with_quotas: bool) -> list[dict[str, Any]]:

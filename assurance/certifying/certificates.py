@@ -33,6 +33,13 @@ from geval.reports.words import compared_with
 from geval.statistics.consensus import HumanScore
 from geval.statistics.correlation import Coefficient, Level
 
+SEEN_BY_SEARCH = (
+    "its search has seen all documents that are not locked; certify after the last look, or when"
+    " the locked documents are opened"
+)
+# Commands that issue and check certificates of projects too large for pages.
+COMMANDS = ("certify", "verify")
+
 
 def figures_of(
     judge: Judge,
@@ -61,12 +68,6 @@ def figures_of(
         return result, result.judges[0] if result.judges else None
 
     return figures_in(names, in_view)
-
-
-SEEN_BY_SEARCH = (
-    "its search has seen all documents that are not locked; certify after the last look, or when"
-    " the locked documents are opened"
-)
 
 
 def read_requirements(texts: Sequence[str]) -> list[Requirement]:
@@ -182,10 +183,6 @@ def is_intact(content: dict[str, Any]) -> bool:
     except orjson.JSONEncodeError:
         return False  # a number beyond 64 bits, or nested too deeply: never signed
     return is_signed(signed, str(content.get("signature")), str(content.get("public_key")))
-
-
-# Commands that issue and check certificates of projects too large for pages.
-COMMANDS = ("certify", "verify")
 
 
 def signed_part(content: dict[str, Any]) -> bytes:

@@ -17,6 +17,8 @@ from geval.statistics.types import FloatArray, IntArray
 
 # Kinds fitted to ratings of any document, which may have seen the locked ones.
 FITTED_KINDS = ("formula", "ensemble")
+# Limits for the reflecting model: number of outputs, and approximate number of characters.
+MOST_CASES, MOST_CHARACTERS = 60, 60_000
 
 
 def ground_of(
@@ -46,10 +48,6 @@ def outputs_at(ground: Ground, places: IntArray) -> list[CandidateOutput]:
     ids = [int(pk) for pk in ground.output_ids[places]]
     by_pk = CandidateOutput.objects.select_related("document").in_bulk(ids)
     return [by_pk[pk] for pk in ids]
-
-
-# Limits for the reflecting model: number of outputs, and approximate number of characters.
-MOST_CASES, MOST_CHARACTERS = 60, 60_000
 
 
 def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> list[Case]:

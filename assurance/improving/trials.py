@@ -43,6 +43,12 @@ from geval.llm.run_parameters import RunParameters
 from geval.llm.scoring import Scored
 from geval.statistics.types import FloatArray, IntArray
 
+# Each look is a query.
+LOOK_SECONDS = 0.2
+# How long a worker may hold a search without renewing it: longer than a slice of its work
+# (tasks.py), so a worker that exceeds it has died.
+LEASE = timedelta(minutes=7)
+
 
 def scored_again(
     judge: Judge,
@@ -97,13 +103,6 @@ def _would_be_same(made: RunParameters, settings: RequestSettings) -> bool:
 
 def _first(answer: Answer, question: JudgeQuestion, settings: RequestSettings) -> Answer:
     return replace(answer, choices=readable_choices([answer], question, settings))
-
-
-# Each look is a query.
-LOOK_SECONDS = 0.2
-# How long a worker may hold a search without renewing it: longer than a slice of its work
-# (tasks.py), so a worker that exceeds it has died.
-LEASE = timedelta(minutes=7)
 
 
 class Leaving(Enum):

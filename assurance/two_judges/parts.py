@@ -38,6 +38,8 @@ _WITH_SOME = f"""
     SELECT DISTINCT r.judge_id FROM evaluations_evaluationrun r, LATERAL (
         SELECT s.distribution FROM evaluations_score s WHERE s.run_id = r.id LIMIT 1000
     ) AS few WHERE r.project_id = %s AND few.distribution IS NOT NULL AND {COUNTS}"""
+# Number of replies over which the mean response time is taken.
+TIMED_REPLIES = 10_000
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,6 @@ PAGES = (
     PageParts("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
     PageParts("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
 )
-
-
-# Number of replies over which the mean response time is taken.
-TIMED_REPLIES = 10_000
 
 
 def priced_judge(judge: Judge, cost: JudgeCost) -> PricedJudge:

@@ -22,6 +22,20 @@ OUTPUT_IDS = "stage_output_id"
 # Rows stay in memory until a chunk of them is copied.
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 8 * 2**20
+# From this many rows on, reading whole tables is always faster than a lookup per row.
+MANY_ROWS = 1000
+# How often a server process checks for its client; it keeps its locks until then.
+CHECK_EVERY = "2s"
+# For clients on other machines that vanish without closing their connection.
+KEEPALIVES = {
+    "tcp_keepalives_idle": "60",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "6",
+}
+TOO_LONG = (
+    "loading stopped at “{}”: one statement took longer than {} s, which is the limit"
+    " (GEVAL_LOAD_STATEMENT_SECONDS); split the files, or raise the limit"
+)
 
 
 class StagingTable:
@@ -66,22 +80,6 @@ class StagingTable:
                 for row in self.rows:
                     copy.write_row(row)
         self.rows, self.bytes = [], 0
-
-
-# From this many rows on, reading whole tables is always faster than a lookup per row.
-MANY_ROWS = 1000
-# How often a server process checks for its client; it keeps its locks until then.
-CHECK_EVERY = "2s"
-# For clients on other machines that vanish without closing their connection.
-KEEPALIVES = {
-    "tcp_keepalives_idle": "60",
-    "tcp_keepalives_interval": "10",
-    "tcp_keepalives_count": "6",
-}
-TOO_LONG = (
-    "loading stopped at “{}”: one statement took longer than {} s, which is the limit"
-    " (GEVAL_LOAD_STATEMENT_SECONDS); split the files, or raise the limit"
-)
 
 
 class StatementTimeError(Exception):

@@ -68,6 +68,23 @@ KNOWN_OUTPUT = f"""SELECT d.doc_id, y.name, left(d.source, {SHOWN_CHARACTERS}),
         left(o.text, {SHOWN_CHARACTERS})
     FROM evaluations_candidateoutput o JOIN evaluations_system y ON y.id = o.system_id
     JOIN evaluations_document d ON d.id = o.document_id WHERE o.id = %s"""
+# Errors often share a cause, and more would not be read.
+LISTED_ERRORS = 100
+GROWING = (
+    "evaluations_document",
+    "evaluations_candidateoutput",
+    "annotations_rating",
+    "annotations_preference",
+    "evaluations_score",
+)
+Watch = Callable[[str], None]
+NOTHING_SAID = LoadOptions()
+__all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "LoadTally", "load_files"]
+# Ratings of a refused output are refused in the next pass, and so on; this ends after few passes,
+# or not at all.
+MOST_ROUNDS = 5
+# Refused rows stay in memory with their reasons; a file with more is in another format.
+MOST_REFUSED = 10_000
 
 
 def contents_of(load: RowStager) -> LoadContents:
@@ -148,19 +165,6 @@ def _examples(
                 ]
             doc_id, system, source, output = example
             yield ExampleItem(doc_id, system, source, output, tuple(scores))
-
-
-# Errors often share a cause, and more would not be read.
-LISTED_ERRORS = 100
-GROWING = (
-    "evaluations_document",
-    "evaluations_candidateoutput",
-    "annotations_rating",
-    "annotations_preference",
-    "evaluations_score",
-)
-Watch = Callable[[str], None]
-NOTHING_SAID = LoadOptions()
 
 
 def load_files(
@@ -279,16 +283,6 @@ def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generat
         about.rate,
     )
     return read_apart(file, errors, defaults=defaults)
-
-
-__all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "LoadTally", "load_files"]
-
-
-# Ratings of a refused output are refused in the next pass, and so on; this ends after few passes,
-# or not at all.
-MOST_ROUNDS = 5
-# Refused rows stay in memory with their reasons; a file with more is in another format.
-MOST_REFUSED = 10_000
 
 
 @dataclass(frozen=True)

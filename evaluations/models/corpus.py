@@ -19,6 +19,46 @@ from evaluations.models.project import Project
 from geval.llm.item_texts import Texts
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_from
 
+# Only the beginning of the source is read. A document's human mean is the mean over its outputs and
+# criteria of their human means; sorting computes the same from arrays.
+_LISTED = """
+    WITH outputs AS MATERIALIZED (
+        SELECT id, document_id FROM evaluations_candidateoutput
+            WHERE document_id = ANY (%(ids)s::bigint[])),
+    means AS (
+        SELECT o.document_id, avg(h.mean) AS mean
+        FROM annotations_human_means(ARRAY(
+            SELECT id FROM outputs WHERE document_id <> ALL (%(hidden)s::bigint[]))) h
+        JOIN outputs o ON o.id = h.output_id
+        GROUP BY o.document_id)
+    SELECT d.id, d.doc_id, left(d.source, 120), d.metadata,
+           (SELECT count(*) FROM outputs o WHERE o.document_id = d.id), m.mean
+    FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS wanted (id, place)
+    JOIN evaluations_document d ON d.id = wanted.id LEFT JOIN means m ON m.document_id = d.id
+    ORDER BY wanted.place"""
+_BESIDE = """
+    SELECT (SELECT max(id) FROM evaluations_document WHERE project_id = %(project)s
+        AND id < %(id)s),
+           (SELECT min(id) FROM evaluations_document WHERE project_id = %(project)s
+               AND id > %(id)s)"""
+# The model family of a system or a judge.
+FAMILY: dict[str, Any] = {
+    "max_length": 60,
+    "blank": True,
+    "default": "",
+    "db_default": "",
+    "help_text": "Of models, such as gpt or qwen. Empty: guessed from the name.",
+}
+# Longer texts are not checked. Their size is known without reading them.
+MOST_BLANKS = 1000
+IS_BLANK = models.Q(
+    models.lookups.LessThanOrEqual(
+        models.Func("text", function="octet_length", output_field=models.IntegerField()),
+        MOST_BLANKS,
+    ),
+    text__regex=r"^\s*$",
+)
+
 
 class Conversation(models.Model):
     """The turns of a conversation, identified by their digest. It never changes, so several
@@ -41,32 +81,6 @@ class Conversation(models.Model):
     def read(self) -> tuple[Turn, ...]:
         """Return all of its turns."""
         return turns_from(self.turns)
-
-
-# Only the beginning of the source is read. A document's human mean is the mean over its outputs and
-# criteria of their human means; sorting computes the same from arrays.
-_LISTED = """
-    WITH outputs AS MATERIALIZED (
-        SELECT id, document_id FROM evaluations_candidateoutput
-            WHERE document_id = ANY (%(ids)s::bigint[])),
-    means AS (
-        SELECT o.document_id, avg(h.mean) AS mean
-        FROM annotations_human_means(ARRAY(
-            SELECT id FROM outputs WHERE document_id <> ALL (%(hidden)s::bigint[]))) h
-        JOIN outputs o ON o.id = h.output_id
-        GROUP BY o.document_id)
-    SELECT d.id, d.doc_id, left(d.source, 120), d.metadata,
-           (SELECT count(*) FROM outputs o WHERE o.document_id = d.id), m.mean
-    FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS wanted (id, place)
-    JOIN evaluations_document d ON d.id = wanted.id LEFT JOIN means m ON m.document_id = d.id
-    ORDER BY wanted.place"""
-
-
-_BESIDE = """
-    SELECT (SELECT max(id) FROM evaluations_document WHERE project_id = %(project)s
-        AND id < %(id)s),
-           (SELECT min(id) FROM evaluations_document WHERE project_id = %(project)s
-               AND id > %(id)s)"""
 
 
 @dataclass(frozen=True)
@@ -247,16 +261,6 @@ class Document(models.Model):
         return self.source not in transcript(self.history())
 
 
-# The model family of a system or a judge.
-FAMILY: dict[str, Any] = {
-    "max_length": 60,
-    "blank": True,
-    "default": "",
-    "db_default": "",
-    "help_text": "Of models, such as gpt or qwen. Empty: guessed from the name.",
-}
-
-
 class System(models.Model):
     class Kind(models.TextChoices):
         HUMAN = "human", "Human writer"
@@ -276,17 +280,6 @@ class System(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-# Longer texts are not checked. Their size is known without reading them.
-MOST_BLANKS = 1000
-IS_BLANK = models.Q(
-    models.lookups.LessThanOrEqual(
-        models.Func("text", function="octet_length", output_field=models.IntegerField()),
-        MOST_BLANKS,
-    ),
-    text__regex=r"^\s*$",
-)
 
 
 class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):

@@ -45,6 +45,10 @@ from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.metrics_folder import VARIABLE
 from geval_site.version import __version__
 
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+JUDGE = ["project", "judge"]
+REMOVED = ("", "removed")  # the judge label of counters whose project was deleted
+
 
 @dataclass
 class Spending:
@@ -91,11 +95,6 @@ def spending_by_judge() -> dict[int, Spending]:
             or 0
         )
     return dict(spending)
-
-
-CONTENT_TYPE = CONTENT_TYPE_LATEST
-JUDGE = ["project", "judge"]
-REMOVED = ("", "removed")  # the judge label of counters whose project was deleted
 
 
 def metrics_text() -> bytes:

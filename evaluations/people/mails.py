@@ -25,6 +25,8 @@ TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
 # Each is a mail from the site: a stolen account must not send thousands.
 MOST_INVITED = 500
 _SEPARATORS = re.compile(r"[\s,;<>\"]+")
+# Per address, over all workers, because anyone who knows the address can request mails.
+MOST_MAILS, WITHIN_SECONDS = 5, 3600
 
 
 def site_address() -> str:
@@ -142,10 +144,6 @@ def save_settings(user: User, email: str, **mails: bool) -> None:
     user.email = email
     user.save(update_fields=["email"])
     PersonalSettings.objects.update_or_create(user=user, defaults=mails)
-
-
-# Per address, over all workers, because anyone who knows the address can request mails.
-MOST_MAILS, WITHIN_SECONDS = 5, 3600
 
 
 def send_reset_mails(email: str, *, domain: str, use_https: bool) -> None:

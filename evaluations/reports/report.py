@@ -35,6 +35,11 @@ _VERDICTS = f"""
     FROM ({_NEWEST}) AS n JOIN evaluations_candidateoutput a ON a.id = n.output_id
     JOIN evaluations_candidateoutput b ON b.id = n.rival_id
     ORDER BY n.run_id, n.output_id, n.rival_id"""
+report_seconds = Histogram(
+    "geval_report_seconds",
+    "Time to compute a report, or to find that nothing has changed.",
+    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
+)
 
 
 def leaderboards(
@@ -159,13 +164,6 @@ def _verdicts_of(
             if of_pair.first in systems and of_pair.second in systems:
                 by_judge[judge].append(of_pair)
     return by_judge
-
-
-report_seconds = Histogram(
-    "geval_report_seconds",
-    "Time to compute a report, or to find that nothing has changed.",
-    buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
-)
 
 
 @report_seconds.time()

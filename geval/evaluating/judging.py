@@ -34,6 +34,10 @@ from geval.llm.stopping import FailuresInARow, FirstItems
 from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import StepsError, read_steps
 
+# Rate limits are waited for; the user can stop the program and continue later.
+PATIENT = RetryPolicy(rate_limit_patience=1800)
+Outcome = Scored | Failure
+
 
 class Caller:
     """`spent` counts what calls used.
@@ -78,11 +82,6 @@ class Caller:
 
     async def _look(self) -> Pace:
         return self._pace
-
-
-# Rate limits are waited for; the user can stop the program and continue later.
-PATIENT = RetryPolicy(rate_limit_patience=1800)
-Outcome = Scored | Failure
 
 
 class EvaluationError(Exception):

@@ -13,6 +13,21 @@ from geval.files.rows import (
 )
 from geval.statistics.scales import ScaleGuess
 
+# How much two numbers of the same score may differ, as a share of the larger: files round.
+SAME = 1e-10
+SCORES = (
+    "score {:.12g} contradicts {:.12g}, the score that this output already has on this criterion"
+)
+REPLIES = "this output already has different replies on {}"
+OUTPUTS = "system {} has a different output for document {} at {}"
+OUTSIDE = "score {:g} is outside {}'s scale {}; change it or the scale"
+PREFERENCES = "contradicts this annotator's existing preference about these two outputs"
+VERDICTS = "contradicts another row about these two outputs in this order"
+PROBABILITIES = (
+    "the probability {:g} contradicts {:g} of another rating of the same output on this criterion;"
+    " state one for all of them"
+)
+
 
 class ContradictionError(ValueError):
     """A row contradicts an earlier one in `column`."""
@@ -100,22 +115,6 @@ class Repeats:
         elif earlier != row.replies:
             raise ContradictionError("all_responses", REPLIES.format(row.criterion))
         return earlier is None
-
-
-# How much two numbers of the same score may differ, as a share of the larger: files round.
-SAME = 1e-10
-SCORES = (
-    "score {:.12g} contradicts {:.12g}, the score that this output already has on this criterion"
-)
-REPLIES = "this output already has different replies on {}"
-OUTPUTS = "system {} has a different output for document {} at {}"
-OUTSIDE = "score {:g} is outside {}'s scale {}; change it or the scale"
-PREFERENCES = "contradicts this annotator's existing preference about these two outputs"
-VERDICTS = "contradicts another row about these two outputs in this order"
-PROBABILITIES = (
-    "the probability {:g} contradicts {:g} of another rating of the same output on this criterion;"
-    " state one for all of them"
-)
 
 
 def are_same(one_score: float, other: float) -> bool:

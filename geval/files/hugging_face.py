@@ -22,6 +22,27 @@ ENDINGS = (".parquet", ".jsonl", ".arrow")
 CACHED = "cache-"
 # Our datasets also contain records of campaigns, which an upload cannot restore.
 NOT_LOADED = "campaign-"
+# Rows have texts of any length, and a batch is in memory as Python objects and as Arrow.
+BATCH = 500
+CARD = "README.md"
+# Size categories of dataset cards.
+SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+LARGEST = "n>1M"
+TABLES = {
+    "outputs": "Each system's output for a document, with the document's texts.",
+    "ratings": "People's ratings of outputs on criteria.",
+    "scores": "The newest score of each judge.",
+    "preferences": "People's choices between two outputs of a document.",
+    "answers": "People's answers in campaigns: comments, flags, skips, times, checks, history.",
+    "decisions": "Decisions of adjudicators where people differed.",
+}
+# Types of the record's columns other than texts; nested values are JSON.
+_TYPES = {
+    "item": "int64", "version": "int64", "seconds": "float64", "flagged": "bool_",
+    "scores_in_sight": "bool_", "passed": "bool_",
+}  # fmt: skip
+RECORDS = ("answers", "decisions")
+Rows = Iterable[Mapping[str, Any]]
 
 
 class FolderError(ValueError):
@@ -67,29 +88,6 @@ def _json(path: Path) -> dict[str, object]:
     if not isinstance(content, dict):
         raise FolderError(f"{path} is not a JSON object.")
     return content
-
-
-# Rows have texts of any length, and a batch is in memory as Python objects and as Arrow.
-BATCH = 500
-CARD = "README.md"
-# Size categories of dataset cards.
-SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-LARGEST = "n>1M"
-TABLES = {
-    "outputs": "Each system's output for a document, with the document's texts.",
-    "ratings": "People's ratings of outputs on criteria.",
-    "scores": "The newest score of each judge.",
-    "preferences": "People's choices between two outputs of a document.",
-    "answers": "People's answers in campaigns: comments, flags, skips, times, checks, history.",
-    "decisions": "Decisions of adjudicators where people differed.",
-}
-# Types of the record's columns other than texts; nested values are JSON.
-_TYPES = {
-    "item": "int64", "version": "int64", "seconds": "float64", "flagged": "bool_",
-    "scores_in_sight": "bool_", "passed": "bool_",
-}  # fmt: skip
-RECORDS = ("answers", "decisions")
-Rows = Iterable[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

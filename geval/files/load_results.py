@@ -8,6 +8,17 @@ from typing import Any
 
 from geval.statistics.scales import short
 
+ONE = {
+    "documents": "document",
+    "outputs": "output",
+    "ratings": "rating",
+    "preferences": "preference",
+    "verdicts": "verdict of a judge",
+    "scores": "score",
+    "replies": "raw reply",
+}
+SEVERAL = {"verdicts": "verdicts of judges"}
+
 
 @dataclass(frozen=True)
 class CriterionContents:
@@ -59,18 +70,6 @@ class LoadContents:
     judges: Mapping[str, int] = field(default_factory=dict)
     systems: Mapping[str, int] = field(default_factory=dict)
     examples: tuple[ExampleItem, ...] = ()
-
-
-ONE = {
-    "documents": "document",
-    "outputs": "output",
-    "ratings": "rating",
-    "preferences": "preference",
-    "verdicts": "verdict of a judge",
-    "scores": "score",
-    "replies": "raw reply",
-}
-SEVERAL = {"verdicts": "verdicts of judges"}
 
 
 @dataclass

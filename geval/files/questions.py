@@ -13,6 +13,7 @@ from geval.statistics.scales import parsed_scale, usual_scale_for
 
 # The names are part of a sentence.
 SHOWN_NAMES = 4
+_TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,6 @@ def listed(names: Iterable[str]) -> str:
     if len(distinct) > SHOWN_NAMES:
         return f"{', '.join(shown)} and {len(distinct) - SHOWN_NAMES} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)
-
-
-_TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
 
 
 class StatementError(ValueError):

@@ -51,6 +51,8 @@ from geval.files.tools.batches import REQUEST, is_request, is_result
 from geval.files.tools.parts import Reading
 from geval.files.unused import WatchedRecord, holds_something
 
+OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
+
 
 class SiblingRequests:
     """Requests by their `custom_id`; files are read when the first result needs one."""
@@ -79,9 +81,6 @@ class SiblingRequests:
                         break  # not a file of requests
                     by_name[str(record["custom_id"])] = record
         return by_name
-
-
-OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ PATIENT_ROUNDS, MOST_PATIENT_ROUNDS = 8, 64
 ENOUGH_IF_KNOWN = ENOUGH / 2
 # After this many cuts without effect in a row, refusals are ignored for this many answers.
 VAIN_CUTS, VAIN_ANSWERS = 3, 1000
+# How a server that is full refuses calls.
+REFUSED = frozenset({ErrorKind.OVERLOADED, ErrorKind.CONNECTION, ErrorKind.BROKEN})
 
 
 class Capacity:
@@ -133,10 +135,6 @@ class Capacity:
         self._calm = 0
         self._calls.clear()
         self._since = self._count
-
-
-# How a server that is full refuses calls.
-REFUSED = frozenset({ErrorKind.OVERLOADED, ErrorKind.CONNECTION, ErrorKind.BROKEN})
 
 
 class Flight:

@@ -24,6 +24,15 @@ POOLS = 16
 K, B = 1.5, 0.75
 # Sums of the same numbers in another order differ in their last digits; treat them as equal.
 DIGITS = 9
+EXAMPLES_HEADING = "Examples, rated by people:"
+# Characters of each text of an example; the rest is cut.
+LONGEST_EXAMPLE = 3_000
+_OPENING, _BETWEEN = "<example>\n<source>\n", "\n</source>\n<text>\n"
+_RATING = re.compile(r"\n</text>\nRating: [^\n]*\n</example>")
+_POOL_OPENING = re.compile(r'<nearest count="(?P<count>\d{1,6})">\n')
+_POOL_END = "\n</nearest>"
+# Tags that would end an example, or open another, inside its texts.
+EXAMPLE_TAGS = frozenset({"example", "source", "text", "nearest"})
 
 
 def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
@@ -56,17 +65,6 @@ def _index(pool: tuple[str, ...]) -> dict[str, list[tuple[int, float]]]:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
-
-
-EXAMPLES_HEADING = "Examples, rated by people:"
-# Characters of each text of an example; the rest is cut.
-LONGEST_EXAMPLE = 3_000
-_OPENING, _BETWEEN = "<example>\n<source>\n", "\n</source>\n<text>\n"
-_RATING = re.compile(r"\n</text>\nRating: [^\n]*\n</example>")
-_POOL_OPENING = re.compile(r'<nearest count="(?P<count>\d{1,6})">\n')
-_POOL_END = "\n</nearest>"
-# Tags that would end an example, or open another, inside its texts.
-EXAMPLE_TAGS = frozenset({"example", "source", "text", "nearest"})
 
 
 @dataclass(frozen=True)

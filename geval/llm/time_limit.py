@@ -24,6 +24,9 @@ SECONDS_A_TOKEN = 0.2
 TIMES_THE_SLOWEST = 10
 CALLS_LOOKED_AT = 50
 MOST_SECONDS = 900.0
+# Somebody waits for the answer, and calls with their retries could take far longer.
+PATIENCE_SECONDS = 120.0
+Result = TypeVar("Result")
 
 
 class TimeLimit:
@@ -60,11 +63,6 @@ class TimeLimit:
     def note_missed(self, limit: float) -> None:
         """Record that a call exceeded this limit. Calls sent with the same limit count once."""
         self._missed = max(self._missed, limit)
-
-
-# Somebody waits for the answer, and calls with their retries could take far longer.
-PATIENCE_SECONDS = 120.0
-Result = TypeVar("Result")
 
 
 def ask_within_patience(

@@ -30,6 +30,8 @@ from geval.texts.numbers import counted, money, thin
 MOST_RATERS = 6
 # Any constant: the same ratings give the same plan.
 SEED = 20_261_123
+# The half-width of an interval that is narrow enough for a verdict.
+USUAL_WIDTH = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,10 +272,6 @@ def _as_now(human: HumanScores) -> list[tuple[float, FloatArray]]:
     count = human.ratings.count
     rated = count[count > 0]
     return [(float(rated.mean()) if len(rated) else 1.0, human.mean)]
-
-
-# The half-width of an interval that is narrow enough for a verdict.
-USUAL_WIDTH = 0.05
 
 
 def plan(

@@ -12,6 +12,9 @@ from typing import Any
 from geval.texts.numbers import signed
 from geval.texts.sentences import listed
 
+# Prices that differ by less are equal.
+LEAST_TIMES = 1.1
+
 
 @dataclass(frozen=True)
 class JudgeCost:
@@ -52,10 +55,6 @@ def cost_in_words(cost: JudgeCost, answers: JudgeAnswers) -> str:
         f"{answers.unscored} of {answers.items} items without a score, {answers.declined} declined"
     )
     return "; ".join(parts)
-
-
-# Prices that differ by less are equal.
-LEAST_TIMES = 1.1
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from geval.statistics.types import FloatArray, IntArray
 from geval.texts.subjects import CriterionLike
 
 DISAGREEMENT, PEOPLE = "disagreement", "people"
+# A page with more would be slow; the largest differences come first.
+MOST_SHOWN = 500
 
 
 @dataclass(frozen=True)
@@ -156,10 +158,6 @@ def _means(outputs: Outputs, sides: list[FloatArray]) -> FloatArray:
 
 def _flat(tables: dict[int, FloatArray] | dict[tuple[int, int], FloatArray]) -> list[object]:
     return [part for key in sorted(tables) for part in (key, tables[key])]  # type: ignore[index]
-
-
-# A page with more would be slow; the largest differences come first.
-MOST_SHOWN = 500
 
 
 @dataclass(frozen=True)

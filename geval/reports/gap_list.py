@@ -16,6 +16,9 @@ from geval.statistics.types import IntArray
 from geval.texts.numbers import signed
 from geval.texts.spreadsheets import csv_line
 
+# The default and the largest number of listed gaps.
+USUAL_GAPS, MOST_GAPS = 20, 1_000
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -109,10 +112,6 @@ def list_entries(
             )
         )
     return tuple(entries)
-
-
-# The default and the largest number of listed gaps.
-USUAL_GAPS, MOST_GAPS = 20, 1_000
 
 
 @dataclass(frozen=True)

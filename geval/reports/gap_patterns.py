@@ -25,6 +25,10 @@ MOST_RATERS = 50
 # with a word are compared, so that neither the number nor the choice biases the test.
 MOST_OTHERS = 300
 NO_TREND = "The gap by length"
+# Returns for each word the documents that contain it, among those with these ids.
+TopicWords = Callable[[Collection[int]], Mapping[str, Collection[int]]]
+# How many outputs are listed of a large project.
+MOST_LISTED = 10_000
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,6 @@ class Patterns:
     found: tuple[Pattern, ...]
     why_not: str
     by_length: LengthDrawing | None
-
-
-# Returns for each word the documents that contain it, among those with these ids.
-TopicWords = Callable[[Collection[int]], Mapping[str, Collection[int]]]
 
 
 def no_words(_documents: Collection[int]) -> Mapping[str, Collection[int]]:
@@ -267,10 +267,6 @@ def _axis(low: float, high: float) -> Axis:
 
 def _span(axis: Axis, gap: MeanGap) -> AxisSpan | None:
     return axis.span(*gap.interval.ends) if gap.interval.ends else None
-
-
-# How many outputs are listed of a large project.
-MOST_LISTED = 10_000
 
 
 @dataclass(frozen=True, eq=False)

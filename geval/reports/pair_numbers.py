@@ -20,6 +20,9 @@ from geval.statistics.scales import short
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.subjects import CriterionLike
 
+# How many outputs of a large project are listed per judge.
+MOST_LISTED = 2_000
+
 
 @dataclass(frozen=True, eq=False)
 class OneAgreeing:
@@ -91,10 +94,6 @@ def _one_agreeing(data: ReportData, pair: Pair) -> OneAgreeing:
         pair.second[order],
         (pair.agrees[order] == ONLY_FIRST).astype(np.int64),
     )
-
-
-# How many outputs of a large project are listed per judge.
-MOST_LISTED = 2_000
 
 
 @dataclass(frozen=True, eq=False)

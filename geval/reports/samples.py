@@ -32,6 +32,8 @@ ASKED = (
     " count all outputs that they asked about alike, and describe only these."
 )
 WEIGHTS = f"{WEIGHTED} {OF_ALL} {OF_RATED}"
+# The mark after the name of a judge with numbers over documents that its search has seen.
+SEEN = "seen by its search"
 
 
 def taken_from_the_top(outputs: int, *, are_left_out: bool) -> str:
@@ -81,10 +83,6 @@ def _about_picked(human: HumanScores) -> tuple[str, ...]:
     if not picked:
         return ()
     return (taken_from_the_top(picked, are_left_out=not human.counts_picked),)
-
-
-# The mark after the name of a judge with numbers over documents that its search has seen.
-SEEN = "seen by its search"
 
 
 def marked(name: str, *, is_seen: bool) -> str:

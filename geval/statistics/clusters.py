@@ -29,6 +29,9 @@ from geval.statistics.thresholds import (
 )
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
+# The mean gap of a smaller bin would be noisy.
+BINS = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -221,10 +224,6 @@ def find_clusters(
         if p <= SIGNIFICANCE
     ]
     return tuple(sorted(clusters_found, key=lambda cluster: cluster.p))
-
-
-# The mean gap of a smaller bin would be noisy.
-BINS = 4
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,11 @@ from geval.statistics.rater_effects import many_facets
 from geval.statistics.types import FloatArray
 
 SMOOTHING = 0.1
+# "adjudicated" is the only one that does not follow from ratings alone (reports/human_scores.py).
+HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "mace", "adjudicated"]
+# Rounded to this many decimals, results of iterations do not depend on the machine.
+STABLE = 4
+NO_RATINGS = "no ratings of single people are known, only means"
 
 
 def dawid_skene(labels: Labels, begin: FloatArray, *, smoothing: float = SMOOTHING) -> Fit:
@@ -65,13 +70,6 @@ def _maximized(
     total = given.sum(axis=1, keepdims=True)
     table = np.divide(given, total, out=np.zeros_like(given), where=total > 0)
     return common / common.sum(), table
-
-
-# "adjudicated" is the only one that does not follow from ratings alone (reports/human_scores.py).
-HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "mace", "adjudicated"]
-# Rounded to this many decimals, results of iterations do not depend on the machine.
-STABLE = 4
-NO_RATINGS = "no ratings of single people are known, only means"
 
 
 @dataclass(frozen=True, eq=False)

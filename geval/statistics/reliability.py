@@ -23,6 +23,12 @@ from geval.statistics.types import Estimate, FloatArray
 
 Weights = Literal["none", "linear", "quadratic"]
 SAME = "all ratings are the same"
+Credit = Literal["identity", "quadratic"]
+UNUSED_ENDS = (
+    "nobody gave one of the scale's ends, {} and {}, on which the credit for near ratings depends"
+)
+NOBODY = "no output has ratings by two annotators"
+INDISTINGUISHABLE = "all ratings are the same, so agreement cannot be distinguished from chance"
 
 
 @dataclass(frozen=True)
@@ -126,14 +132,6 @@ def _ratio(numerator: float, denominator: float, reason: str) -> Estimate:
         if abs(denominator) < 1e-15
         else Estimate(float(numerator / denominator))
     )
-
-
-Credit = Literal["identity", "quadratic"]
-UNUSED_ENDS = (
-    "nobody gave one of the scale's ends, {} and {}, on which the credit for near ratings depends"
-)
-NOBODY = "no output has ratings by two annotators"
-INDISTINGUISHABLE = "all ratings are the same, so agreement cannot be distinguished from chance"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from geval.statistics.correlation import Coefficient, coefficients_by_document, 
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 NOTHING_RANKED = "in no document do people rank outputs that both judges scored"
+# An output's class; "rest" means that neither agrees, or one does and the other is not clearly off.
+ONLY_FIRST, BOTH, ONLY_SECOND, REST = range(4)
 
 
 @dataclass(frozen=True)
@@ -138,10 +140,6 @@ def ties_as_0(by_document: FloatArray, counting: np.ndarray) -> FloatArray:
         counting: in which documents people rank anything.
     """
     return np.where(counting, np.nan_to_num(by_document), np.nan)
-
-
-# An output's class; "rest" means that neither agrees, or one does and the other is not clearly off.
-ONLY_FIRST, BOTH, ONLY_SECOND, REST = range(4)
 
 
 def who_agrees(human: FloatArray, first: FloatArray, second: FloatArray, unit: float) -> IntArray:

@@ -18,6 +18,7 @@ from geval_site.embedded.programs import ServerPrograms
 # Two simultaneous `useradd` of the same name both succeed, and the second changes the account's
 # number.
 LOCKED_WHILE_MADE = "/etc"
+SYSTEM_USER = "geval-postgres"  # PostgreSQL refuses to run as root, so it gets this account
 
 
 class AccountError(RuntimeError):
@@ -59,9 +60,6 @@ def _make(name: str) -> None:
             f"the account {name} could not be created: {message}. Run as an ordinary user, or set"
             " DATABASE_URL."
         ) from None
-
-
-SYSTEM_USER = "geval-postgres"  # PostgreSQL refuses to run as root, so it gets this account
 
 
 class Runner:

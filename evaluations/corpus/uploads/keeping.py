@@ -27,6 +27,10 @@ from geval.files.refused import without
 
 # PostgreSQL and its client hold a whole value in memory.
 PART_BYTES = 2**20
+# No load takes as long: such a file is of a process that was killed.
+KEPT_SECONDS = 24 * 3600
+# Far below `SILENT_SECONDS`, after which the worker counts as dead.
+EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -141,10 +145,6 @@ def problems_with(upload: Upload) -> list[str]:
     return problems
 
 
-# No load takes as long: such a file is of a process that was killed.
-KEPT_SECONDS = 24 * 3600
-
-
 def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
     """Remove files that have not been touched for this long; return how many."""
     folder = settings.TEMPORARY_DIR
@@ -158,10 +158,6 @@ def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 cleared += 1
     return cleared
-
-
-# Far below `SILENT_SECONDS`, after which the worker counts as dead.
-EVERY_SECONDS = 0.5
 
 
 class ProgressWriter:

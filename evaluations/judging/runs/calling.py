@@ -39,6 +39,15 @@ FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
 # A run may be slow for hours, and must not fill the log.
 SLOWNESS_SECONDS = 60.0
+# Items that wait for an endpoint make room for others, up to this multiple of the calls in flight.
+MOST_OPEN = 3
+# Calls in flight are already paid for, so they get a short grace period when the worker is asked to
+# stop.
+GRACE_SECONDS = 10.0
+# Advice if most of the first items fail alike, and if many in a row do.
+AFTER_THE_FIRST = "Change the judge, retry, or resume the run to judge the others all the same."
+AFTER_A_ROW = "Fix the cause, then resume the run and retry the failed items."
+log = structlog.stdlib.get_logger(__name__)
 
 
 class Writer:
@@ -124,17 +133,6 @@ class Writer:
                 answers=self._calls.answers,
                 calls=self._calls.in_flight.allowed,
             )
-
-
-# Items that wait for an endpoint make room for others, up to this multiple of the calls in flight.
-MOST_OPEN = 3
-# Calls in flight are already paid for, so they get a short grace period when the worker is asked to
-# stop.
-GRACE_SECONDS = 10.0
-# Advice if most of the first items fail alike, and if many in a row do.
-AFTER_THE_FIRST = "Change the judge, retry, or resume the run to judge the others all the same."
-AFTER_A_ROW = "Fix the cause, then resume the run and retry the failed items."
-log = structlog.stdlib.get_logger(__name__)
 
 
 class EndpointWork:

@@ -54,6 +54,14 @@ from geval.statistics.scales import short
 EXPLANATION_TOKENS = 200
 # Below an errand's limit (`PATIENCE_SECONDS`), which includes retries.
 EXPLAIN_SECONDS = 60.0
+# A worker that exceeds an errand's time limit has died.
+LATE = timedelta(seconds=30)
+MOST_IN_HAND = 4
+_LOCK = (
+    # any constant: with a project's id it forms the lock under which errands are claimed
+    0x65727264
+)
+log = structlog.stdlib.get_logger(__name__)
 
 
 def explain(wanted: Explanation) -> None:
@@ -108,16 +116,6 @@ def _explanation_request(score: Score) -> ChatRequest:
         length_parameter=settings.length_parameter,
         options=settings.options,
     )
-
-
-# A worker that exceeds an errand's time limit has died.
-LATE = timedelta(seconds=30)
-MOST_IN_HAND = 4
-_LOCK = (
-    # any constant: with a project's id it forms the lock under which errands are claimed
-    0x65727264
-)
-log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)

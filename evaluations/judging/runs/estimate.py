@@ -35,6 +35,10 @@ SECONDS_A_CALL = 1.5
 RUNS_LOOKED_AT = 5
 # Fewer items say little: most of their time was start-up.
 LEAST_ITEMS = 20
+# A rating in the form's wording; a reply is usually this short.
+REPLY_TOKENS = 4
+# Sample size: evenly spaced items that represent all of them.
+LOOKED_AT = 400
 
 
 def expected_seconds(
@@ -103,12 +107,6 @@ def _limits(judge: Judge, tokens_each: float) -> list[float]:
         limits.append(endpoint.tokens_per_minute / 60 / tokens_each)
     learned = known_pace(endpoint.account, judge.model).rate
     return [*limits, learned] if learned else limits
-
-
-# A rating in the form's wording; a reply is usually this short.
-REPLY_TOKENS = 4
-# Sample size: evenly spaced items that represent all of them.
-LOOKED_AT = 400
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,27 @@ _PILOT_DRAWN = """
                        AND (%(any)s OR p.criterion_id IS NULL
                             OR p.criterion_id = ANY(%(criteria)s::bigint[]))))),
              md5('pilot ' || d.id), d.id"""
+# The criteria that are judged, with their prompts.
+_ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
+# Documents are in random order, so that the first results are those of a random sample, however
+# they were uploaded. Turns of a session stay together, because a session counts when all are
+# judged. A run keeps its order, so that it can be laid out again.
+_AT_RANDOM = "md5(%(seed)s || ' ' || coalesce(nullif(d.session, ''), d.id::text)), d.id"
+# A run of the same judge with exactly this prompt for the criterion. What a search tried counts for
+# that search alone; what a study asked never counts.
+_ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
+                    AND r.purpose = '' AND (r.search_id IS NULL OR %(search)s)
+                   JOIN evaluations_runcriterion earlier
+                     ON earlier.run_id = r.id AND earlier.criterion_id = rc.criterion_id
+                    AND earlier.template = rc.template"""
+# A few items of each criterion, from different documents.
+_DRAWN = """
+    SELECT FIRST output_id, criterion_id, rival_id REST
+    FROM (SELECT m.*, row_number() OVER (
+              PARTITION BY criterion_id
+              ORDER BY md5(concat_ws(' ', %(seed)s, criterion_id, output_id)), rival_id) AS turn
+          FROM (MISSING) AS m) AS drawn
+    ORDER BY turn, criterion_id LIMIT %(trial)s"""
 
 
 def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -> list[int]:
@@ -59,10 +80,6 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
         return [pk for (pk,) in cursor.fetchall()]
 
 
-# The criteria that are judged, with their prompts.
-_ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
-
-
 def _chosen(criterion: str, rival: str = "NULL") -> str:
     """Return the condition for a run's items, with their criterion and rival as SQL."""
     return f"""(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))
@@ -70,19 +87,6 @@ def _chosen(criterion: str, rival: str = "NULL") -> str:
                       WHERE before.run_id = ANY(%(laid_out)s) AND before.output_id = o.id
                         AND before.criterion_id IS NOT DISTINCT FROM {criterion}
                         AND before.rival_id IS NOT DISTINCT FROM {rival})"""
-
-
-# Documents are in random order, so that the first results are those of a random sample, however
-# they were uploaded. Turns of a session stay together, because a session counts when all are
-# judged. A run keeps its order, so that it can be laid out again.
-_AT_RANDOM = "md5(%(seed)s || ' ' || coalesce(nullif(d.session, ''), d.id::text)), d.id"
-# A run of the same judge with exactly this prompt for the criterion. What a search tried counts for
-# that search alone; what a study asked never counts.
-_ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
-                    AND r.purpose = '' AND (r.search_id IS NULL OR %(search)s)
-                   JOIN evaluations_runcriterion earlier
-                     ON earlier.run_id = r.id AND earlier.criterion_id = rc.criterion_id
-                    AND earlier.template = rc.template"""
 
 
 def missing_items(
@@ -189,15 +193,6 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None
         )
         return int(cursor.rowcount)
 
-
-# A few items of each criterion, from different documents.
-_DRAWN = """
-    SELECT FIRST output_id, criterion_id, rival_id REST
-    FROM (SELECT m.*, row_number() OVER (
-              PARTITION BY criterion_id
-              ORDER BY md5(concat_ws(' ', %(seed)s, criterion_id, output_id)), rival_id) AS turn
-          FROM (MISSING) AS m) AS drawn
-    ORDER BY turn, criterion_id LIMIT %(trial)s"""
 
 _OUTPUTS_BY_CRITERION = f"""
     SELECT FIRST o.id AS output_id, rc.criterion_id, NULL::bigint AS rival_id REST

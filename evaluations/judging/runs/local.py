@@ -26,6 +26,9 @@ from evaluations.models.newest_scores import newest_scores
 from geval.evaluators.base import Corpus, CriterionPrompt, EvaluatorError, LocalEvaluator, Outcome
 from geval.evaluators.processes import ScoringProcess
 
+# How soon a paused run stops, at a query per look.
+LOOK_SECONDS = 0.5
+
 
 def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
     """Return the parts of a corpus that an evaluator asks for: outputs, sources, references,
@@ -82,10 +85,6 @@ def _ratings(project_id: int) -> dict[str, dict[int, float]]:
         for criterion, output, score in cursor.fetchall():
             ratings[criterion][output] = score
     return dict(ratings)
-
-
-# How soon a paused run stops, at a query per look.
-LOOK_SECONDS = 0.5
 
 
 async def evaluate_items(

@@ -33,6 +33,8 @@ BURST_SHARE = 0.1
 SECONDS = 60.0
 # A pace that was not used for longer than this is not what a run waits for.
 RECENT_SECONDS = 10.0
+# Shorter waits end before anybody could read about them.
+SHOWN_WAIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -227,10 +229,6 @@ class Permits:
                     finally:
                         self._is_resting = False
         self._left -= 1
-
-
-# Shorter waits end before anybody could read about them.
-SHOWN_WAIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,11 @@ from geval.llm.errors import LOST, EndpointError, ErrorKind
 # How often a single call tries, if the endpoint does not say when it accepts calls again.
 TRY_AGAIN = datetime.timedelta(hours=1)
 _PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA, ErrorKind.OUTAGE}
+# How often a question is asked, each time with all of its attempts, while others are answered: an
+# outage may begin or end in the middle of a round.
+ROUNDS = 3
+FIRST_WAIT = datetime.timedelta(seconds=30)
+LONGEST_WAIT = datetime.timedelta(minutes=15)
 
 
 def pause_after(
@@ -79,13 +84,6 @@ def resume_due_runs(which: Q | None = None) -> None:
     """Resume the runs that are due, optionally only those that match a condition."""
     due = EvaluationRun.objects.due().filter(which or Q())
     for_each(due, lambda run: resume_run(run, only_due=True), job="resume runs")
-
-
-# How often a question is asked, each time with all of its attempts, while others are answered: an
-# outage may begin or end in the middle of a round.
-ROUNDS = 3
-FIRST_WAIT = datetime.timedelta(seconds=30)
-LONGEST_WAIT = datetime.timedelta(minutes=15)
 
 
 def outage(error: EndpointError) -> EndpointError:

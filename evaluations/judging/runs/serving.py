@@ -37,6 +37,28 @@ from geval.llm.run_parameters import RunParameters
 SHARED_CALL_SECONDS = 15.0
 # Any constant: slots of one account count one at a time.
 _LOCK = 0x63616C6C
+# How long a slot stays with a run before it checks for a better claim: long enough to be worth the
+# few calls that drain meanwhile, and short enough for twenty projects to begin on six slots within
+# half a minute.
+TURN_SECONDS = 5.0
+# Local evaluators load their data or model first.
+COMPUTING_SECONDS = 60.0
+# Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
+# minutes, RabbitMQ after 30. So a slot ends after this time, and sends a message for its successor.
+MESSAGE_SECONDS = 300.0
+# Far below `WorkerSlot.STALE_AFTER`, at one statement per beat.
+BEAT_SECONDS = 5.0
+# How often a slot's part of the calls is recomputed; until then a judge may exceed its limit when
+# another slot joins.
+COUNT_SECONDS = 0.5
+# How long the next run counts as served while the slot ends its calls for the current one.
+PROMISE_SECONDS = 15.0
+# How long a run that had no work for a slot is avoided; otherwise the slot would poll it
+# constantly.
+FRUITLESS_SECONDS = 2.0
+# Time between claiming a slot's row and adding it to `_at_work`.
+BEGINNING = timedelta(seconds=30)
+_at_work: set[int] = set()
 
 
 @dataclass(frozen=True)
@@ -184,30 +206,6 @@ def _serving_slots(endpoint: Endpoint | None) -> list[CallingSlot]:
 def end_calls(slot: WorkerSlot) -> None:
     """Record that a slot has no open calls any more."""
     WorkerSlot.objects.as_taken(slot).filter(calls__gt=0).update(calls=None)
-
-
-# How long a slot stays with a run before it checks for a better claim: long enough to be worth the
-# few calls that drain meanwhile, and short enough for twenty projects to begin on six slots within
-# half a minute.
-TURN_SECONDS = 5.0
-# Local evaluators load their data or model first.
-COMPUTING_SECONDS = 60.0
-# Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
-# minutes, RabbitMQ after 30. So a slot ends after this time, and sends a message for its successor.
-MESSAGE_SECONDS = 300.0
-# Far below `WorkerSlot.STALE_AFTER`, at one statement per beat.
-BEAT_SECONDS = 5.0
-# How often a slot's part of the calls is recomputed; until then a judge may exceed its limit when
-# another slot joins.
-COUNT_SECONDS = 0.5
-# How long the next run counts as served while the slot ends its calls for the current one.
-PROMISE_SECONDS = 15.0
-# How long a run that had no work for a slot is avoided; otherwise the slot would poll it
-# constantly.
-FRUITLESS_SECONDS = 2.0
-# Time between claiming a slot's row and adding it to `_at_work`.
-BEGINNING = timedelta(seconds=30)
-_at_work: set[int] = set()
 
 
 class ServingTurn:

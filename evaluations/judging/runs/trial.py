@@ -35,6 +35,10 @@ from geval.llm.parsing import Reason
 
 # A few calls show the price, the time and replies that cannot be read.
 TRIAL_ITEMS = 10
+# The replies are read side by side.
+MOST_ITEMS = 3
+# The items are options of a form's list.
+MOST_OFFERED = 200
 
 
 @dataclass(frozen=True)
@@ -159,12 +163,6 @@ def _modes(run: EvaluationRun) -> Sequence[str]:
         if not (findings and findings.why_not(mode))
         and not any(evaluator.why_not_on(scale, mode) for scale in scales)
     ]
-
-
-# The replies are read side by side.
-MOST_ITEMS = 3
-# The items are options of a form's list.
-MOST_OFFERED = 200
 
 
 def can_try(judge: Judge) -> bool:

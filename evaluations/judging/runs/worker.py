@@ -49,6 +49,8 @@ from geval.llm.written_steps import StepsError, read_steps
 
 # How soon a paused run stops, at a query per look.
 LOOK_SECONDS = 0.25
+log = structlog.stdlib.get_logger(__name__)
+PATIENT = RetryPolicy(rate_limit_patience=1800)
 
 
 async def lay_out_and_compute(
@@ -216,10 +218,6 @@ class _Preparation(RunShare):
                 functools.partial(results.note_wait, self.run.pk, self.wait.until, self.wait.reason)
             )
         await self.rest(seconds)
-
-
-log = structlog.stdlib.get_logger(__name__)
-PATIENT = RetryPolicy(rate_limit_patience=1800)
 
 
 def work_on_run(

@@ -20,6 +20,9 @@ from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_from_json
 from geval.llm.shown_tokens import ProbabilityBar, TokenView, shown_tokens
 
+# The number of an item's replies to show: enough to see how they differ.
+SHOWN_REPLIES = 3
+
 
 @dataclass(frozen=True)
 class ItemView:
@@ -117,10 +120,6 @@ class TrialItem:
     left_out: int
     value: float | None
     coverage: float | None
-
-
-# The number of an item's replies to show: enough to see how they differ.
-SHOWN_REPLIES = 3
 
 
 def trial_items(run: EvaluationRun) -> list[TrialItem]:

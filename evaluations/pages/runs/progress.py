@@ -24,6 +24,10 @@ from geval.llm.parsing import Reason
 from geval.reports.so_far import CriterionSoFar, KnownSoFar
 from geval.texts.numbers import thin
 
+# A run is checked again when its scores have grown by this factor since the last check.
+GROWTH = 1.02
+_seen: dict[int, int] = {}
+
 
 @dataclass(frozen=True)
 class FailureGroup:
@@ -140,11 +144,6 @@ def _asked_about_empty(run: EvaluationRun) -> int:
 
 def _explained(reason: str) -> str:
     return Reason(reason).explanation if reason in set(Reason) else reason
-
-
-# A run is checked again when its scores have grown by this factor since the last check.
-GROWTH = 1.02
-_seen: dict[int, int] = {}
 
 
 def end_runs_at_goals() -> None:

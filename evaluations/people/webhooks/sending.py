@@ -53,6 +53,12 @@ _TAKE = f"""
     UPDATE evaluations_webhookdelivery SET sending_until = %(until)s, attempts = attempts + 1
     WHERE id IN ({_CHOSEN}) RETURNING id
 """
+PREFIX = "whsec_"
+TIMEOUT_SECONDS = 10
+# The delay before each further attempt, as Standard Webhooks recommends; after the last, none
+# follows.
+RETRY_SECONDS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400)
+log = structlog.stdlib.get_logger(__name__)
 
 
 def claim_deliveries() -> list[WebhookDelivery]:
@@ -82,9 +88,6 @@ def _bounds() -> dict[str, Any]:
     }
 
 
-PREFIX = "whsec_"
-
-
 def new_secret() -> str:
     """A new secret of 24 random bytes."""
     return PREFIX + base64.b64encode(secrets.token_bytes(24)).decode()
@@ -96,13 +99,6 @@ def signature(secret: str, message_id: str, timestamp: int, body: str) -> str:
     key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = hmac.new(key, f"{message_id}.{timestamp}.{body}".encode(), hashlib.sha256).digest()
     return f"v1,{base64.b64encode(signed).decode()}"
-
-
-TIMEOUT_SECONDS = 10
-# The delay before each further attempt, as Standard Webhooks recommends; after the last, none
-# follows.
-RETRY_SECONDS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400)
-log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)

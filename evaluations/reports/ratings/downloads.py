@@ -19,6 +19,9 @@ COLUMNS = (
     "campaign", "annotator", "panel", "state", "screened_for", "consented_at", "started_at",
     "ended_at", "asked", "question", "answer",
 )  # fmt: skip
+CSV, LINES, JSON = "text/csv; charset=utf-8", "application/x-ndjson", "application/json"
+CHUNK = 2**16
+Content = Iterable[str] | Iterable[bytes]
 
 
 def participants_as_csv(project: Project) -> Iterator[str]:
@@ -55,11 +58,6 @@ def _about(participant: Participant) -> dict[str, Any]:
         "started_at": participant.started_at,
         "ended_at": participant.ended_at,
     }
-
-
-CSV, LINES, JSON = "text/csv; charset=utf-8", "application/x-ndjson", "application/json"
-CHUNK = 2**16
-Content = Iterable[str] | Iterable[bytes]
 
 
 @dataclass(frozen=True)

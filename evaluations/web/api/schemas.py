@@ -19,6 +19,8 @@ from geval.texts.near_names import unknown_field
 MOST_LOOKED_AT = 2**20
 View = TypeVar("View", bound=Callable[..., Any])
 CHANGING = frozenset({"POST", "PUT", "PATCH"})
+# A page of texts is in memory as rows and as JSON.
+MOST = 1000
 
 
 class UnknownFieldError(Exception):
@@ -104,10 +106,6 @@ def storable(value: Any) -> bool:
     if isinstance(value, dict):
         return all(storable(name) and storable(inner) for name, inner in value.items())
     return not isinstance(value, list) or all(storable(inner) for inner in value)
-
-
-# A page of texts is in memory as rows and as JSON.
-MOST = 1000
 
 
 class Page(In):

@@ -51,6 +51,17 @@ PIECE_BYTES = 2**16
 SMALLER = " Send less; load outputs, ratings and scores on the upload page."
 # The form data around the files.
 FORM_BYTES = 2**20
+# Checking a password takes the processor a good part of a second, and whoever guesses passwords of
+# many names is locked out of none; a link to reset one is an e-mail to somebody.
+ATTEMPT_RATE = "60/m"
+ATTEMPT_PAGES = ("login", "admin:login", "password_reset")
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+SHARES = 100
+# Senders that a process remembers; one that it has forgotten takes another share.
+MOST_SENDERS = 10_000
+log = structlog.stdlib.get_logger(__name__)
+# Threads count requests of one sender in turn, or two would take the same share.
+_guard = threading.Lock()
 
 
 class Utf8Request(WSGIRequest):
@@ -179,17 +190,6 @@ def _forget(request: HttpRequest) -> None:
         left -= len(piece)
 
 
-# Checking a password takes the processor a good part of a second, and whoever guesses passwords of
-# many names is locked out of none; a link to reset one is an e-mail to somebody.
-ATTEMPT_RATE = "60/m"
-ATTEMPT_PAGES = ("login", "admin:login", "password_reset")
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-SHARES = 100
-# Senders that a process remembers; one that it has forgotten takes another share.
-MOST_SENDERS = 10_000
-log = structlog.stdlib.get_logger(__name__)
-
-
 class RequestRateMiddleware:
     """Answers 429 to senders of more requests than the site allows."""
 
@@ -238,8 +238,6 @@ class _Share:
 
 
 _shares: LRUCache[str, _Share] = LRUCache(MOST_SENDERS)
-# Threads count requests of one sender in turn, or two would take the same share.
-_guard = threading.Lock()
 
 
 def seconds_to_wait(sender: str, rate: str) -> int:

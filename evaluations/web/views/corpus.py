@@ -24,6 +24,8 @@ from evaluations.web.views.reports import waits
 from geval.reports.report import family_of_judge
 from geval.statistics.bias import Family
 
+A_PAGE = 200
+
 
 @project_view(READERS)
 @waits
@@ -96,9 +98,6 @@ def output_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         note_detail(request, f"{output.system.name} for {output.document.doc_id}")
         messages.success(request, f"The output of {output.system.name} was removed.")
     return redirect(output.document)
-
-
-A_PAGE = 200
 
 
 @project_view(READERS)

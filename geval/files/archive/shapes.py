@@ -22,6 +22,20 @@ from geval.files.limits import has_more_names, is_too_deep, too_deep
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 from geval.statistics.scales import is_number
 
+Entry = TypeVar("Entry")
+# Only the first invalid value is reported: an error takes a kilobyte for each.
+Entries = Annotated[list[Entry], Field(fail_fast=True)]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e12)]
+# A log-probability, or a share of probability.
+LogProbability = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e-6)]
+Share = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1 + 1e-6)]
+Choice = Annotated[int, Field(ge=-2, le=2)]
+Rank = Annotated[int, Field(ge=1, le=9)]
+# The most errors reported for a field, as each takes a kilobyte. Of lists only the first is
+# reported (shapes.py).
+MOST_NAMES = 200_000
+
 
 def _without_nul(text: str) -> str:
     """PostgreSQL stores no NUL."""
@@ -30,15 +44,7 @@ def _without_nul(text: str) -> str:
     return text
 
 
-Entry = TypeVar("Entry")
-# Only the first invalid value is reported: an error takes a kilobyte for each.
-Entries = Annotated[list[Entry], Field(fail_fast=True)]
 Text = Annotated[str, AfterValidator(_without_nul)]
-Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e12)]
-# A log-probability, or a share of probability.
-LogProbability = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e-6)]
-Share = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1 + 1e-6)]
 
 
 class _Shape(BaseModel):
@@ -185,8 +191,6 @@ class Places(_Shape):
     worst: Annotated[int, Field(ge=0, le=8)]
 
 
-Choice = Annotated[int, Field(ge=-2, le=2)]
-Rank = Annotated[int, Field(ge=1, le=9)]
 StoredPreference = tuple[Text, Text, Text, Choice]
 
 
@@ -225,11 +229,6 @@ NAMED_TEXTS = TypeAdapter(dict[Text, Text])
 NAMED_VALUES = TypeAdapter(dict[Text, Any])
 QUESTIONS = TypeAdapter(Entries[StoredQuestion])
 REPLIES_TO_QUESTIONS = TypeAdapter(dict[Text, Text | Number])
-
-
-# The most errors reported for a field, as each takes a kilobyte. Of lists only the first is
-# reported (shapes.py).
-MOST_NAMES = 200_000
 
 
 def check_field(name: str, check: Callable[[Any], object], value: Any) -> None:

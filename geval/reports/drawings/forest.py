@@ -33,6 +33,16 @@ ONE_RATER = "one rater"
 STEP = 0.2
 # The axis ends at a multiple of half a step.
 _PER_UNIT = round(2 / STEP)
+HEAD, ROW, LINE, FOOT = 32.0, 17.0, 12.0, 42.0
+GAP = 10.0
+# The largest share of the width for names.
+NAMES = 0.38
+# Wider figures also show how many outputs count.
+WITH_COUNTS = 500.0
+COUNTS = 46.0
+# The width of an axis label, and the distance between labels.
+LABEL, STEPS = 26.0, (0.2, 0.5, 1.0)
+ROLES = {"rater": PEOPLE, "judge": JUDGE, "baseline": "other", "null": "axis"}
 
 
 @dataclass(frozen=True)
@@ -151,18 +161,6 @@ def _line(
         reason=estimate.reason or interval.reason,
         outputs=outputs,
     )
-
-
-HEAD, ROW, LINE, FOOT = 32.0, 17.0, 12.0, 42.0
-GAP = 10.0
-# The largest share of the width for names.
-NAMES = 0.38
-# Wider figures also show how many outputs count.
-WITH_COUNTS = 500.0
-COUNTS = 46.0
-# The width of an axis label, and the distance between labels.
-LABEL, STEPS = 26.0, (0.2, 0.5, 1.0)
-ROLES = {"rater": PEOPLE, "judge": JUDGE, "baseline": "other", "null": "axis"}
 
 
 def forest_plot(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:

@@ -37,6 +37,12 @@ _FALLBACK = 1.2
 _BEYOND = 0x0600
 # A name may be broken after these characters; anywhere if it has none.
 _BREAKS = " -_/:.,@"
+UNITS_PER_MM = 4
+# The widths of one and two columns in most journals and conferences.
+WIDTHS_MM = (85, 174)
+WIDTH = WIDTHS_MM[0] * float(UNITS_PER_MM)
+# Judges are drawn in the colour, people and everything else in ink.
+JUDGE, PEOPLE = "llm", "ink"
 
 
 def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
@@ -104,14 +110,6 @@ def _advance(letter: str, widths: tuple[int, ...], wider: float) -> float:
     if unicodedata.east_asian_width(letter) in "WF":
         return _IDEOGRAPH
     return _CAPITAL if letter.isupper() else _OTHER
-
-
-UNITS_PER_MM = 4
-# The widths of one and two columns in most journals and conferences.
-WIDTHS_MM = (85, 174)
-WIDTH = WIDTHS_MM[0] * float(UNITS_PER_MM)
-# Judges are drawn in the colour, people and everything else in ink.
-JUDGE, PEOPLE = "llm", "ink"
 
 
 @dataclass(frozen=True)

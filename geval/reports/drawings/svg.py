@@ -42,6 +42,20 @@ FONT = "Arimo, Helvetica, Arial, 'Liberation Sans', sans-serif"
 # distance.
 READ_OUT_LINES, READ_OUT_STEP, READ_OUT_SIZE = 2, 12.0, TEXT - 1.5
 READ_OUT_HELP = "Point at a mark, or go to it with Tab, for its numbers."
+# Journals ask for 300 in photos and more in drawings with lines and text.
+DPI = 600
+METRE = 1 / 0.0254  # in inches
+# A page with the drawing's size. Texts are passed as values, so that none is interpreted as Typst
+# code; without a date the same drawing gives the same bytes.
+PAGE = b"""
+#set document(title: sys.inputs.title, description: sys.inputs.caption, date: none)
+#set page(width: auto, height: auto, margin: 0pt, fill: white)
+#image(bytes(sys.inputs.svg), format: "svg", alt: sys.inputs.caption)
+"""
+MISSING = (
+    "PNG and PDF need Typst, which is not installed on this site. Download the SVG, or ask the"
+    " site's administrator to run: pip install 'geval-site[figures]'"
+)
 
 
 def as_page_part(drawing: Drawing) -> str:
@@ -157,22 +171,6 @@ def _colours(on_page: bool, **roles: str) -> str:
 
 def _n(value: float) -> str:
     return f"{round(value, 2):g}"
-
-
-# Journals ask for 300 in photos and more in drawings with lines and text.
-DPI = 600
-METRE = 1 / 0.0254  # in inches
-# A page with the drawing's size. Texts are passed as values, so that none is interpreted as Typst
-# code; without a date the same drawing gives the same bytes.
-PAGE = b"""
-#set document(title: sys.inputs.title, description: sys.inputs.caption, date: none)
-#set page(width: auto, height: auto, margin: 0pt, fill: white)
-#image(bytes(sys.inputs.svg), format: "svg", alt: sys.inputs.caption)
-"""
-MISSING = (
-    "PNG and PDF need Typst, which is not installed on this site. Download the SVG, or ask the"
-    " site's administrator to run: pip install 'geval-site[figures]'"
-)
 
 
 class PicturesMissingError(Exception):

@@ -23,24 +23,6 @@ _LANGUAGES = set(_OTHERWISE) | {
     "sql", "toml",
 }  # fmt: skip
 _FORMATTER = HtmlFormatter(nowrap=True, classprefix="code-")
-
-
-def longest(language: str) -> int:
-    """Return how many characters of code in a language can be highlighted."""
-    return _OTHERWISE.get(language, LONGEST)
-
-
-def coloured(code: str, language: str) -> str:
-    """Return HTML of highlighted code; "" if the language is unknown or the code too long."""
-    name = language.lower()
-    if name not in _LANGUAGES or len(code) > longest(name):
-        return ""
-    # By default lexers strip line breaks at the ends; the formatter ends the last line.
-    lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
-    html = str(highlight(code, lexer, _FORMATTER))
-    return html if code.endswith("\n") else html.removesuffix("\n")
-
-
 _MATH = {
     "math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac",
     "msqrt", "mroot", "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded",
@@ -63,6 +45,30 @@ _CLASSES = {"span": {f"code-{name}" for name in STANDARD_TYPES.values() if name}
 _SCHEMES = {"http", "https", "mailto"}
 # "//host": browsers read a backslash as a slash, and skip leading spaces and line breaks.
 _NAMES_A_HOST = re.compile(r"[\x00-\x20]*[/\\][\t\r\n]*[/\\]")
+# The most characters of a formula, and of a highlighted piece of code, as a text may have many.
+LONGEST_FORMULA, LONGEST_CODE = 500, 4_000
+# The deepest nesting of braces, as the library is recursive.
+DEEPEST_FORMULA = 20
+# Text within a formula, which is not parsed as LaTeX.
+_MARKUP_IN_TEXT = re.compile(r"\\(text|mbox|operatorname)\w{0,20}\s{0,20}\{[^}]{0,500}[<&]")
+# Headings of an output are ranked below the page's.
+_HEADINGS = {f"h{level}": f"h{min(6, level + 2)}" for level in range(1, 7)}
+
+
+def longest(language: str) -> int:
+    """Return how many characters of code in a language can be highlighted."""
+    return _OTHERWISE.get(language, LONGEST)
+
+
+def coloured(code: str, language: str) -> str:
+    """Return HTML of highlighted code; "" if the language is unknown or the code too long."""
+    name = language.lower()
+    if name not in _LANGUAGES or len(code) > longest(name):
+        return ""
+    # By default lexers strip line breaks at the ends; the formatter ends the last line.
+    lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
+    html = str(highlight(code, lexer, _FORMATTER))
+    return html if code.endswith("\n") else html.removesuffix("\n")
 
 
 def cleaned(html: str) -> str:
@@ -95,14 +101,6 @@ def as_text(text: str) -> str:
     return str(nh3.clean_text(text))
 
 
-# The most characters of a formula, and of a highlighted piece of code, as a text may have many.
-LONGEST_FORMULA, LONGEST_CODE = 500, 4_000
-# The deepest nesting of braces, as the library is recursive.
-DEEPEST_FORMULA = 20
-# Text within a formula, which is not parsed as LaTeX.
-_MARKUP_IN_TEXT = re.compile(r"\\(text|mbox|operatorname)\w{0,20}\s{0,20}\{[^}]{0,500}[<&]")
-
-
 def _highlighted(code: str, language: str, _attributes: str) -> str:
     """Highlight code; "" leaves it unchanged."""
     return coloured(code, language) if len(code) <= LONGEST_CODE else ""
@@ -130,8 +128,6 @@ def _markdown() -> MarkdownIt:
 
 # Raw HTML stays text, and the library checks links: there are no scripts or external images.
 _MARKDOWN = _markdown()
-# Headings of an output are ranked below the page's.
-_HEADINGS = {f"h{level}": f"h{min(6, level + 2)}" for level in range(1, 7)}
 
 
 def as_html(markdown: str) -> str:

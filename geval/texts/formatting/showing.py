@@ -14,6 +14,12 @@ from geval.texts.formatting.markdown import as_text, cleaned, coloured, longest,
 # Deeper lines would begin beyond the right edge of a page.
 DEEPEST = 40
 _PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
+# Pages show several outputs, and browsers lay out large tables slowly.
+MOST_CELLS = 3_000
+_DELIMITERS = "\t;,"
+# Longer texts are shown as they were written: input that is made to be slow, such as unclosed
+# brackets, takes quadratic time, and a page should not wait for a second.
+MOST_LETTERS = 20_000
 
 
 class NotJsonError(ValueError):
@@ -58,15 +64,6 @@ def _check(text: str) -> None:
 
 def _refused(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a value of JSON")
-
-
-# Pages show several outputs, and browsers lay out large tables slowly.
-MOST_CELLS = 3_000
-_DELIMITERS = "\t;,"
-
-# Longer texts are shown as they were written: input that is made to be slow, such as unclosed
-# brackets, takes quadratic time, and a page should not wait for a second.
-MOST_LETTERS = 20_000
 
 
 @dataclass(frozen=True)
