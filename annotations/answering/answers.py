@@ -14,10 +14,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotations.errors import AnnotationError
+from geval.files.fields import COMMENT_LIMIT
 from geval.statistics.scales import Scale
 
-# As long as uploads accept (`geval/files/score_records.py`), so that exports can be loaded again.
-COMMENT_LIMIT = 10_000
 # Every page with the text draws all of its spans into it.
 MOST_SPANS = 200
 # The letters of outputs shown together; a group has at most nine.

@@ -16,6 +16,7 @@ from evaluations.models import Project, Role
 from evaluations.models.goals import LACKING
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.files.answers.gold import GoldError, read_gold
+from geval.files.fields import COMMENT_LIMIT
 from geval.pipelines.project_files.fields import PLAN
 
 User = get_user_model()
@@ -302,5 +303,5 @@ class GuidelinesForm(forms.ModelForm):
 
 class DecisionNoteForm(forms.Form):
     note = forms.CharField(
-        required=False, max_length=10_000, widget=forms.Textarea(attrs={"rows": 2})
+        required=False, max_length=COMMENT_LIMIT, widget=forms.Textarea(attrs={"rows": 2})
     )

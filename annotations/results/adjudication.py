@@ -17,6 +17,7 @@ from annotations.answering.submission import questions_of
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
 from evaluations.models.changes import note_change
 from evaluations.models.improving import withheld_documents
+from geval.files.fields import COMMENT_LIMIT
 
 COMPARABLE = """
     SELECT a.item_id, a.annotator_id, m.criterion_id, g.value::float8 AS value
@@ -128,7 +129,7 @@ def decide(item: CampaignItem, fields: Mapping[str, str], *, user: Any, note: st
         user=user,
         by_name=user.get_username() if user is not None else "",
         answer=kept,
-        note=note.strip()[:10_000],
+        note=note.strip()[:COMMENT_LIMIT],
     )
 
 

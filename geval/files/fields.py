@@ -15,6 +15,8 @@ ID_LIMIT = 200
 CRITERION_LIMIT = 100
 # Metadata are labels to filter by, not texts.
 METADATA_LIMIT = 1000
+# What annotators may write, and files may have, so that exported ratings can be loaded again.
+COMMENT_LIMIT = 10_000
 # The longest text that may name a point of a scale.
 WORD_LIMIT = 200
 SESSION = "session_id"

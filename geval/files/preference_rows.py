@@ -13,6 +13,7 @@ a person's.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from geval.files.fields import COMMENT_LIMIT, ID_LIMIT
 from geval.files.rows import FileErrors, PreferenceRow, is_text
 from geval.texts.turns import NAME_SEPARATOR as SEPARATOR
 
@@ -22,9 +23,6 @@ SECOND = ("system_b", "model_b")
 ANNOTATOR = ("annotator", "judge")
 FIRST_WINS = ("a", "model_a", "system_a", "a wins")
 SECOND_WINS = ("b", "model_b", "system_b", "b wins")
-# As for ids and comments in files of ratings (`fields.py`, `score_records.py`).
-LIMIT = 200
-COMMENT_LIMIT = 10_000
 
 
 def is_preference(columns: Collection[str]) -> bool:
@@ -74,7 +72,7 @@ def read_preference(
         ("criterion", criterion),
         ("comment", comment),
     ):
-        most = COMMENT_LIMIT if column == "comment" else LIMIT
+        most = COMMENT_LIMIT if column == "comment" else ID_LIMIT
         if len(text) > most:
             errors.add(name, line, column, f"{len(text)} characters; the limit is {most}")
         elif "\0" in text or not is_text(text):

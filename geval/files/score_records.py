@@ -7,6 +7,7 @@ from typing import Any
 
 from geval.files.cells import NUMBERED, CellColumn, cell_of
 from geval.files.fields import (
+    COMMENT_LIMIT,
     CRITERION_LIMIT,
     ID_LIMIT,
     SESSION,
@@ -29,8 +30,6 @@ COMMENTS = "comments"
 COMMENT = "comment"
 # What a rating may contain besides its score.
 BESIDE = (PROBABILITY, COMMENT)
-# As long as annotators may write, so that exported ratings can be loaded again.
-COMMENT_LIMIT = 10_000
 # No campaign draws one of more outputs than this; squares of weights stay finite.
 LEAST_PROBABILITY = 1e-9
 Scored = RatingRow | JudgeScoreRow
