@@ -11,7 +11,7 @@ from assurance.improving.adopting import adopt
 from assurance.improving.trials import Trials, spent_on
 from assurance.improving.work import SearchLimits
 from evaluations.judging.judges.probing import probe_endpoint
-from evaluations.judging.runs.errands import _request
+from evaluations.judging.runs.errands import _explanation_request
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
@@ -164,7 +164,7 @@ def test_an_explanation_names_the_rating_that_the_model_gave(
         item = RunItem.objects.select_related("reply").get(run=run, output=score.output)
         assert item.reply is not None
         given = item.reply.choices[0]["text"].split()[-1]
-        assert f"You rated this {given}." in _request(score).prompt
+        assert f"You rated this {given}." in _explanation_request(score).prompt
         assert score.value == pytest.approx(1 + (float(given) - 1) * 4 / 9)
 
 
