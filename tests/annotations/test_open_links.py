@@ -287,7 +287,7 @@ def test_after_the_time_limit_items_go_back_and_answers_are_refused(link: OpenLi
     person.client.get("/c/ferries/task/")
     held = Assignment.objects.first()
     assert held
-    Participant.objects.update(until=timezone.now() - timedelta(seconds=1))
+    Participant.objects.update(until=timezone.now() - timedelta(hours=1))
 
     end_all_overdue()
     accept = {"Accept": "application/json"}
@@ -310,7 +310,7 @@ def test_people_who_need_items_get_those_of_people_out_of_time(link: OpenLink) -
     third = Person("p3").begin()
 
     before = third.rate()
-    Participant.objects.filter(external_id="p2").update(until=timezone.now() - timedelta(seconds=1))
+    Participant.objects.filter(external_id="p2").update(until=timezone.now() - timedelta(hours=1))
 
     assert (before, third.rate()) == (False, True)
 
@@ -318,7 +318,7 @@ def test_people_who_need_items_get_those_of_people_out_of_time(link: OpenLink) -
 def test_an_overdue_place_is_free_for_the_next_person(link: OpenLink) -> None:
     OpenLink.objects.update(people=1)
     Person("p1").begin()
-    Participant.objects.update(until=timezone.now() - timedelta(seconds=1))
+    Participant.objects.update(until=timezone.now() - timedelta(hours=1))
 
     Person("p2").begin()
 

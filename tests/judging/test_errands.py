@@ -171,7 +171,7 @@ def test_a_question_of_a_lost_worker_is_asked_again_and_in_the_end_given_up(
     endpoint: Endpoint,
 ) -> None:
     probe = request_probe(endpoint, "m")
-    lost = {"state": ErrandState.ASKING, "taken_until": timezone.now() - timedelta(seconds=1)}
+    lost = {"state": ErrandState.ASKING, "taken_until": timezone.now() - timedelta(hours=1)}
     ModelProbe.objects.update(attempts=2, **lost)
     assert neglected_errands() == [("probe", probe.pk)]
 

@@ -78,7 +78,7 @@ def webhook(project: Project, receiver: Receiver) -> Webhook:
 
 
 def make_due() -> None:
-    WebhookDelivery.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+    WebhookDelivery.objects.update(next_at=timezone.now() - timedelta(hours=1))
 
 
 @pytest.mark.django_db
