@@ -184,7 +184,9 @@ def _coefficient(
     if not twice.any():
         return ChanceCorrected(Estimate.undefined(NOBODY), no_interval(NOBODY))
     if len(values) < 2:
-        return ChanceCorrected(Estimate.undefined(INDISTINGUISHABLE), no_interval(SAME))
+        return ChanceCorrected(
+            Estimate.undefined(INDISTINGUISHABLE), no_interval(INDISTINGUISHABLE)
+        )
     observed = _disagreement(outputs, ratings, documents, credit)
     with np.errstate(divide="ignore", invalid="ignore"):
         rest = observed / (1 - _chance(outputs, ratings, documents, credit))

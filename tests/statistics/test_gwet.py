@@ -110,7 +110,7 @@ def test_ratings_that_are_nearly_all_the_same_are_agreement() -> None:
     ("ratings", "reason"),
     [
         ([[[1.0, NAN]], [[NAN, 2.0]]], "no output has ratings by two annotators"),
-        ([[[3.0, 3.0]], [[3.0, 3.0]]], "all ratings are the same"),
+        ([[[3.0, 3.0]], [[3.0, 3.0]]], "so agreement cannot be distinguished"),
         (np.empty((0, 1, 2)), "no output has ratings"),
     ],
 )
