@@ -178,8 +178,7 @@ def claims_of_report(
     from evaluations.reports.report import criterion_result
     from geval.reports.options import ReportOptions
     from geval.reports.required_figures import figure_of
-    from geval.reports.requirements import ProofOutcome as Said
-    from geval.reports.requirements import check, parse_requirement
+    from geval.reports.requirements import RequirementOutcome, check, parse_requirement
     from geval.reports.verdicts.verdict import VERDICT_SHARE, Verdict
 
     result = criterion_result(
@@ -201,7 +200,7 @@ def claims_of_report(
     passes, bar, in_place = bare.passes, evidence.bar, evidence.in_place.value
     is_near = bar is not None and in_place is not None and in_place >= bar
     is_said = judge.alt_test.passes and not evidence.nulls_that_pass
-    yield Earned(TEST, required.outcome == Said.MET or is_said, passes)
+    yield Earned(TEST, required.outcome == RequirementOutcome.MET or is_said, passes)
     yield Earned(SCORES, evidence.scores_like_a_rater, passes)
     yield Earned(RANKS, evidence.ranks_like_a_rater, is_near)
     yield Earned(

@@ -28,7 +28,7 @@ def main(target: Path) -> dict[str, Any]:
     from evaluations.projects.deletion import delete_project, remove_deleted
     from evaluations.reports.serving.parts import REPORT, code_of
     from evaluations.reports.serving.parts import pages as report_pages
-    from geval_site.command_line import own_commands
+    from geval_site.command_help import own_commands
 
     call_command("check", stdout=sys.stderr)
     project, owner = Project.objects.get(slug=SLUG), User.objects.get()
