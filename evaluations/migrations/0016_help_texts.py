@@ -170,7 +170,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='upload',
             name='about',
-            field=models.JSONField(default=dict, help_text='The fields of corpus.rows.LoadOptions.'),
+            field=models.JSONField(default=dict, help_text='The fields of LoadOptions.'),
         ),
         migrations.AlterField(
             model_name='upload',

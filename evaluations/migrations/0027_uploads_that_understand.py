@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='upload',
             name='contents',
-            field=models.JSONField(help_text='What loading would give, a load_contents.LoadContents.', null=True),
+            field=models.JSONField(help_text='What loading would give, as LoadContents.', null=True),
         ),
         migrations.AddField(
             model_name='upload',

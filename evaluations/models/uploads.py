@@ -61,15 +61,13 @@ class Upload(models.Model):
     )
     made_at = models.DateTimeField(db_default=Now())
     state = models.CharField(max_length=10, choices=UploadState, default=UploadState.CHOSEN)
-    about = models.JSONField(default=dict, help_text="The fields of corpus.rows.LoadOptions.")
+    about = models.JSONField(default=dict, help_text="The fields of LoadOptions.")
     result = models.JSONField(null=True)
     errors = models.JSONField(
         default=list, help_text="Objects of file, line, column, message and value; the first ones."
     )
     error_count = models.BigIntegerField(default=0)
-    contents = models.JSONField(
-        null=True, help_text="What loading would give, a load_contents.LoadContents."
-    )
+    contents = models.JSONField(null=True, help_text="What loading would give, as LoadContents.")
     leaves_out_errors = models.BooleanField(
         default=False, db_default=False, help_text="Rows with errors are left out and kept aside."
     )

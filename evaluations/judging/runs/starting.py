@@ -75,7 +75,7 @@ class RunRequest:
         attempt: the settings and outputs of a search's attempt; by default the judge's own, on all
             outputs.
         study: the study's request; its scores count nowhere else.
-        pilot: number of documents, drawn at random (pilot.py); 0 for all.
+        pilot: number of documents, drawn at random (layout.py); 0 for all.
         trial: number of items, drawn at random; 0 for all.
         rest_of: the id of a pilot or trial whose items are excluded.
         goal_width: the run ends when rho is known within plus or minus this on its criteria.

@@ -32,8 +32,7 @@ LogProbability = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e-6)]
 Share = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1 + 1e-6)]
 Choice = Annotated[int, Field(ge=-2, le=2)]
 Rank = Annotated[int, Field(ge=1, le=9)]
-# The most errors reported for a field, as each takes a kilobyte. Of lists only the first is
-# reported (shapes.py).
+# The most names that a value may have: each may have an error, which takes a kilobyte.
 MOST_NAMES = 200_000
 
 
