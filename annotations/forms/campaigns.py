@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
-from annotations.forms.plans import GOAL, GoalFields
+from annotations.forms.plans import GOAL_FIELDS, GoalFields
 from annotations.models import Campaign, CampaignState
 from annotations.planning.drafts import Draft, free_name, save_goal
 from annotations.planning.known_answers import ids_by_name
@@ -26,7 +26,7 @@ FOLDED = (
         "Items and time",
         ("whole_documents", "group_size", "strength", "order", "seed", "lease_minutes", "deadline"),
     ),
-    ("Stop when it is enough", GOAL),
+    ("Stop when it is enough", GOAL_FIELDS),
     (
         "Checks and practice",
         (
@@ -213,13 +213,13 @@ class CampaignForm(GoalFields, forms.ModelForm):
             usual = Campaign._meta.get_field("overlap").get_default()
             self.initial["overlap"] = max(1, min(usual, annotators.count()))
         if self.is_planned:
-            for name in (*PLAN, "criteria", "gold_csv", *GOAL):
+            for name in (*PLAN, "criteria", "gold_csv", *GOAL_FIELDS):
                 self.fields[name].disabled = True
 
     def fill_in(self, query: QueryDict) -> None:
         """Set initial values from a link to the form, such as a plan's: the goal, the criteria,
         which outputs and how many, and the annotators per item. Unusable values are ignored."""
-        for name in (*GOAL, "criteria", "selection", "sample_size", "overlap"):
+        for name in (*GOAL_FIELDS, "criteria", "selection", "sample_size", "overlap"):
             given: Any = query.getlist(name) if name == "criteria" else query.get(name)
             if not given:
                 continue

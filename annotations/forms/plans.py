@@ -28,9 +28,9 @@ HELP = {
     ),
     "price": "In your currency; leave empty to plan without money.",
 }
-GOAL = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
-# The label and the help text of each field.
-SHOWN = {
+GOAL_FIELDS = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
+# The label and the help text of each field of a goal.
+GOAL_LABELS = {
     "criterion": ("On the criterion", ""),
     "width": (
         "Precision (±)",
@@ -102,12 +102,12 @@ class GoalFields(forms.Form):
             kind: [f"goal_{name}" for name in ("criterion", *names)] for kind, names in ASKS.items()
         }
         for name, field in goal_fields(project).items():
-            field.label, field.help_text = SHOWN[name]
+            field.label, field.help_text = GOAL_LABELS[name]
             self.fields[f"goal_{name}"] = field
         show_for_choices(self, "goal_kind", asks)
         goal = CampaignGoal.objects.filter(campaign=campaign.pk).first() if campaign.pk else None
         if goal is not None:
-            for name in GOAL:
+            for name in GOAL_FIELDS:
                 self.initial[name] = getattr(goal, name.removeprefix("goal_"))
 
     @property

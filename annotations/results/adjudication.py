@@ -1,10 +1,4 @@
-"""Items on which annotators differ by more than a set distance, and decisions on them.
-
-Answers become comparable numbers in SQL, a row per question that an annotator has answered in this
-campaign, read from the answers themselves, because the same person may have answered it in another
-campaign too. Scores are unchanged; choices follow the order of the outputs' ids. Rankings and
-best-worst choices have no such number. `hidden` holds the ids of documents to exclude.
-"""
+"""Items on which annotators differ by more than a set distance, and decisions on them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +13,12 @@ from evaluations.models.changes import note_change
 from evaluations.models.improving import withheld_documents
 from geval.files.fields import COMMENT_LIMIT
 
-COMPARABLE = """
+# Annotators' answers to ordinary items as comparable numbers: a row per question that an annotator
+# has answered in this campaign, read from the answers themselves, because the same person may have
+# answered it in another campaign too. Scores are unchanged; choices follow the order of the
+# outputs' ids. Rankings and best-worst choices have no such number. `hidden` holds the ids of
+# documents to exclude.
+COMPARABLE_ANSWERS = """
     SELECT a.item_id, a.annotator_id, m.criterion_id, g.value::float8 AS value
     FROM annotations_assignment a
     JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'rating'
@@ -42,17 +41,15 @@ COMPARABLE = """
     WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
         AND (m.id IS NOT NULL OR (g.key = '0' AND NOT EXISTS (
             SELECT FROM annotations_campaign_criteria WHERE campaign_id = c.id)))"""
-
-
 # The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""
     SELECT item_id, max(spread) FROM (
-        SELECT item_id, max(value) - min(value) AS spread FROM ({COMPARABLE}) AS given
+        SELECT item_id, max(value) - min(value) AS spread FROM ({COMPARABLE_ANSWERS}) AS given
             GROUP BY item_id, criterion_id) AS by_question
     GROUP BY item_id HAVING max(spread) > %(beyond)s"""
 
 _DISPUTED = f"""
-    SELECT coalesce(criterion_id, 0) FROM ({COMPARABLE}) AS given WHERE item_id = %(item)s
+    SELECT coalesce(criterion_id, 0) FROM ({COMPARABLE_ANSWERS}) AS given WHERE item_id = %(item)s
     GROUP BY criterion_id HAVING max(value) - min(value) > %(beyond)s"""
 
 

@@ -10,7 +10,7 @@ from cachetools.keys import hashkey
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
-from annotations.results.adjudication import COMPARABLE
+from annotations.results.adjudication import COMPARABLE_ANSWERS
 from evaluations.models.improving import withheld_documents
 from geval.files.answers.pairs import as_array
 from geval.reports.campaign_progress import (
@@ -23,8 +23,8 @@ from geval.reports.campaign_progress import (
 )
 from geval.statistics.chance_raters import against_chance, copies
 
-# A page that refreshes itself polls every two seconds.
-SECONDS = 20
+# How long suspicions are cached: a page that refreshes itself polls every two seconds.
+CACHE_SECONDS = 20
 # Bounds the memory of a process; of more campaigns at once some are computed again.
 MOST_CAMPAIGNS = 200
 # Only the newest answers show how a person works now.
@@ -34,44 +34,6 @@ _ANSWERS = """
     JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
         AND i.document_id <> ALL(%s)
     WHERE a.campaign_id = %s AND a.state = 'submitted' ORDER BY a.id DESC LIMIT %s"""
-
-
-@cached(
-    TTLCache(MOST_CAMPAIGNS, SECONDS),
-    key=lambda campaign, hidden: hashkey(campaign.pk, tuple(hidden)),
-    lock=threading.Lock(),
-)
-def suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
-    """Return suspicions by annotator, cached for a few seconds.
-
-    Args:
-        hidden: ids of documents to exclude.
-    """
-    return find_suspicions(campaign, hidden)
-
-
-def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
-    """Return suspicions computed from the current answers."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ANSWERS, [hidden, campaign.pk, MOST_ANSWERS])
-        rows = cursor.fetchall()
-    # In one order, as the permutations that are drawn depend on it.
-    annotators = sorted({row[1] for row in rows})
-    if len(annotators) < 2:
-        return {}
-    given = [(item, who, orjson.loads(answer), shown) for item, who, answer, shown in rows]
-    answers = as_array(given, annotators)
-    shared: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for copy in copies(answers):
-        first, second = annotators[copy.first], annotators[copy.second]
-        shared[first].append((second, copy.same, copy.items))
-        shared[second].append((first, copy.same, copy.items))
-    # A fixed seed, so that the same answers give the same result.
-    tests = against_chance(answers, np.random.default_rng(campaign.seed))
-    return {
-        annotator: Suspicion(test, tuple(shared[annotator]))
-        for annotator, test in zip(annotators, tests, strict=True)
-    }
 
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
@@ -157,6 +119,44 @@ def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgres
     return annotators_progress(rows, distances, suspected, is_rating=campaign.is_rating)
 
 
+@cached(
+    TTLCache(MOST_CAMPAIGNS, CACHE_SECONDS),
+    key=lambda campaign, hidden: hashkey(campaign.pk, tuple(hidden)),
+    lock=threading.Lock(),
+)
+def suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
+    """Return who answers no better than chance, or copies, cached for a few seconds.
+
+    Args:
+        hidden: ids of documents to exclude.
+    """
+    return find_suspicions(campaign, hidden)
+
+
+def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
+    """Return suspicions computed from the current answers."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ANSWERS, [hidden, campaign.pk, MOST_ANSWERS])
+        rows = cursor.fetchall()
+    # In one order, as the permutations that are drawn depend on it.
+    annotators = sorted({row[1] for row in rows})
+    if len(annotators) < 2:
+        return {}
+    given = [(item, who, orjson.loads(answer), shown) for item, who, answer, shown in rows]
+    answers = as_array(given, annotators)
+    shared: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for copy in copies(answers):
+        first, second = annotators[copy.first], annotators[copy.second]
+        shared[first].append((second, copy.same, copy.items))
+        shared[second].append((first, copy.same, copy.items))
+    # A fixed seed, so that the same answers give the same result.
+    tests = against_chance(answers, np.random.default_rng(campaign.seed))
+    return {
+        annotator: Suspicion(test, tuple(shared[annotator]))
+        for annotator, test in zip(annotators, tests, strict=True)
+    }
+
+
 _BY_ANNOTATOR = """
     WITH mine AS (
         SELECT a.*, i.kind,
@@ -190,7 +190,7 @@ _BY_ANNOTATOR = """
     WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""
 # Each answer compared with the mean of the others' on the same item and question.
 _DISTANCES = f"""
-    WITH given AS ({COMPARABLE}
+    WITH given AS ({COMPARABLE_ANSWERS}
     ), compared AS (
         SELECT annotator_id, value, sum(value) OVER w - value AS others, count(*) OVER w - 1 AS n
         FROM given WINDOW w AS (PARTITION BY item_id, criterion_id)
@@ -199,7 +199,7 @@ _DISTANCES = f"""
     FROM compared WHERE n > 0
         GROUP BY annotator_id"""
 _AGREEMENT = f"""
-    WITH given AS ({COMPARABLE}
+    WITH given AS ({COMPARABLE_ANSWERS}
     ), by_item AS (
         SELECT criterion_id, count(*) AS n, sum(value) AS s, sum(value * value) AS q
         FROM given GROUP BY item_id, criterion_id HAVING count(*) > 1

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
 
-from annotations.forms.plans import GOAL, PlanForm
+from annotations.forms.plans import GOAL_FIELDS, PlanForm
 from annotations.goals.plans import PlanRequest, other_pilots
 from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Judge, Project
@@ -76,7 +76,7 @@ def _advice(plan: Plan, asked: PlanRequest, project: Project) -> dict[str, objec
 def _goal(aim: CampaignGoal, project: Project) -> dict[str, Any]:
     """Return initial values for a new campaign's form in a project, with the same goal as far as
     the project has the records that it names."""
-    goal = {name: getattr(aim, name.removeprefix("goal_")) for name in GOAL}
+    goal = {name: getattr(aim, name.removeprefix("goal_")) for name in GOAL_FIELDS}
     fields = {
         name: _here(value, project) if isinstance(value, Model) else value
         for name, value in goal.items()
