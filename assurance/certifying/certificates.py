@@ -41,35 +41,6 @@ SEEN_BY_SEARCH = (
 COMMANDS = ("certify", "verify")
 
 
-def figures_of(
-    judge: Judge,
-    criterion: Criterion,
-    names: Collection[str],
-    *,
-    data: ReportData,
-    epsilon: Epsilon,
-    human_score: HumanScore = MEAN,
-) -> dict[str, RequiredFigure]:
-    """Return each named figure of a judge on a criterion.
-
-    Args:
-        data: the data of the project.
-        epsilon: epsilon of the alternative annotator test.
-        human_score: what the judge is compared with.
-    """
-
-    scored = data.scored(human_score)
-
-    def in_view(level: Level, coefficient: Coefficient) -> InView:
-        options = ReportOptions(
-            level, coefficient, epsilon=epsilon, human_score=human_score, judges=(judge.pk,)
-        )
-        result = criterion_result(judge.project, criterion, options=options, data=scored)
-        return result, result.judges[0] if result.judges else None
-
-    return figures_in(names, in_view)
-
-
 def read_requirements(texts: Sequence[str]) -> list[Requirement]:
     """Read requirements as people write them, without duplicates, in order.
 
@@ -209,7 +180,7 @@ def _checked(
     epsilon: Epsilon,
     human_score: HumanScore,
 ) -> list[Checked]:
-    figures = figures_of(
+    figures = _required_figures(
         judge,
         criterion,
         [requirement.figure for requirement in requirements],
@@ -221,6 +192,28 @@ def _checked(
     if of_probes and (why_not := probes_outdated(judge, criterion)):
         figures |= dict.fromkeys(of_probes, RequiredFigure(None, why_not))
     return [check(requirement, figures[requirement.figure]) for requirement in requirements]
+
+
+def _required_figures(
+    judge: Judge,
+    criterion: Criterion,
+    names: Collection[str],
+    *,
+    data: ReportData,
+    epsilon: Epsilon,
+    human_score: HumanScore = MEAN,
+) -> dict[str, RequiredFigure]:
+    """Return each named figure of a judge on a criterion, from the same data as the report."""
+    scored = data.scored(human_score)
+
+    def in_view(level: Level, coefficient: Coefficient) -> InView:
+        options = ReportOptions(
+            level, coefficient, epsilon=epsilon, human_score=human_score, judges=(judge.pk,)
+        )
+        result = criterion_result(judge.project, criterion, options=options, data=scored)
+        return result, result.judges[0] if result.judges else None
+
+    return figures_in(names, in_view)
 
 
 def _per_document(criterion: Criterion, data: ReportData) -> float:

@@ -43,32 +43,6 @@ _WORDS = """
     ORDER BY cardinality(ids) DESC, word LIMIT %(words)s"""
 
 
-def topic_words(project: Project, documents: Collection[int]) -> dict[str, frozenset[int]]:
-    """Return the documents (by id) that contain each word, without stop words."""
-    ids = sorted(documents)
-    of_corpus = state_of(project.pk).get((None, None))
-    return remembered_as(
-        "topic words", [project.pk, of_corpus, ids], lambda: _words_of(project.pk, ids)
-    )
-
-
-def _words_of(project_id: int, ids: list[int]) -> dict[str, frozenset[int]]:
-    most = int(WORD_SHARE * len(ids))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _WORDS,
-            {
-                "project": project_id,
-                "ids": ids,
-                "characters": READ_CHARACTERS,
-                "least": WORD_DOCUMENTS,
-                "most": most,
-                "words": MOST_WORDS,
-            },
-        )
-        return {word: frozenset(having) for word, having in cursor.fetchall()}
-
-
 def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapNumbers:
     """Return the numbers of a view. Defaults are the first criterion with a judge, and the judge
     that ranks outputs most like people."""
@@ -124,6 +98,37 @@ def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> Repor
     key = (criterion, run.judge_id)
     others = {pk: scores for pk, scores in data.judges.items() if pk != key}
     return replace(data, judges=others | alone.judges)
+
+
+def topic_words(project: Project, documents: Collection[int]) -> dict[str, frozenset[int]]:
+    """Return the documents (by id) that contain each word around which large gaps may cluster,
+    without stop words.
+
+    Args:
+        documents: ids of the documents to read, a few hundred.
+    """
+    ids = sorted(documents)
+    of_corpus = state_of(project.pk).get((None, None))
+    return remembered_as(
+        "topic words", [project.pk, of_corpus, ids], lambda: _words_of(project.pk, ids)
+    )
+
+
+def _words_of(project_id: int, ids: list[int]) -> dict[str, frozenset[int]]:
+    most = int(WORD_SHARE * len(ids))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _WORDS,
+            {
+                "project": project_id,
+                "ids": ids,
+                "characters": READ_CHARACTERS,
+                "least": WORD_DOCUMENTS,
+                "most": most,
+                "words": MOST_WORDS,
+            },
+        )
+        return {word: frozenset(having) for word, having in cursor.fetchall()}
 
 
 GAPS = part_of_page(GapNumbers, gap_numbers, largest_gaps)

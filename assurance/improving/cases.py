@@ -1,5 +1,5 @@
-"""The data that a search chooses from: ratings and scores as arrays, and the texts on which a judge
-and people differ, with annotators' comments.
+"""What a search for a better judge reads from a project: ratings and scores as arrays, and texts on
+which a judge and people differ, with annotators' comments.
 """
 
 from collections import defaultdict

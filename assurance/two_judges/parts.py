@@ -1,6 +1,6 @@
-"""Numbers and tests of two judges in a project, their probabilities of the points of a scale, and a
-judge's price in relation to its agreement, as parts of pages; the library computes them
-(`geval/reports/pair_numbers.py`, `pair_tests.py`).
+"""What pages about two judges read from a project: numbers and tests, the probabilities that judges
+gave to the points of a scale, and what a judge costs and how it answered; the library computes them
+(`geval/reports/pair_numbers.py`, `pair_tests.py`, `probabilities.py`, `costs.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ _POINT = r"""CASE WHEN d.key ~ '^-?\d{1,12}(\.\d{1,12})?$' THEN d.key::float8 EL
 _SHARE = "CASE WHEN jsonb_typeof(d.value) = 'number' THEN d.value::float8 ELSE 'NaN' END"
 _OBJECT = "CASE WHEN jsonb_typeof(n.distribution) = 'object' THEN n.distribution END"
 
-_WITH_SOME = f"""
+_JUDGES_WITH_DISTRIBUTIONS = f"""
     SELECT DISTINCT r.judge_id FROM evaluations_evaluationrun r, LATERAL (
         SELECT s.distribution FROM evaluations_score s WHERE s.run_id = r.id LIMIT 1000
     ) AS few WHERE r.project_id = %s AND few.distribution IS NOT NULL AND {COUNTS}"""
@@ -53,7 +53,7 @@ def judges_with_probabilities(project: Project) -> list[int]:
     """Return the ids of judges with distributions behind their scores. Checks a thousand scores per
     run, because checking all would take seconds for judges without any."""
     with connection.cursor() as cursor:
-        cursor.execute(_WITH_SOME, [project.pk])
+        cursor.execute(_JUDGES_WITH_DISTRIBUTIONS, [project.pk])
         return [judge for (judge,) in cursor.fetchall()]
 
 
@@ -105,16 +105,6 @@ def _tests(project: Project, data: ReportData, view: PairView) -> PairTests:
     return PairTests(tuple(pair_tests(data.selected(options), criteria, view.first, view.second)))
 
 
-PAIR = part_of_page(PairNumbers, _numbers, first_outputs)
-PROBABILITIES = part_of_page(ProbabilityNumbers, probabilities_of_view)
-TESTS = part_of_page(PairTests, _tests)
-PAGES = (
-    PageParts("compare", "judge_compare", read_pair_view, (PAIR,)),
-    PageParts("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
-    PageParts("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
-)
-
-
 def priced_judge(judge: Judge, cost: JudgeCost) -> PricedJudge:
     """Return a judge as its price is compared with its agreement."""
     money = None if cost.money is None else float(cost.money)
@@ -132,3 +122,13 @@ def answers_of(judge: Judge) -> JudgeAnswers:
     replies = items.exclude(reply=None).values("reply")[:TIMED_REPLIES]
     timed = ModelReply.objects.filter(pk__in=replies).aggregate(mean=Avg("seconds"))
     return JudgeAnswers(counted["all"], counted["failed"], counted["declined"], timed["mean"])
+
+
+PAIR = part_of_page(PairNumbers, _numbers, first_outputs)
+PROBABILITIES = part_of_page(ProbabilityNumbers, probabilities_of_view)
+TESTS = part_of_page(PairTests, _tests)
+PAGES = (
+    PageParts("compare", "judge_compare", read_pair_view, (PAIR,)),
+    PageParts("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
+    PageParts("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
+)
