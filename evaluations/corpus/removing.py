@@ -11,7 +11,7 @@ from evaluations.models import CandidateOutput, Criterion, Document, Project, Ru
 from evaluations.models.changes import note_change
 
 # Kind of record -> its table, and how its rows point to an output `o`.
-STANDING = {
+DEPENDENTS = {
     "ratings": ("annotations_rating", "t.output_id = o.id"),
     "preferences": ("annotations_preference", "o.id IN (t.output_a_id, t.output_b_id)"),
     "marked spans": ("annotations_span", "t.output_id = o.id"),
@@ -25,49 +25,19 @@ STANDING = {
 }
 
 
-def _exists() -> str:
+def _has_dependents() -> str:
     parts = (
-        f"EXISTS (SELECT 1 FROM {table} t WHERE {points})" for table, points in STANDING.values()
+        f"EXISTS (SELECT 1 FROM {table} t WHERE {points})" for table, points in DEPENDENTS.values()
     )
     return " OR ".join(parts)
 
 
 # Whether anything depends on a row `o` of outputs, or on a row `d` of documents.
-OUTPUT_HAS_DEPENDENTS = f"({_exists()})"
+OUTPUT_HAS_DEPENDENTS = f"({_has_dependents()})"
 DOCUMENT_HAS_DEPENDENTS = (
     "EXISTS (SELECT 1 FROM evaluations_candidateoutput o WHERE o.document_id = d.id AND"
     f" {OUTPUT_HAS_DEPENDENTS})"
 )
-
-
-def count_dependents(ids: Sequence[int]) -> dict[str, int]:
-    """Return how many records of each kind depend on these outputs, without kinds that have
-    none."""
-    counted = " UNION ALL ".join(
-        f"""SELECT '{what}', count(DISTINCT t.id) FROM evaluations_candidateoutput o JOIN {table} t
-            ON {points}
-            WHERE o.id = ANY(%(ids)s)"""
-        for what, (table, points) in STANDING.items()
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(counted, {"ids": list(ids)})
-        return {what: count for what, count in cursor.fetchall() if count}
-
-
-def describe_dependents(counts: Mapping[str, int]) -> str:
-    """Describe the counts, for example "24 ratings, 12 scores and 12 items of runs depend on
-    it"."""
-    parts = [f"{count:,} {what if count != 1 else _one(what)}" for what, count in counts.items()]
-    if len(parts) > 1:
-        return f"{', '.join(parts[:-1])} and {parts[-1]} depend on it"
-    return f"{parts[0]} {'depends' if set(counts.values()) == {1} else 'depend'} on it"
-
-
-def _one(what: str) -> str:
-    first, _, rest = what.partition(" ")
-    if first == "marked":
-        return "marked span"
-    return f"{first.removesuffix('s')} {rest}".strip()
 
 
 class StillInUseError(Exception):
@@ -150,3 +120,35 @@ def _refuse(subject: str, counts: dict[str, int]) -> None:
             f"{subject} was not removed: {describe_dependents(counts)} and would become"
             " meaningless. Use a report's filters to leave it out."
         )
+
+
+def count_dependents(ids: Sequence[int]) -> dict[str, int]:
+    """Return how many records of each kind depend on these outputs, without kinds that have
+    none."""
+    counted = " UNION ALL ".join(
+        f"""SELECT '{what}', count(DISTINCT t.id) FROM evaluations_candidateoutput o JOIN {table} t
+            ON {points}
+            WHERE o.id = ANY(%(ids)s)"""
+        for what, (table, points) in DEPENDENTS.items()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(counted, {"ids": list(ids)})
+        return {what: count for what, count in cursor.fetchall() if count}
+
+
+def describe_dependents(counts: Mapping[str, int]) -> str:
+    """Describe the counts, for example "24 ratings, 12 scores and 12 items of runs depend on
+    it"."""
+    parts = [
+        f"{count:,} {what if count != 1 else _singular(what)}" for what, count in counts.items()
+    ]
+    if len(parts) > 1:
+        return f"{', '.join(parts[:-1])} and {parts[-1]} depend on it"
+    return f"{parts[0]} {'depends' if set(counts.values()) == {1} else 'depend'} on it"
+
+
+def _singular(what: str) -> str:
+    first, _, rest = what.partition(" ")
+    if first == "marked":
+        return "marked span"
+    return f"{first.removesuffix('s')} {rest}".strip()

@@ -1,6 +1,6 @@
-"""Temporary tables that rows are copied into, so that only keys are held in memory, and
-PostgreSQL's settings for the statements of one load: limited in time, ended when their client dies,
-and planned for many rows.
+"""What a load needs of PostgreSQL: temporary tables that rows are copied into, so that only keys
+are held in memory, and settings for its statements, which are limited in time, ended when their
+client dies, and planned for many rows.
 
 Autovacuum may analyse a table while a load fills it. It sees no row of the open transaction, so the
 planner then expects none, and compares each staged row with every row of the table: minutes for ten

@@ -1,10 +1,9 @@
-"""Load files, all or nothing: rows are staged, compared with each other and the project, and
-merged; a dry run ends with an overview of the staged rows. On request what can be loaded is, and
-the rest is kept with the reasons.
+"""Load files: rows are staged, compared with each other and the project, and merged, all or
+nothing, or without the rows that have errors, which are returned with the reasons.
 
 Rows stream through temporary tables by COPY, so that only keys are held in memory. Everything
 happens in one transaction; any error rolls it back. Existing records are kept and counted as
-unchanged.
+unchanged. A dry run does the same, gives an overview of the staged rows, and rolls it back.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -79,21 +78,186 @@ GROWING = (
 )
 Watch = Callable[[str], None]
 NOTHING_SAID = LoadOptions()
-__all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "LoadTally", "load_files"]
 # Ratings of a refused output are refused in the next pass, and so on; this ends after few passes,
 # or not at all.
 MOST_ROUNDS = 5
 # Refused rows stay in memory with their reasons; a file with more is in another format.
 MOST_REFUSED = 10_000
+__all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "LoadTally", "load_files"]
 
 
-def contents_of(load: RowStager) -> LoadContents:
+def load_files(
+    project: Project,
+    files: Sequence[InputFile],
+    *,
+    about: LoadOptions = NOTHING_SAID,
+    dry_run: bool = False,
+    most_errors: int = LISTED_ERRORS,
+    watch: Watch = lambda _step: None,
+) -> LoadResult:
+    """Load files into a project, in any order.
+
+    Args:
+        dry_run: do everything, then roll it back.
+        most_errors: maximum number of listed errors; all are counted.
+        watch: called with the name of each step as it begins.
+
+    Raises:
+        LoadError: at least one error; it lists the first ones, and nothing was written.
+    """
+    files = [replace(file, beside=_others(file, files)) for file in files]
+    errors = FileErrors(most=most_errors, field_limit=file_limits().field_bytes)
+    steps = Steps(watch)
+    try:
+        with transaction.atomic():
+            with limited_statements(steps):
+                result = _load(project, files, about, errors, steps, dry_run=dry_run)
+                if result.changed and not dry_run:
+                    note_change(project.pk)
+                    steps.begin("statistics of the tables")
+                    refresh_statistics(GROWING)
+            if dry_run:
+                transaction.set_rollback(True)
+    except StatementTimeError as error:
+        errors.add(files[0].name, 0, "", str(error))
+        errors.raise_if_any()
+    return result
+
+
+@dataclass(frozen=True)
+class RestLoaded:
+    """The result of a load, and the rows that were left out of it."""
+
+    result: LoadResult
+    refused: list[RefusedRow]
+
+
+def load_rest(
+    project: Project,
+    files: Sequence[InputFile],
+    *,
+    about: LoadOptions,
+    dry_run: bool,
+    leave_out: bool,
+    watch: Watch = lambda _step: None,
+    most_errors: int = LISTED_ERRORS,
+) -> RestLoaded:
+    """Load files; with `leave_out`, skip the cells and rows that have errors.
+
+    Raises:
+        LoadError: there are errors that are not to be skipped, or that are not errors of rows.
+    """
+    whole, refused = files, list[FileError]()
+    for _ in range(MOST_ROUNDS if leave_out else 0):
+        try:
+            result = load_files(
+                project,
+                files,
+                about=about,
+                dry_run=dry_run,
+                most_errors=MOST_REFUSED,
+                watch=watch,
+            )
+        except LoadError as error:
+            if error.total > len(error.errors) or not all(refusal.line for refusal in error.errors):
+                raise
+            refused += error.errors
+            files = [without_errors(file, error.errors) for file in files]
+        else:
+            return RestLoaded(result, refused_rows(whole, refused))
+    result = load_files(
+        project, files, about=about, dry_run=dry_run, most_errors=most_errors, watch=watch
+    )
+    return RestLoaded(result, refused_rows(whole, refused))
+
+
+def _others(file: InputFile, files: Sequence[InputFile]) -> tuple[Path, ...]:
+    return tuple(other.path.resolve() for other in files if other is not file)
+
+
+def _load(
+    project: Project,
+    files: Sequence[InputFile],
+    about: LoadOptions,
+    errors: FileErrors,
+    steps: Steps,
+    *,
+    dry_run: bool,
+) -> LoadResult:
+    # Loads of a project run one after another: each numbers new rows and checks contradictions
+    # with what is stored.
+    Project.objects.select_for_update().get(pk=project.pk)
+    steps.now = "reading the files"
+    load = RowStager(project, errors, about)
+    load.columns = {file.name: file.columns or file.named for file in files}
+    errors.left_out = {file.name: file.left_out for file in files}
+    try:
+        _stage_files(load, files, about)
+    except TooManyRowsError as error:
+        errors.add(error.file, error.line, "", str(error))
+        errors.raise_if_any(names=load.columns)
+    if load.words.report_mixtures(errors):
+        errors.raise_if_any(names=load.columns)
+    result = Merge(load, steps).merge()
+    try:
+        check_storage(project)
+    except LimitError as error:
+        errors.add(files[0].name, 0, "", str(error))
+    if dry_run or errors.total:
+        steps.begin("overview")
+        result.contents = _contents_of(load)
+    else:
+        result.contents = LoadContents(_criteria_of(load))
+    errors.raise_if_any(result.contents, load.columns)
+    result.notes = list(load.word_notes)
+    result.unused = [
+        UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
+    ]
+    return result
+
+
+def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions) -> None:
+    """Stage outputs first: files of ratings and scores wait until all outputs are known."""
+    held_back = []
+    for file in files:
+        # Only one file is open at a time. Files that had to wait are read again from the start,
+        # including their errors.
+        errors = FileErrors(most=load.errors.most, field_limit=load.errors.field_limit)
+        errors.left_out = load.errors.left_out
+        with closing(_rows_of(file, errors, about)) as rows:
+            first = next(rows, None)
+            if first is not None and not isinstance(first, ConversationRow | OutputRow):
+                held_back.append(file)
+                continue
+            if first is not None:
+                load.stage(file.name, first)
+            for row in rows:
+                load.stage(file.name, row)
+        load.has_unread_rows |= errors.total > 0
+        load.errors.extend(errors.listed, errors.total)
+        load.errors.unused.extend(errors.unused.rows)
+    for file in held_back:
+        load.stage_all(file.name, _rows_of(file, load.errors, about))
+
+
+def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generator[Row, None, None]:
+    defaults = FileDefaults(
+        about.judge,
+        about.criterion,
+        stem_of(file.name) or "system",
+        about.annotator,
+        about.rate,
+    )
+    return read_apart(file, errors, defaults=defaults)
+
+
+def _contents_of(load: RowStager) -> LoadContents:
     """Return what a load's staged rows would create."""
     people = {annotator.pk: annotator.name for annotator in load.annotators.values()}
     judges = {run: name for name, run in load.import_runs.items()}
     systems = {pk: name for name, pk in load.systems.items()}
     return LoadContents(
-        criteria=criteria_of(load),
+        criteria=_criteria_of(load),
         raters=_counts("stage_rating", "rater", people),
         judges=_counts("stage_score", "rater", judges),
         systems=_counts("stage_output", "system", systems),
@@ -101,7 +265,7 @@ def contents_of(load: RowStager) -> LoadContents:
     )
 
 
-def criteria_of(load: RowStager) -> tuple[CriterionContents, ...]:
+def _criteria_of(load: RowStager) -> tuple[CriterionContents, ...]:
     """Return the criteria of a load's ratings and scores, and the judges whose scores on a
     criterion seem to be on two scales."""
     return tuple(_criteria(load))
@@ -165,166 +329,3 @@ def _examples(
                 ]
             doc_id, system, source, output = example
             yield ExampleItem(doc_id, system, source, output, tuple(scores))
-
-
-def load_files(
-    project: Project,
-    files: Sequence[InputFile],
-    *,
-    about: LoadOptions = NOTHING_SAID,
-    dry_run: bool = False,
-    most_errors: int = LISTED_ERRORS,
-    watch: Watch = lambda _step: None,
-) -> LoadResult:
-    """Load files into a project, in any order.
-
-    Args:
-        dry_run: do everything, then roll it back.
-        most_errors: maximum number of listed errors; all are counted.
-        watch: called with the name of each step as it begins.
-
-    Raises:
-        LoadError: at least one error; it lists the first ones, and nothing was written.
-    """
-    files = [replace(file, beside=_others(file, files)) for file in files]
-    errors = FileErrors(most=most_errors, field_limit=file_limits().field_bytes)
-    steps = Steps(watch)
-    try:
-        with transaction.atomic():
-            with limited_statements(steps):
-                result = _load(project, files, about, errors, steps, dry_run=dry_run)
-                if result.changed and not dry_run:
-                    note_change(project.pk)
-                    steps.begin("statistics of the tables")
-                    refresh_statistics(GROWING)
-            if dry_run:
-                transaction.set_rollback(True)
-    except StatementTimeError as error:
-        errors.add(files[0].name, 0, "", str(error))
-        errors.raise_if_any()
-    return result
-
-
-def _others(file: InputFile, files: Sequence[InputFile]) -> tuple[Path, ...]:
-    return tuple(other.path.resolve() for other in files if other is not file)
-
-
-def _load(
-    project: Project,
-    files: Sequence[InputFile],
-    about: LoadOptions,
-    errors: FileErrors,
-    steps: Steps,
-    *,
-    dry_run: bool,
-) -> LoadResult:
-    # Loads of a project run one after another: each numbers new rows and checks contradictions
-    # with what is stored.
-    Project.objects.select_for_update().get(pk=project.pk)
-    steps.now = "reading the files"
-    load = RowStager(project, errors, about)
-    load.columns = {file.name: file.columns or file.named for file in files}
-    errors.left_out = {file.name: file.left_out for file in files}
-    try:
-        _stage_files(load, files, about)
-    except TooManyRowsError as error:
-        errors.add(error.file, error.line, "", str(error))
-        errors.raise_if_any(names=load.columns)
-    if load.words.report_mixtures(errors):
-        errors.raise_if_any(names=load.columns)
-    result = Merge(load, steps).merge()
-    try:
-        check_storage(project)
-    except LimitError as error:
-        errors.add(files[0].name, 0, "", str(error))
-    if dry_run or errors.total:
-        steps.begin("overview")
-        result.contents = contents_of(load)
-    else:
-        result.contents = LoadContents(criteria_of(load))
-    errors.raise_if_any(result.contents, load.columns)
-    result.notes = list(load.word_notes)
-    result.unused = [
-        UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
-    ]
-    return result
-
-
-def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions) -> None:
-    """Stage outputs first: files of ratings and scores wait until all outputs are known."""
-    held_back = []
-    for file in files:
-        # Only one file is open at a time. Files that had to wait are read again from the start,
-        # including their errors.
-        errors = FileErrors(most=load.errors.most, field_limit=load.errors.field_limit)
-        errors.left_out = load.errors.left_out
-        with closing(_rows_of(file, errors, about)) as rows:
-            first = next(rows, None)
-            if first is not None and not isinstance(first, ConversationRow | OutputRow):
-                held_back.append(file)
-                continue
-            if first is not None:
-                load.stage(file.name, first)
-            for row in rows:
-                load.stage(file.name, row)
-        load.has_unread_rows |= errors.total > 0
-        load.errors.extend(errors.listed, errors.total)
-        load.errors.unused.extend(errors.unused.rows)
-    for file in held_back:
-        load.stage_all(file.name, _rows_of(file, load.errors, about))
-
-
-def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generator[Row, None, None]:
-    defaults = FileDefaults(
-        about.judge,
-        about.criterion,
-        stem_of(file.name) or "system",
-        about.annotator,
-        about.rate,
-    )
-    return read_apart(file, errors, defaults=defaults)
-
-
-@dataclass(frozen=True)
-class RestLoaded:
-    result: LoadResult
-    refused: list[RefusedRow]
-
-
-def load_rest(
-    project: Project,
-    files: Sequence[InputFile],
-    *,
-    about: LoadOptions,
-    dry_run: bool,
-    leave_out: bool,
-    watch: Callable[[str], None] = lambda _step: None,
-    most_errors: int = 100,
-) -> RestLoaded:
-    """Load files; with `leave_out`, skip the cells and rows that have errors.
-
-    Raises:
-        LoadError: there are errors that are not to be skipped, or that are not errors of rows.
-    """
-    whole, refused = files, list[FileError]()
-    for _ in range(MOST_ROUNDS if leave_out else 0):
-        try:
-            result = load_files(
-                project,
-                files,
-                about=about,
-                dry_run=dry_run,
-                most_errors=MOST_REFUSED,
-                watch=watch,
-            )
-        except LoadError as error:
-            if error.total > len(error.errors) or not all(refusal.line for refusal in error.errors):
-                raise
-            refused += error.errors
-            files = [without_errors(file, error.errors) for file in files]
-        else:
-            return RestLoaded(result, refused_rows(whole, refused))
-    result = load_files(
-        project, files, about=about, dry_run=dry_run, most_errors=most_errors, watch=watch
-    )
-    return RestLoaded(result, refused_rows(whole, refused))

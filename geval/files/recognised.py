@@ -13,10 +13,6 @@ from geval.files.questions import StatementError, UploadQuestion
 from geval.files.rater_names import KnownNames
 from geval.files.readers import InputFile
 from geval.files.rows import Columns
-from geval.texts.spelling import storable
-
-# The database stores 200 characters: this leaves room for a number in brackets.
-LONGEST_NAME = 190
 
 
 class SavedLike(Protocol):
@@ -170,18 +166,3 @@ def as_input(file: RecognisedFile, *, said: bool) -> InputFile:
     if problems or file.preview.structure or file.preview.error:
         return InputFile(file.path, file.name, sheet=file.preview.sheet)
     return input_file(file.path, file.name, file.columns, file.preview.guess, file.preview.sheet)
-
-
-def name_among(name: str, taken: set[str]) -> str:
-    """Return a name that can be stored and that no other file has, as errors name files.
-
-    Args:
-        taken: the names of the other files, to which it is added.
-    """
-    name = storable(name)[:LONGEST_NAME]
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    taken.add(free)
-    return free

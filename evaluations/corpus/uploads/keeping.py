@@ -1,5 +1,5 @@
-"""Store uploaded files in the database until they are loaded, readable by every worker, and their
-progress, which is written on a separate connection because a load is one long transaction.
+"""Store uploaded files in the database until they are loaded, readable by every worker, and how far
+their load is. Progress is written on a separate connection, because a load is one long transaction.
 """
 
 import contextlib
@@ -22,15 +22,18 @@ from evaluations.models import Project, Upload, UploadFile, UploadPart
 from geval.files.mapping import problems_of
 from geval.files.packed import Counter
 from geval.files.readers import InputFile
-from geval.files.recognised import input_file, name_among, recognise_file
+from geval.files.recognised import input_file, recognise_file
 from geval.files.refused import without
+from geval.texts.spelling import storable
 
 # PostgreSQL and its client hold a whole value in memory.
 PART_BYTES = 2**20
-# No load takes as long: such a file is of a process that was killed.
-KEPT_SECONDS = 24 * 3600
-# Far below `SILENT_SECONDS`, after which the worker counts as dead.
-EVERY_SECONDS = 0.5
+# The database stores 200 characters: this leaves room for a number in brackets.
+LONGEST_NAME = 190
+# No load takes as long: a temporary file that is older is of a process that was killed.
+LEFTOVER_SECONDS = 24 * 3600
+# How often progress is written: far below `SILENT_SECONDS`, after which the worker counts as dead.
+PROGRESS_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,21 @@ def keep_upload(
         )
         _keep_parts(file, chosen.path)
     return upload
+
+
+def name_among(name: str, taken: set[str]) -> str:
+    """Return a name that can be stored and that no other file has, as errors name files.
+
+    Args:
+        taken: the names of the other files, to which it is added.
+    """
+    name = storable(name)[:LONGEST_NAME]
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    taken.add(free)
+    return free
 
 
 def _keep_parts(file: UploadFile, path: Path) -> None:
@@ -145,7 +163,7 @@ def problems_with(upload: Upload) -> list[str]:
     return problems
 
 
-def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
+def clear_leftovers(*, older_than: float = LEFTOVER_SECONDS) -> int:
     """Remove files that have not been touched for this long; return how many."""
     folder = settings.TEMPORARY_DIR
     if folder is None:
@@ -185,7 +203,7 @@ class ProgressWriter:
 
     def _write(self) -> None:
         try:
-            while not self._ended.wait(EVERY_SECONDS):
+            while not self._ended.wait(PROGRESS_SECONDS):
                 Upload.objects.filter(pk=self.upload.pk).update(
                     step=self.step, bytes_read=self.counter.count, beat_at=timezone.now()
                 )
