@@ -2,6 +2,7 @@
 
 import threading
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import orjson
@@ -12,7 +13,7 @@ from django.db import connection
 from annotations.models import Campaign, ItemKind
 from annotations.results.adjudication import COMPARABLE_ANSWERS
 from evaluations.models.improving import withheld_documents
-from geval.files.answers.pairs import as_array
+from geval.files.answers.pairs import Answer, answer_values
 from geval.reports.campaign_progress import (
     AnnotatorProgress,
     CampaignProgress,
@@ -22,6 +23,7 @@ from geval.reports.campaign_progress import (
     annotators_progress,
 )
 from geval.statistics.chance_raters import against_chance, copies
+from geval.statistics.types import FloatArray
 
 # How long suspicions are cached: a page that refreshes itself polls every two seconds.
 CACHE_SECONDS = 20
@@ -143,7 +145,7 @@ def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicio
     if len(annotators) < 2:
         return {}
     given = [(item, who, orjson.loads(answer), shown) for item, who, answer, shown in rows]
-    answers = as_array(given, annotators)
+    answers = _as_array(given, annotators)
     shared: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for copy in copies(answers):
         first, second = annotators[copy.first], annotators[copy.second]
@@ -155,6 +157,31 @@ def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicio
         annotator: Suspicion(test, tuple(shared[annotator]))
         for annotator, test in zip(annotators, tests, strict=True)
     }
+
+
+def _as_array(
+    answers: Sequence[tuple[int, int, Answer, Sequence[int]]], annotators: Sequence[int]
+) -> FloatArray:
+    """Return answers as numbers: shape (annotators, items, questions), NaN where there is none.
+
+    Args:
+        answers: for each the item, the annotator, the answer, and the outputs as shown.
+    """
+    items = {pk: index for index, pk in enumerate(dict.fromkeys(item for item, *_ in answers))}
+    place = {pk: index for index, pk in enumerate(annotators)}
+    numbers = [
+        (place[who], items[item], answer_values(answer, shown))
+        for item, who, answer, shown in answers
+    ]
+    columns: dict[str, int] = {}
+    for _, _, given in numbers:
+        for name in given:
+            columns.setdefault(name, len(columns))
+    array = np.full((len(annotators), len(items), max(1, len(columns))), np.nan)
+    for who, item, given in numbers:
+        for name, value in given.items():
+            array[who, item, columns[name]] = value
+    return array
 
 
 _BY_ANNOTATOR = """

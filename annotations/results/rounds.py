@@ -8,7 +8,7 @@ import numpy as np
 
 from annotations.models import Annotator, Assignment, AssignmentState, ItemKind
 from evaluations.models.improving import withheld_documents
-from geval.files.answers.pairs import values
+from geval.files.answers.pairs import answer_values
 from geval.statistics.reliability import cohen_kappa
 from geval.statistics.types import Estimate
 
@@ -43,7 +43,7 @@ def retest(annotator: Annotator) -> Retest | None:
     given: dict[tuple[tuple[int, ...], str], list[float]] = defaultdict(list)
     for row in rows:
         outputs = tuple(sorted(row.shown))
-        for name, value in values(row.answer or {}, row.shown).items():
+        for name, value in answer_values(row.answer or {}, row.shown).items():
             given[outputs, name].append(value)
     twice = np.array([answers[-2:] for answers in given.values() if len(answers) > 1])
     if not len(twice):

@@ -11,7 +11,7 @@ from annotations.models import Annotator, Assignment, AssignmentState, Campaign,
 from annotations.results.progress import campaign_progress, find_suspicions
 from benchmarks.chance import simulate
 from evaluations.models import Project
-from geval.files.answers.pairs import values
+from geval.files.answers.pairs import answer_values
 from geval.statistics.chance_raters import against_chance, copies
 from tests.annotations.answered import many_documents
 
@@ -78,7 +78,7 @@ def test_people_who_agree_because_items_are_easy_are_no_copies() -> None:
 def test_answers_of_all_kinds_are_compared(
     answer: dict[str, object], expected: dict[str, float]
 ) -> None:
-    assert values(answer, [9, 7]) == expected
+    assert answer_values(answer, [9, 7]) == expected
 
 
 def test_the_campaigns_page_names_who_clicks_at_random(
