@@ -1,5 +1,9 @@
-"""Open plain, gzip and zip files; a zip contains one file, or a known bundle of several, or is a
-workbook."""
+"""Open plain, gzip and zip files; a zip contains one file, or a bundle of several that belong
+together, or is a workbook.
+
+Bundles are read as JSON Lines: logs of Inspect (`.eval`), and datasets of Hugging Face (Arrow or
+Parquet files with their descriptions).
+"""
 
 import gzip
 import io
@@ -24,88 +28,11 @@ from geval.files.packed import (
 from geval.files.parquet import is_arrow, is_parquet, rows_of_stream
 from geval.files.sheets import is_workbook
 
-HEADERS = ("header.json", "_journal/start.json")
-SAMPLES = "samples/"
-ROWS = (".arrow", ".parquet")
+INSPECT_HEADERS = ("header.json", "_journal/start.json")
+INSPECT_SAMPLES = "samples/"
+ROW_ENDINGS = (".arrow", ".parquet")
 # Files next to the rows of a dataset.
 ABOUT_ROWS = ("dataset_info.json", "state.json", "dataset_dict.json", "README.md", ".gitattributes")
-
-
-def usable_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    return [
-        info
-        for info in archive.infolist()
-        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-    ]
-
-
-def bundle_lines(archive: zipfile.ZipFile) -> Generator[bytes, None, None] | None:
-    """Return the records of a bundle, one per line; None for any other zip."""
-    members = usable_members(archive)
-    names = {info.filename for info in members}
-    header = next((name for name in HEADERS if name in names), None)
-    if header and any(name.startswith(SAMPLES) for name in names):
-        return _samples(archive, header, members)
-    if len(members) > 1 and (rows := _row_files(members)):
-        return _rows(archive, rows)
-    return None
-
-
-def needs_arrow(archive: zipfile.ZipFile) -> bool:
-    return any(info.filename.endswith(ROWS) for info in usable_members(archive))
-
-
-def _row_files(members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    """Return the files with a dataset's rows; none if other files are beside them."""
-    rows = [info for info in members if info.filename.endswith(ROWS)]
-    others = [info for info in members if not info.filename.endswith(ROWS)]
-    have_usual_names = all(PurePosixPath(info.filename).name in ABOUT_ROWS for info in others)
-    return sorted(rows, key=lambda info: info.filename) if have_usual_names else []
-
-
-def _samples(
-    archive: zipfile.ZipFile, header: str, members: list[zipfile.ZipInfo]
-) -> Generator[bytes, None, None]:
-    about = _loaded(archive, archive.getinfo(header))
-    evaluated = about.get("eval") if isinstance(about, dict) else None
-    for info in members:
-        if info.filename.startswith(SAMPLES) and info.filename.endswith(".json"):
-            record = {"eval": evaluated, "sample": _loaded(archive, info)}
-            yield orjson.dumps(record) + b"\n"
-
-
-def _rows(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> Generator[bytes, None, None]:
-    # The limit applies to all of them together: a zip can contain thousands of files.
-    check_unpacked(sum(info.file_size for info in members))
-    for info in members:
-        with archive.open(info) as file:
-            for row in rows_of_stream(file, info.filename):
-                yield orjson.dumps(row, default=str) + b"\n"
-
-
-def _loaded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> object:
-    """Load a file of a zip, which is a single JSON value.
-
-    Raises:
-        PackedError: it is too large, or not JSON.
-    """
-    most = file_limits().json_bytes
-    try:
-        with archive.open(info) as file:
-            content = file.read(most + 1)
-        if len(content) > most:
-            raise PackedError(
-                f"{info.filename} in the zip is larger than {most // 2**20:,} MB"
-                " (GEVAL_JSON_LIMIT_MB)"
-            )
-        return orjson.loads(content)
-    except NotImplementedError:
-        raise PackedError(
-            f"{info.filename} in the zip is compressed in a way that cannot be read here; convert"
-            " the log to JSON: inspect log convert --to json"
-        ) from None
-    except orjson.JSONDecodeError as error:
-        raise PackedError(f"{info.filename} in the zip is not JSON ({error})") from None
 
 
 def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
@@ -175,3 +102,82 @@ class _Lines:
 
 def _limited(stream: Any, raw: IO[bytes]) -> IO[bytes]:
     return io.BufferedReader(LimitedStream(stream, raw), 2**16)
+
+
+def usable_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [
+        info
+        for info in archive.infolist()
+        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+    ]
+
+
+def bundle_lines(archive: zipfile.ZipFile) -> Generator[bytes, None, None] | None:
+    """Return the records of a bundle, one per line; None for any other zip."""
+    members = usable_members(archive)
+    names = {info.filename for info in members}
+    header = next((name for name in INSPECT_HEADERS if name in names), None)
+    if header and any(name.startswith(INSPECT_SAMPLES) for name in names):
+        return _inspect_lines(archive, header, members)
+    if len(members) > 1 and (rows := _row_files(members)):
+        return _dataset_lines(archive, rows)
+    return None
+
+
+def needs_arrow(archive: zipfile.ZipFile) -> bool:
+    return any(info.filename.endswith(ROW_ENDINGS) for info in usable_members(archive))
+
+
+def _row_files(members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """Return the files with a dataset's rows; none if other files are beside them."""
+    rows = [info for info in members if info.filename.endswith(ROW_ENDINGS)]
+    others = [info for info in members if not info.filename.endswith(ROW_ENDINGS)]
+    have_usual_names = all(PurePosixPath(info.filename).name in ABOUT_ROWS for info in others)
+    return sorted(rows, key=lambda info: info.filename) if have_usual_names else []
+
+
+def _inspect_lines(
+    archive: zipfile.ZipFile, header: str, members: list[zipfile.ZipInfo]
+) -> Generator[bytes, None, None]:
+    about = _json_member(archive, archive.getinfo(header))
+    evaluated = about.get("eval") if isinstance(about, dict) else None
+    for info in members:
+        if info.filename.startswith(INSPECT_SAMPLES) and info.filename.endswith(".json"):
+            record = {"eval": evaluated, "sample": _json_member(archive, info)}
+            yield orjson.dumps(record) + b"\n"
+
+
+def _dataset_lines(
+    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]
+) -> Generator[bytes, None, None]:
+    # The limit applies to all of them together: a zip can contain thousands of files.
+    check_unpacked(sum(info.file_size for info in members))
+    for info in members:
+        with archive.open(info) as file:
+            for row in rows_of_stream(file, info.filename):
+                yield orjson.dumps(row, default=str) + b"\n"
+
+
+def _json_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> object:
+    """Load a file of a zip, which is a single JSON value.
+
+    Raises:
+        PackedError: it is too large, or not JSON.
+    """
+    most = file_limits().json_bytes
+    try:
+        with archive.open(info) as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise PackedError(
+                f"{info.filename} in the zip is larger than {most // 2**20:,} MB"
+                " (GEVAL_JSON_LIMIT_MB)"
+            )
+        return orjson.loads(content)
+    except NotImplementedError:
+        raise PackedError(
+            f"{info.filename} in the zip is compressed in a way that cannot be read here; convert"
+            " the log to JSON: inspect log convert --to json"
+        ) from None
+    except orjson.JSONDecodeError as error:
+        raise PackedError(f"{info.filename} in the zip is not JSON ({error})") from None

@@ -1,5 +1,5 @@
-"""What is unclear in a file: a question with choices, and the result of each; and what users state
-in advance: the meanings of columns as `THEIRS=OURS`, and scales as `CRITERION=1-5`. Pure.
+"""What is unclear in a file, as questions with choices and the result of each, and what users state
+beforehand: the meanings of columns as `THEIRS=OURS`, and scales as `CRITERION=1-5`. Pure.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Convert a stored answer to preferences between pairs of outputs, or to comparable numbers. Pure."""
+"""Convert a stored answer to preferences between pairs of outputs, or to comparable numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

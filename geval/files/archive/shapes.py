@@ -1,5 +1,5 @@
-"""What each JSON field of a project's archive holds, as pages and workers read it, and whether a
-field's value is of its column's type.
+"""The contents of an archive's fields: the shape of each JSON field, as pages and workers read it,
+and whether a value is of its column's type.
 """
 
 from collections.abc import Callable
