@@ -1,7 +1,7 @@
 """Thirty tasks of new users with the clicks that each takes: those of somebody who leads a study.
 
-Each begins on the project's first page. The others are in test_tasks_of_a_researcher.py and
-test_tasks_of_an_annotator.py.
+Each begins on the project's first page. The others are in test_tasks_of_a_researcher.py,
+test_tasks_of_an_annotator.py and, for pages of the optional app, in tests/assurance/browser.
 """
 
 import re
@@ -112,18 +112,6 @@ def test_find_what_a_word_means_and_where_its_formula_is(home: Page) -> None:
     opened = home.locator("[popover]:popover-open")
     expect(opened.get_by_text("When to trust it:")).to_be_visible()
     expect(opened.get_by_role("link")).to_have_attribute("href", re.compile("/docs/method/#"))
-
-
-def test_compare_two_judges(home: Page) -> None:
-    clicks = Clicks(at_most=2)
-
-    clicks.on(
-        home.get_by_role("link", name="Report", exact=True),
-        home.get_by_role("link", name="Compare judges"),
-    )
-
-    expect(home.get_by_role("heading", name="near against far")).to_be_visible()
-    expect(home.locator(".lead")).to_contain_text("near")
 
 
 def test_invite_a_member(home: Page) -> None:

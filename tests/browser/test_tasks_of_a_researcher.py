@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from playwright.sync_api import Page, expect
 
-from annotations.models import Campaign, Rating
+from annotations.models import Campaign
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
 from evaluations.judging.runs.starting import start_run
@@ -17,7 +17,6 @@ from evaluations.models import (
     Criterion,
     Endpoint,
     EvaluationRun,
-    GapCause,
     Judge,
     Membership,
     Project,
@@ -78,65 +77,6 @@ def finished_run(judge: Judge, outcome: OUTCOMES) -> EvaluationRun:
     results.store(run, [results.FinishedItem(item, "", outcome(item)) for item in items], "t")
     close_if_finished(run.pk)
     return run
-
-
-@pytest.fixture(scope="module")
-def judy(lab: Project, endpoint: Endpoint) -> Judge:
-    """A judge near people; the worst gap is on d07 by s3."""
-    judge = judge_named(endpoint, "Judy")
-    human = dict(Rating.objects.values_list("output_id", "score"))
-    worst = lab.documents.get(doc_id="d07").outputs.get(system__name="s3").pk
-
-    def outcome(item: leases.ClaimedItem) -> Scored:
-        score = 1.0 if item.output_id == worst else float(human[item.output_id])
-        return Scored(score, {score: 1.0}, 0.97)
-
-    finished_run(judge, outcome)
-    return judge
-
-
-def test_find_the_largest_disagreement_read_its_text_and_name_its_cause(
-    home: Page, judy: Judge
-) -> None:
-    clicks = Clicks(at_most=2)
-
-    clicks.on(
-        home.get_by_role("link", name="Report", exact=True),
-        home.get_by_role("link", name="Look at disagreements"),
-    )
-    case = home.locator("#case")
-    expect(case.get_by_role("heading", name="s3 on d07")).to_be_visible()
-    expect(case.get_by_text("Output 7 of 3")).to_be_visible()
-    home.wait_for_load_state("load")
-    home.keyboard.press("3")
-
-    expect(home.get_by_text("s3 on d07: criterion is vague.")).to_be_visible()
-    assert GapCause.objects.filter(cause="criterion is vague").exists()
-
-
-def test_make_an_output_an_example_of_the_judge(home: Page, judy: Judge) -> None:
-    clicks = Clicks(at_most=4)
-
-    clicks.on(
-        home.get_by_role("link", name="Report", exact=True),
-        home.get_by_role("link", name="Look at disagreements"),
-        home.get_by_role("button", name="Judge is wrong"),
-    )
-    clicks.on(home.get_by_role("button", name="Use as example"))
-
-    expect(home.get_by_role("status")).to_contain_text("example")
-
-
-def test_see_what_a_judge_was_asked(home: Page, judy: Judge) -> None:
-    clicks = Clicks(at_most=3)
-
-    clicks.on(
-        home.get_by_role("link", name="Report", exact=True),
-        home.get_by_role("link", name="Look at disagreements"),
-        home.locator("#case").get_by_role("link", name="Prompt"),
-    )
-
-    expect(home.locator("pre.prompt").first).to_contain_text("The ferry sails")
 
 
 def upload_page(home: Page, clicks: Clicks) -> None:

@@ -1,5 +1,15 @@
 """The Chromium of tests/browser."""
 
-from tests.browser.conftest import browser, context, sign_in, site
+from tests.browser.conftest import (
+    browser,
+    context,
+    desk,
+    home,
+    kept_data,
+    owned,
+    sign_in,
+    site,
+    worker,
+)
 
-__all__ = ["browser", "context", "sign_in", "site"]
+__all__ = ["browser", "context", "desk", "home", "kept_data", "owned", "sign_in", "site", "worker"]
