@@ -17,7 +17,8 @@ from tests.processes import StandInProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 TUTORIALS = CHECKOUT / "docs" / "tutorials"
-ORDER = ("ten-minutes", "your-own-data", "vllm", "campaign", "gate")
+ORDER = ("ten-minutes", "your-own-data", "vllm", "campaign")
+GATE = "gate"  # needs the optional app: tests/assurance/certifying/test_the_gate_tutorial.py
 BLOCK = re.compile(r"^( *)```sh\n(.*?)^\1```", re.M | re.S)
 # Lines that are not run here, and why.
 ELSEWHERE = {
@@ -73,26 +74,16 @@ def test_the_commands_work_as_written(
     shell: Callable[[str], "subprocess.CompletedProcess[str]"],
 ) -> None:
     get_user_model().objects.create_user("kim")  # who has an account, as the tutorial says
-    said = ""
     for name in ORDER:
-        if name == "gate":  # is for a project with ratings enough to say something
-            demo = CHECKOUT / "evaluations" / "demo_data"
-            judge = 'geval-site judge mine --judge "G-Eval mini"'
-            files = f"{demo}/outputs.jsonl {demo}/ratings.csv"
-            assert shell(f"geval-site load mine {files} && {judge}").returncode == 0
         for block in blocks(name):
             done = shell(block)
-            # 1 says that the judge does not meet the requirement: an answer, too.
-            fine = (0, 1) if name == "gate" else (0,)
-            assert done.returncode in fine, (name, block, done.stdout, done.stderr)
-            said += done.stdout
+            assert done.returncode == 0, (name, block, done.stdout, done.stderr)
 
     assert {run.state for run in EvaluationRun.objects.all()} == {RunState.DONE}
     assert Membership.objects.get(user__username="kim").role == "annotator"
-    assert "Genuine, and it still fits." in said
 
 
 def test_every_tutorial_is_run_and_what_is_left_out_is_in_one() -> None:
-    assert {path.stem for path in TUTORIALS.glob("*.md")} == set(ORDER)
+    assert {path.stem for path in TUTORIALS.glob("*.md")} == {*ORDER, GATE}
     lines = {line.strip() for name in ORDER for block in blocks(name) for line in block.split("\n")}
     assert set(ELSEWHERE) <= lines

@@ -13,7 +13,7 @@ from evaluations.models import Candidate, Judge, LockedDocuments
 from tests.conftest import CHECKOUT, wait_until
 from tests.processes import free_port
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes, pytest.mark.slow]
 TEXT = (CHECKOUT / "docs" / "improving.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", TEXT, re.M | re.S)
 STAND_IN = ".venv/bin/python manage.py standin_llm"

@@ -8,9 +8,10 @@ import pytest
 
 from evaluations.models import Judge, LockedDocuments, Project
 from geval.standin.planted import VAGUE, planted_files
-from tests.agents.conftest import Agent
+from tests.agents.conftest import Agent, address, make_token, over_http
 from tests.processes import StandInProcess
 
+__all__ = ["address", "make_token", "over_http"]  # fixtures
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes, pytest.mark.slow]
 SMALL = {"project": "small"}
 
