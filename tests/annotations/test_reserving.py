@@ -158,10 +158,8 @@ def test_the_only_item_comes_back_after_its_lease_with_the_draft(work: Work) -> 
     _campaign, seat = work(1, overlap=1)
     (only,) = queue_of(seat)
     keep_draft(seat, only, number=1, draft={"comment": "half"}, seconds=None)
-    Assignment.objects.update(
-        lease_until=timezone.now() - timedelta(hours=1),
-        reserved_at=timezone.now() - timedelta(hours=1),
-    )
+    let_lease_have(-1)
+    Assignment.objects.update(reserved_at=timezone.now() - timedelta(hours=1))
     release_expired(seat.campaign_id)
 
     assert queue_of(seat) == [only]
@@ -261,7 +259,7 @@ def test_released_items_are_counted_and_their_places_come_back(
     finish(second)
 
     assert release_expired(campaign.pk) == 0
-    Assignment.objects.filter(pk=first).update(lease_until=timezone.now() - timedelta(hours=1))
+    let_lease_have(-1, pk=first)
     assert release_expired(campaign.pk) == 1
     assert Assignment.objects.get(pk=second).state == "submitted"
     assert campaign.items.filter(places=1).count() == 1
@@ -276,7 +274,7 @@ def test_what_expired_is_given_to_who_asks_next(
     assert queue_of(other) == []
     assert idle_reason(other) == IdleReason.OTHERS_HOLD
     assert idle_reason(seat) == IdleReason.FINISHED
-    Assignment.objects.update(lease_until=timezone.now() - timedelta(hours=1))
+    let_lease_have(-1)
 
     assert len(queue_of(other)) == 1
 
@@ -298,7 +296,7 @@ def test_a_reason_of_2000_characters_is_kept(work: Work) -> None:
 def test_an_item_whose_lease_expired_gives_no_second_place_when_it_is_skipped(work: Work) -> None:
     campaign, seat = work(1, overlap=1)
     (only,) = queue_of(seat)
-    Assignment.objects.update(lease_until=timezone.now() - timedelta(hours=1))
+    let_lease_have(-1)
     release_expired(campaign.pk)
 
     skip(seat, only, "")
@@ -348,7 +346,7 @@ def test_a_skipped_item_can_be_answered_after_all_while_it_has_a_place(
     [
         ({"state": CampaignState.DRAFT}, "has not been opened yet"),
         ({"state": CampaignState.CLOSED}, "is closed"),
-        ({"deadline": timezone.now() - timedelta(hours=1)}, "deadline"),
+        ({"deadline": timezone.now() - timedelta(seconds=1)}, "deadline"),
     ],
 )
 def test_nothing_is_handed_out_where_the_campaign_is_not_open(
