@@ -57,11 +57,11 @@ def test_a_pilot_is_judged_and_then_the_rest(
     page.get_by_label("End by itself when").select_option("width")
     width_of_goal.fill("7")  # more than is possible, and not sent with another choice
     page.get_by_label("End by itself when").select_option("")
-    page.get_by_label(f"Pilot on {run_forms.USUAL_DOCUMENTS} documents").check()
+    page.get_by_label(f"Pilot on {run_forms.USUAL_PILOT_DOCUMENTS} documents").check()
     page.get_by_role("button", name="Estimate cost and time").click()
     expect(page.get_by_text("46 items to judge")).to_be_visible()
     expect(page.get_by_text("Takes about")).to_be_visible()
-    assert page.get_by_label(f"Pilot on {run_forms.USUAL_DOCUMENTS} documents").is_checked()
+    assert page.get_by_label(f"Pilot on {run_forms.USUAL_PILOT_DOCUMENTS} documents").is_checked()
     page.get_by_role("button", name="Start run").click()
     expect(page.get_by_role("heading", name="Run")).to_be_visible()
     expect(page.locator("#jobs a")).to_contain_text("1 run")

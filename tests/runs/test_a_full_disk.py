@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs import database
-from evaluations.judging.runs.resuming import FIRST_WAIT, resume_due_runs
+from evaluations.judging.runs.resuming import FIRST_OUTAGE_WAIT, resume_due_runs
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState
@@ -98,7 +98,7 @@ def test_a_run_without_room_for_long_pauses_and_goes_on_by_itself(
     assert "tries again by itself" in run.message
     assert run.outage_since
     assert run.resumes_at
-    assert run.resumes_at - run.outage_since >= FIRST_WAIT
+    assert run.resumes_at - run.outage_since >= FIRST_OUTAGE_WAIT
     assert not run.items.exclude(state=ItemState.PENDING).exists()
 
     make_room()
@@ -114,14 +114,14 @@ def test_the_waits_grow_while_the_disk_stays_full(
     monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
     fill_up()
     worked_on(run)
-    since = timezone.now() - 4 * FIRST_WAIT
+    since = timezone.now() - 4 * FIRST_OUTAGE_WAIT
     EvaluationRun.objects.filter(pk=run.pk).update(outage_since=since)
 
     resumed(run)
 
     assert run.outage_since == since
     assert run.resumes_at is not None
-    assert run.resumes_at - timezone.now() > 3 * FIRST_WAIT
+    assert run.resumes_at - timezone.now() > 3 * FIRST_OUTAGE_WAIT
 
 
 def test_a_disk_too_full_for_a_pause_leaves_the_run_to_the_next_worker(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import account_of, normalised, read_account
-from evaluations.judging.runs.estimate import _limits
+from evaluations.judging.runs.estimate import _endpoint_limits
 from evaluations.judging.runs.quota import QuotaLimits, allowed_rate, exchange, known_pace, take
 from evaluations.management.upkeep import JOBS, do_if_due
 from evaluations.models import (
@@ -136,7 +136,7 @@ def test_pages_know_the_account_without_the_key(
 
     assert allowed_rate(endpoint.account, "m")
     judge = project.judges.create(name="j", endpoint=endpoint, model="m")
-    assert len(_limits(judge, 100)) == 1
+    assert len(_endpoint_limits(judge, 100)) == 1
 
 
 def test_another_address_or_key_is_another_account_from_then_on(project: Project) -> None:

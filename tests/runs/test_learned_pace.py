@@ -7,7 +7,7 @@ from django.test import Client
 
 from evaluations.judging.runs import outgoing
 from evaluations.judging.runs.accounts import account_of, read_account
-from evaluations.judging.runs.quota import allowed_rate, close, exchange, in_words, known_pace
+from evaluations.judging.runs.quota import allowed_rate, close, exchange, known_pace, rate_in_words
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
@@ -75,7 +75,7 @@ def test_the_page_says_how_much_the_endpoint_allows(
     ],
 )
 def test_a_pace_in_words(rate: float, words: str) -> None:
-    assert in_words(rate) == words
+    assert rate_in_words(rate) == words
 
 
 @pytest.mark.parametrize("headers", ["all", "refused", "none"])

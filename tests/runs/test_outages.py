@@ -17,9 +17,9 @@ from django.utils import timezone
 from evaluations.judging.runs.batches import MOST_FAILED_LOOKS
 from evaluations.judging.runs.lifecycle import resume_run
 from evaluations.judging.runs.resuming import (
-    FIRST_WAIT,
-    LONGEST_WAIT,
-    next_wait,
+    FIRST_OUTAGE_WAIT,
+    LONGEST_OUTAGE_WAIT,
+    next_outage_wait,
     outage,
     resume_due_runs,
 )
@@ -143,7 +143,7 @@ def test_a_run_waits_for_an_endpoint_that_answered_and_ends_by_itself(
     assert "answered before and does not now" in run.message
     assert run.resumes_at is not None
     assert run.outage_since is not None
-    assert FIRST_WAIT <= run.resumes_at - run.outage_since < FIRST_WAIT + SECOND
+    assert FIRST_OUTAGE_WAIT <= run.resumes_at - run.outage_since < FIRST_OUTAGE_WAIT + SECOND
     assert (failed(run), run.scores.count()) == (0, 4)
 
     door.passes = 10**9
@@ -171,16 +171,16 @@ def test_while_it_is_lost_few_calls_try_and_the_waits_grow(run: EvaluationRun, d
 @pytest.mark.parametrize(
     ("lasted", "wait"),
     [
-        (FIRST_WAIT - SECOND, FIRST_WAIT),
-        (FIRST_WAIT + SECOND, FIRST_WAIT + SECOND),
-        (LONGEST_WAIT, LONGEST_WAIT),
-        (LONGEST_WAIT + SECOND, LONGEST_WAIT),
+        (FIRST_OUTAGE_WAIT - SECOND, FIRST_OUTAGE_WAIT),
+        (FIRST_OUTAGE_WAIT + SECOND, FIRST_OUTAGE_WAIT + SECOND),
+        (LONGEST_OUTAGE_WAIT, LONGEST_OUTAGE_WAIT),
+        (LONGEST_OUTAGE_WAIT + SECOND, LONGEST_OUTAGE_WAIT),
     ],
 )
 def test_each_wait_is_as_long_as_the_outage_has_lasted(
     lasted: datetime.timedelta, wait: datetime.timedelta
 ) -> None:
-    assert next_wait(lasted) == wait
+    assert next_outage_wait(lasted) == wait
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
@@ -242,13 +242,15 @@ def test_an_item_that_it_cannot_take_is_no_trial_for_the_others(
 def test_who_resumes_by_hand_begins_anew(run: EvaluationRun, door: Door) -> None:
     door.passes = 4
     worked_on(run)
-    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=timezone.now() - LONGEST_WAIT)
+    EvaluationRun.objects.filter(pk=run.pk).update(
+        outage_since=timezone.now() - LONGEST_OUTAGE_WAIT
+    )
 
     assert resume_run(run)
     worked_on(run)
 
     assert run.resumes_at is not None
-    assert run.resumes_at - timezone.now() <= FIRST_WAIT
+    assert run.resumes_at - timezone.now() <= FIRST_OUTAGE_WAIT
 
 
 def test_a_time_that_the_endpoint_names_is_waited_for() -> None:
@@ -361,7 +363,7 @@ def test_with_workers_nobody_has_to_touch_anything(
 
     wait_until(
         lambda: EvaluationRun.objects.get(pk=run.pk).state == RunState.DONE,
-        seconds=FIRST_WAIT.total_seconds() + 60,
+        seconds=FIRST_OUTAGE_WAIT.total_seconds() + 60,
     )
 
     assert (failed(run), run.scores.count()) == (0, 12)

@@ -13,7 +13,12 @@ from evaluations.judging.judges.wordings import keep_wording, wording_texts
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.starting import start_run
-from evaluations.judging.runs.trial import can_try, latest_trial, offered_outputs, try_items
+from evaluations.judging.runs.trial import (
+    can_try,
+    latest_playground_run,
+    offered_outputs,
+    try_items,
+)
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import (
@@ -66,7 +71,7 @@ def test_prompt_reply_and_score_are_there(judge: Judge, criterion: Criterion) ->
         assert row.item.output.text in row.prompts[0]
         assert row.replies[0].text
         assert row.value is not None
-    assert latest_trial(judge) == run
+    assert latest_playground_run(judge) == run
 
 
 def test_words_are_other_in_the_trial_alone(judge: Judge, criterion: Criterion) -> None:
@@ -163,7 +168,7 @@ def test_one_to_three_items_are_tried(judge: Judge, criterion: Criterion, count:
 def test_a_prompt_that_cannot_be_sent_is_refused(judge: Judge, criterion: Criterion) -> None:
     with pytest.raises(PromptError, match="unknown placeholder"):
         tried(judge, criterion, definition="Compare with {{Nonsense}}.")
-    assert latest_trial(judge) is None
+    assert latest_playground_run(judge) is None
 
 
 def test_kept_words_are_the_next_version_s(judge: Judge, criterion: Criterion) -> None:
@@ -218,7 +223,7 @@ def test_the_page_tries_shows_and_keeps(owner: Client, judge: Judge, criterion: 
     address = f"/p/small/judges/{judge.pk}/try/"
     answer = owner.post(address, sent(judge, criterion))
     waiting = owner.get(address)
-    run = latest_trial(judge)
+    run = latest_playground_run(judge)
     assert run
     work_on_run(run.pk, "w")
     done = owner.get(address)

@@ -13,7 +13,7 @@ from evaluations.judging.judges.findings import keep_learned
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.quota import SHOWN_WAIT_SECONDS, Wait
-from evaluations.judging.runs.resuming import ROUNDS, outage
+from evaluations.judging.runs.resuming import QUESTION_ROUNDS, outage
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import RunShare
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
@@ -79,14 +79,14 @@ class Asking:
             except EndpointError as error:
                 if error.kind not in LOST or not self._has_answered:
                     raise
-                if error.kind == ErrorKind.CONNECTION and rounds == ROUNDS:
+                if error.kind == ErrorKind.CONNECTION and rounds == QUESTION_ROUNDS:
                     # no question stops a server from accepting connections
                     raise outage(error) from error
                 if self._calls.answers == answers and not await self._answers_earlier_request(
                     error
                 ):
                     raise outage(error) from error
-                if rounds == ROUNDS:
+                if rounds == QUESTION_ROUNDS:
                     raise
 
     @property

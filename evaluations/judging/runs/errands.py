@@ -64,60 +64,6 @@ _LOCK = (
 log = structlog.stdlib.get_logger(__name__)
 
 
-def explain(wanted: Explanation) -> None:
-    """Ask the model for its reasons for a score, and store them.
-
-    Raises:
-        EndpointError: the endpoint does not answer, or the run's endpoint was deleted.
-    """
-    score = wanted.score
-    endpoint = score.run.judge.endpoint
-    if endpoint is None or score.criterion_id is None:
-        raise EndpointError(
-            ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask."
-        )
-    answer = ask_model(endpoint, _explanation_request(score), timeout=EXPLAIN_SECONDS)
-    count_money(score.run_id, answer.prompt_tokens, answer.completion_tokens)
-    Explanation.objects.filter(pk=wanted.pk).update(
-        text=answer.choices[0].text.strip() or "(The model said nothing.)",
-        model=answer.model[:200],
-        request_id=answer.request_id[:200],
-        prompt_tokens=answer.prompt_tokens,
-        completion_tokens=answer.completion_tokens,
-    )
-
-
-def _asked_for(score: Score) -> float:
-    """Return a score on the scale that the model was asked for."""
-    evaluator = make_evaluator(*evaluator_of(score.run))
-    if score.criterion is None or not isinstance(evaluator, GEval):
-        return score.value
-    question = evaluator.question_of(score.criterion.name, score.criterion.scale)
-    if question.onto is None:
-        return score.value
-    return Scored.plain(score.value).brought(question.onto, question.scale).value
-
-
-def _explanation_request(score: Score) -> ChatRequest:
-    run, output = score.run, score.output
-    item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
-    question = question_about(item, criterion_prompts(run))
-    settings = run.frozen.request_settings
-    prompt = question.prompt if isinstance(question, JudgeQuestion) else ""
-    rated = short(round(_asked_for(score), 2))
-    request = (
-        f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
-    )
-    return ChatRequest(
-        model=settings.model,
-        prompt=f"{prompt} {rated}\n\n{request}",
-        temperature=None if settings.temperature is None else 0.0,
-        max_tokens=EXPLANATION_TOKENS,
-        length_parameter=settings.length_parameter,
-        options=settings.options,
-    )
-
-
 @dataclass(frozen=True)
 class ErrandKind:
     """A kind of errand: its rows, the function that does it and stores the answer, and its time
@@ -143,6 +89,60 @@ def _probe(probe: ModelProbe) -> None:
 def _write_steps(wanted: StepsRequest) -> None:
     steps = generate_steps(wanted.criterion, wanted.judge)
     StepsRequest.objects.filter(pk=wanted.pk).update(steps=steps)
+
+
+def explain(wanted: Explanation) -> None:
+    """Ask the model for its reasons for a score, and store them; the score never changes.
+
+    Raises:
+        EndpointError: the endpoint does not answer, or the run's endpoint was deleted.
+    """
+    score = wanted.score
+    endpoint = score.run.judge.endpoint
+    if endpoint is None or score.criterion_id is None:
+        raise EndpointError(
+            ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask."
+        )
+    answer = ask_model(endpoint, _explanation_request(score), timeout=EXPLAIN_SECONDS)
+    count_money(score.run_id, answer.prompt_tokens, answer.completion_tokens)
+    Explanation.objects.filter(pk=wanted.pk).update(
+        text=answer.choices[0].text.strip() or "(The model said nothing.)",
+        model=answer.model[:200],
+        request_id=answer.request_id[:200],
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+    )
+
+
+def _score_as_asked(score: Score) -> float:
+    """Return a score on the scale that the model was asked for."""
+    evaluator = make_evaluator(*evaluator_of(score.run))
+    if score.criterion is None or not isinstance(evaluator, GEval):
+        return score.value
+    question = evaluator.question_of(score.criterion.name, score.criterion.scale)
+    if question.onto is None:
+        return score.value
+    return Scored.plain(score.value).brought(question.onto, question.scale).value
+
+
+def _explanation_request(score: Score) -> ChatRequest:
+    run, output = score.run, score.output
+    item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
+    question = question_about(item, criterion_prompts(run))
+    settings = run.frozen.request_settings
+    prompt = question.prompt if isinstance(question, JudgeQuestion) else ""
+    rated = short(round(_score_as_asked(score), 2))
+    request = (
+        f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
+    )
+    return ChatRequest(
+        model=settings.model,
+        prompt=f"{prompt} {rated}\n\n{request}",
+        temperature=None if settings.temperature is None else 0.0,
+        max_tokens=EXPLANATION_TOKENS,
+        length_parameter=settings.length_parameter,
+        options=settings.options,
+    )
 
 
 KINDS = {

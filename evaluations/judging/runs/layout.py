@@ -16,7 +16,7 @@ from evaluations.models import EvaluationRun, LockedDocuments, Transport
 from geval.evaluators.base import Evaluator, LocalEvaluator
 
 # Enough for an interval (`INTERVAL_DOCUMENTS`), at a small part of a run's cost.
-USUAL_DOCUMENTS = 20
+USUAL_PILOT_DOCUMENTS = 20
 # Rated documents come first: only they show how well a judge agrees with people.
 _PILOT_DRAWN = """
     SELECT d.id, coalesce(nullif(d.session, ''), d.doc_id)
@@ -53,31 +53,6 @@ _DRAWN = """
               ORDER BY md5(concat_ws(' ', %(seed)s, criterion_id, output_id)), rival_id) AS turn
           FROM (MISSING) AS m) AS drawn
     ORDER BY turn, criterion_id LIMIT %(trial)s"""
-
-
-def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -> list[int]:
-    """Return the ids of all outputs of up to `documents` documents, drawn at random, rated ones
-    first.
-
-    Locked documents are excluded: changes made after a pilot are tested on them.
-
-    Args:
-        criteria: ids of the criteria on which documents must be rated to come first; empty for any.
-    """
-    locked = LockedDocuments.objects.filter(project=project_id, unlocked_at=None).first()
-    with connection.cursor() as cursor:
-        given: dict[str, Any] = {
-            "project": project_id,
-            "criteria": list(criteria),
-            "any": not criteria,
-        }
-        cursor.execute(_PILOT_DRAWN, given)
-        free = (pk for pk, unit in cursor.fetchall() if not (locked and locked.holds(unit)))
-        cursor.execute(
-            "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",
-            [list(islice(free, documents))],
-        )
-        return [pk for (pk,) in cursor.fetchall()]
 
 
 def _chosen(criterion: str, rival: str = "NULL") -> str:
@@ -192,6 +167,33 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None
             given | {"run": run.pk},
         )
         return int(cursor.rowcount)
+
+
+def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -> list[int]:
+    """Return the ids of all outputs of up to `documents` documents, drawn at random, rated ones
+    first.
+
+    All pilots of a project draw from the same random order, so two of them (a judge before and
+    after a change of its criterion) are compared on the same documents. Locked documents are
+    excluded: changes made after a pilot are tested on them.
+
+    Args:
+        criteria: ids of the criteria on which documents must be rated to come first; empty for any.
+    """
+    locked = LockedDocuments.objects.filter(project=project_id, unlocked_at=None).first()
+    with connection.cursor() as cursor:
+        given: dict[str, Any] = {
+            "project": project_id,
+            "criteria": list(criteria),
+            "any": not criteria,
+        }
+        cursor.execute(_PILOT_DRAWN, given)
+        free = (pk for pk, unit in cursor.fetchall() if not (locked and locked.holds(unit)))
+        cursor.execute(
+            "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",
+            [list(islice(free, documents))],
+        )
+        return [pk for (pk,) in cursor.fetchall()]
 
 
 _OUTPUTS_BY_CRITERION = f"""

@@ -1,5 +1,6 @@
 """Limits over all workers, in rows of PostgreSQL: a token bucket for the limits per minute that
-people set, and the pace learned from a server's answers (`llm/pacing.py`).
+people set, and the pace learned from a server's answers (`llm/pacing.py`); and what calls wait for,
+as the page of a run shows it.
 
 A bucket holds a tenth of the limit and refills so that no 60 seconds exceed the limit: the bucket's
 size plus one minute's inflow equals the limit. Workers take permits in handfuls, so that the row is
@@ -255,10 +256,10 @@ def allowed_pace(run: EvaluationRun) -> str:
     if not run.is_active or endpoint is None:
         return ""
     rate = allowed_rate(endpoint.account, run.frozen.model)
-    return in_words(rate) if rate else ""
+    return rate_in_words(rate) if rate else ""
 
 
-def in_words(rate: float) -> str:
+def rate_in_words(rate: float) -> str:
     """Format a rate in calls per second, with the unit that gives a number of about two digits."""
     unit, seconds = "hour", 3600
     if rate * 60 >= 3:

@@ -30,9 +30,9 @@ TRY_AGAIN = datetime.timedelta(hours=1)
 _PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA, ErrorKind.OUTAGE}
 # How often a question is asked, each time with all of its attempts, while others are answered: an
 # outage may begin or end in the middle of a round.
-ROUNDS = 3
-FIRST_WAIT = datetime.timedelta(seconds=30)
-LONGEST_WAIT = datetime.timedelta(minutes=15)
+QUESTION_ROUNDS = 3
+FIRST_OUTAGE_WAIT = datetime.timedelta(seconds=30)
+LONGEST_OUTAGE_WAIT = datetime.timedelta(minutes=15)
 
 
 def pause_after(
@@ -54,7 +54,7 @@ def pause_after(
         return
     asked = datetime.timedelta(seconds=error.retry_after or 0)
     if error.kind == ErrorKind.OUTAGE:
-        wait = max(asked, next_wait(_outage_lasted(run.pk)))
+        wait = max(asked, next_outage_wait(_outage_lasted(run.pk)))
     else:
         wait = TRY_AGAIN if error.retry_after is None else asked
     endpoint = run.judge.endpoint
@@ -66,7 +66,7 @@ def pause_after(
 def pause_until_space(run_id: int, message: str) -> None:
     """Pause a run whose results do not fit into the database, for as long as after an outage of its
     endpoint."""
-    wait = next_wait(_outage_lasted(run_id))
+    wait = next_outage_wait(_outage_lasted(run_id))
     pause_run(run_id, message, resumes_at=timezone.now() + wait)
 
 
@@ -102,7 +102,7 @@ def outage_if_lost(error: EndpointError, *, has_answered: bool) -> EndpointError
     return outage(error) if has_answered and error.kind in LOST else error
 
 
-def next_wait(lasted: datetime.timedelta) -> datetime.timedelta:
+def next_outage_wait(lasted: datetime.timedelta) -> datetime.timedelta:
     """Return how long to wait before the next trial call: as long as the outage has lasted, so that
     waits double, from half a minute to a quarter of an hour."""
-    return max(FIRST_WAIT, min(LONGEST_WAIT, lasted))
+    return max(FIRST_OUTAGE_WAIT, min(LONGEST_OUTAGE_WAIT, lasted))

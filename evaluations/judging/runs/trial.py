@@ -1,7 +1,8 @@
-"""Trials: judge a few items before paying for a whole run, with a reworded prompt if wanted, to
-estimate its cost and see what to change.
+"""Judge a few items before paying for a whole run: a trial estimates its cost and says what to
+change; on the playground of a judge's page its prompt may be reworded as well.
 
-A trial is a run under the same limits and leases as any other, and its scores count nowhere.
+Both are runs under the same limits and leases as any other. The scores of a trial count, and the
+run on the rest leaves its items out; those of the playground count nowhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +37,7 @@ from geval.llm.parsing import Reason
 # A few calls show the price, the time and replies that cannot be read.
 TRIAL_ITEMS = 10
 # The replies are read side by side.
-MOST_ITEMS = 3
+MOST_PLAYGROUND_ITEMS = 3
 # The items are options of a form's list.
 MOST_OFFERED = 200
 
@@ -185,7 +186,7 @@ def offered_outputs(project: Project) -> list[CandidateOutput]:
     return list(ordered[:MOST_OFFERED])
 
 
-def latest_trial(judge: Judge) -> EvaluationRun | None:
+def latest_playground_run(judge: Judge) -> EvaluationRun | None:
     """Return the last playground run of a judge."""
     return judge.runs.filter(purpose=PLAYGROUND).order_by("-pk").first()
 
@@ -203,8 +204,8 @@ def try_items(
         PromptError: as `start_run`.
     """
     offered = {output.pk for output in offered_outputs(judge.project)}
-    if not outputs or len(outputs) > MOST_ITEMS or not set(outputs) <= offered:
-        raise RunError(f"Choose one to {MOST_ITEMS} of the items that are offered.")
+    if not outputs or len(outputs) > MOST_PLAYGROUND_ITEMS or not set(outputs) <= offered:
+        raise RunError(f"Choose one to {MOST_PLAYGROUND_ITEMS} of the items that are offered.")
     settings = reworded(judge, criterion, texts)
     study = StudyRequest(purpose=PLAYGROUND, outputs=outputs, changes={"settings": settings})
     return start_run(judge, [criterion], RunRequest(study=study))

@@ -4,13 +4,17 @@ from django import forms
 from django.http import QueryDict
 
 from evaluations.judging.judges.wordings import editable_parts, wording_texts
-from evaluations.judging.runs.trial import MOST_ITEMS, latest_trial, offered_outputs
+from evaluations.judging.runs.trial import (
+    MOST_PLAYGROUND_ITEMS,
+    latest_playground_run,
+    offered_outputs,
+)
 from evaluations.models import Criterion, Judge
 from evaluations.web.field_groups import FieldGroup
 from geval.evaluators.wording import LONGEST_PART
 from geval.llm.reflection import PARTS
 
-ITEMS = tuple(f"item_{number}" for number in range(1, MOST_ITEMS + 1))
+ITEMS = tuple(f"item_{number}" for number in range(1, MOST_PLAYGROUND_ITEMS + 1))
 LABELS = ("Item", "Second item", "Third item")
 
 
@@ -36,7 +40,7 @@ class PlaygroundForm(forms.Form):
             (str(output.pk), f"{output.document.doc_id} · {output.system.name}")
             for output in offered_outputs(judge.project)
         ]
-        trial = latest_trial(judge)
+        trial = latest_playground_run(judge)
         if trial is not None and chosen not in trial.judged_criteria():
             trial = None
         before = [str(pk) for pk in trial.frozen.outputs] if trial else []

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from evaluations.judging.runs.layout import USUAL_DOCUMENTS
+from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.goals import LACKING, GoalKind
 from evaluations.web.field_groups import show_for_choices
@@ -27,7 +27,10 @@ class RunForm(forms.Form):
         label="Documents",
         choices=[
             (ALL, "All"),
-            (PILOT, f"Pilot on {USUAL_DOCUMENTS} documents, drawn at random, rated ones first"),
+            (
+                PILOT,
+                f"Pilot on {USUAL_PILOT_DOCUMENTS} documents, drawn at random, rated ones first",
+            ),
         ],
         widget=forms.RadioSelect,
         initial=ALL,
@@ -113,7 +116,7 @@ class RunForm(forms.Form):
     @property
     def pilot(self) -> int:
         """The number of documents of a pilot in a valid form; 0 for all."""
-        return USUAL_DOCUMENTS if self.cleaned_data["outputs"] == PILOT else 0
+        return USUAL_PILOT_DOCUMENTS if self.cleaned_data["outputs"] == PILOT else 0
 
 
 def wanted_run(project: Project, query: QueryDict) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from evaluations.corpus.removing import StillInUseError, remove_criterion
 from evaluations.judging.judges.criteria import add_presets, preview
 from evaluations.judging.judges.steps import store_steps
 from evaluations.judging.runs.errands import request_steps
-from evaluations.judging.runs.layout import USUAL_DOCUMENTS
+from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
 from evaluations.models import Criterion, EvaluationSteps, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing
@@ -88,7 +88,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
             "versions": criterion.steps.order_by("-version"),
             "shown_errand": _latest_request(criterion),
             "pilot_judge": _pilot_judge(request, project),
-            "pilot_documents": USUAL_DOCUMENTS,
+            "pilot_documents": USUAL_PILOT_DOCUMENTS,
         }
     return render(request, "evaluations/criterion_form.html", context)
 

@@ -21,7 +21,7 @@ from evaluations.judging.judges.wordings import keep_wording, own_wordings
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_models, request_probe
 from evaluations.judging.runs.lifecycle import RunError
-from evaluations.judging.runs.trial import can_try, latest_trial, try_items
+from evaluations.judging.runs.trial import can_try, latest_playground_run, try_items
 from evaluations.models import Judge, JudgeKind, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
 from evaluations.pages.runs.item import trial_items
@@ -106,7 +106,7 @@ def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
     if not criteria or not can_try(judge):
         return None
     named = request.POST.get("criterion") or request.GET.get("criterion")
-    trial = latest_trial(judge)
+    trial = latest_playground_run(judge)
     tried = {criterion.pk for criterion in trial.judged_criteria()} if trial else set()
     chosen = next(
         (each for each in criteria if str(each.pk) == named or (not named and each.pk in tried)),
@@ -118,7 +118,7 @@ def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
 
 def _trial(judge: Judge) -> dict[str, Any]:
     """Return the latest trial of a judge, as a part of the page that is polled until it ends."""
-    run = latest_trial(judge)
+    run = latest_playground_run(judge)
     return {
         "run": run,
         "trial": trial_items(run) if run else [],

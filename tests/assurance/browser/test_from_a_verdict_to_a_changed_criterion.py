@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from evaluations.judging.runs.layout import USUAL_DOCUMENTS
+from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Project
 from tests.browser.clicks import Clicks
@@ -66,12 +66,12 @@ def test_a_verdict_leads_to_a_pilot_of_a_changed_criterion(
     clicks.on(page.get_by_role("button", name="Save criterion"))
     expect(page.get_by_text("coherence is saved.")).to_be_visible()
     expect(page.locator("#preview")).to_contain_text(CHANGED)
-    clicks.on(page.get_by_role("link", name=f"Pilot on {USUAL_DOCUMENTS} documents"))
+    clicks.on(page.get_by_role("link", name=f"Pilot on {USUAL_PILOT_DOCUMENTS} documents"))
     expect(page.get_by_label("Judge", exact=True)).to_have_value(str(judge.pk))
     clicks.on(page.get_by_role("button", name="Start run"))
 
     assert clicks.count <= MOST_CLICKS
-    items = 2 * USUAL_DOCUMENTS
+    items = 2 * USUAL_PILOT_DOCUMENTS
     expect(page.locator("#progress")).to_contain_text(f"{items} of {items}", timeout=60_000)
     expect(page.get_by_role("button", name="Judge the rest")).to_be_visible()
     pilot = EvaluationRun.objects.exclude(pk=first.pk).get()
