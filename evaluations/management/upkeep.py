@@ -34,7 +34,7 @@ from evaluations.judging.runs.shift import ours, worker_name
 from evaluations.models import AccountBucket, AccountQuota, RequestCount, UpkeepJob
 from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.operations.retention import policy_of_site, tidy
-from evaluations.pages.runs.progress import end_runs_at_goals
+from evaluations.pages.runs.run_goals import end_runs_at_goals
 from evaluations.people.mails import unsent
 from evaluations.people.waking import (
     wake_for_errand,

@@ -30,8 +30,8 @@ from evaluations.models import (
 )
 from evaluations.models.changes import note_change
 from evaluations.models.runs import MORE_TO_LAY_OUT
-from evaluations.pages.runs import progress
-from evaluations.pages.runs.progress import end_runs_at_goals
+from evaluations.pages.runs import run_goals
+from evaluations.pages.runs.run_goals import end_runs_at_goals
 from evaluations.reports.run_precision import so_far
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ Judged = Callable[[int], None]
 @pytest.fixture
 def run(project: Project) -> EvaluationRun:
     """A run in progress on rated documents, with an open item for every output."""
-    progress._seen.clear()
+    run_goals._seen.clear()
     criterion = Criterion.objects.create(project=project, name="quality")
     systems = [System.objects.create(project=project, name=f"s{n}") for n in range(SYSTEMS)]
     documents = Document.objects.bulk_create(
@@ -164,7 +164,7 @@ def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged
     assert last is not None
     RunItem.objects.filter(pk=last.pk).update(state=ItemState.LEASED)
 
-    assert "with 89 documents" in progress.reached(run, so_far(run))
+    assert "with 89 documents" in run_goals.reached(run, so_far(run))
 
 
 def test_documents_that_stand_for_many_are_awaited_though_none_of_them_is_judged(
@@ -172,7 +172,7 @@ def test_documents_that_stand_for_many_are_awaited_though_none_of_them_is_judged
 ) -> None:
     criterion = run.run_criteria.get().criterion
     judged(90)
-    assert progress.reached(run, so_far(run))
+    assert run_goals.reached(run, so_far(run))
 
     unjudged = run.items.open().values_list("output_id", flat=True)
     StatedProbability.objects.bulk_create(
@@ -183,7 +183,7 @@ def test_documents_that_stand_for_many_are_awaited_though_none_of_them_is_judged
     (found,) = so_far(run)
 
     assert found.largest == 100
-    assert not progress.reached(run, [found])
+    assert not run_goals.reached(run, [found])
 
 
 def test_a_run_without_a_goal_goes_on(run: EvaluationRun, judged: Judged) -> None:
@@ -259,7 +259,7 @@ def test_where_the_other_judge_is_as_good_the_run_judges_everything(
     Score.objects.bulk_update(theirs, ["value"])
     note_change(run.project_id, [criterion.pk], judge=rival.pk)
 
-    assert progress.reached(run, so_far(run)) == ""
+    assert run_goals.reached(run, so_far(run)) == ""
 
 
 def test_a_run_has_one_goal_and_compares_with_another_judge(

@@ -16,9 +16,10 @@ from evaluations.judging.runs.lifecycle import RunError, pause_by_person
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
-from evaluations.management.run_commands import WantedRun, continue_run, items_scored, last_run
+from evaluations.management.run_commands import items_scored
 from evaluations.management.services import ensure_workers
 from evaluations.management.trial_text import advice_lines, trial_json, trial_lines
+from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from geval.llm.prompts import PromptError

@@ -35,7 +35,8 @@ from evaluations.models import (
 )
 from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs.item import item_view, trial_items
-from evaluations.pages.runs.progress import reached, run_progress
+from evaluations.pages.runs.progress import run_progress
+from evaluations.pages.runs.run_goals import reached
 from evaluations.pages.runs.run_items import PAGE_SIZE, SORTS, ItemsView, count_items, item_rows
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.run_precision import precisions, so_far
