@@ -1,9 +1,8 @@
-"""The audit log: every change made on a page or by the API, and refused attempts; and the log of
-refused sign-ins.
+"""The audit log of every change made on a page or by the API, and of refused attempts; refused
+sign-ins are in the log of the site.
 
 Values entered are not stored. The number of refusals is limited, so that nobody can fill the log.
-Sign-ins are logged with the address and counted; names are not logged, because people type
-passwords there.
+Sign-ins are logged with the address; names are not, because people type passwords there.
 """
 
 import datetime
@@ -146,7 +145,7 @@ def _is_full(project_id: int | None) -> bool:
 
 
 @receiver(user_login_failed)
-def _note_refusal(request: HttpRequest | None = None, **_more: Any) -> None:
+def _log_refused_sign_in(request: HttpRequest | None = None, **_more: Any) -> None:
     """Log a refused sign-in. django-axes, which runs first, has marked a request that it locked
     out."""
     locked_out = bool(getattr(request, "axes_locked_out", False))
@@ -158,7 +157,7 @@ def _note_refusal(request: HttpRequest | None = None, **_more: Any) -> None:
 
 
 @receiver(pre_save, sender=AccessAttempt)
-def _keep_no_fields(instance: AccessAttempt, **_more: Any) -> None:
+def _store_no_fields(instance: AccessAttempt, **_more: Any) -> None:
     """Store none of the submitted fields. The address of an invitation, to which a visitor is
     redirected after signing in, contains its token; and django-axes appends the fields of every
     attempt, so that a row would grow without limit."""

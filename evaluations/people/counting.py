@@ -1,5 +1,5 @@
-"""Count events in the database, shared by all processes, for `operations/metrics.py`; and the
-monthly cost of a project's calls, for its limit.
+"""Counters in the database, shared by all processes: of events, for `operations/metrics.py`, and of
+a project's cost in a month, for its limit.
 """
 
 from collections import Counter

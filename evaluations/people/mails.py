@@ -25,8 +25,9 @@ TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
 # Each is a mail from the site: a stolen account must not send thousands.
 MOST_INVITED = 500
 _SEPARATORS = re.compile(r"[\s,;<>\"]+")
-# Per address, over all workers, because anyone who knows the address can request mails.
-MOST_MAILS, WITHIN_SECONDS = 5, 3600
+# Links to reset a password, per address and over all workers, because anyone who knows the address
+# can request them.
+MOST_RESET_MAILS, RESET_SECONDS = 5, 3600
 
 
 def site_address() -> str:
@@ -149,8 +150,8 @@ def save_settings(user: User, email: str, **mails: bool) -> None:
 def send_reset_mails(email: str, *, domain: str, use_https: bool) -> None:
     """Send a link to the account with that address, at most five per hour."""
     address = sha256(f"password reset {email.lower()}".encode()).hexdigest()
-    sent, _left = RequestCount.objects.take(address, share=1, seconds=WITHIN_SECONDS)
-    if sent > MOST_MAILS:
+    sent, _left = RequestCount.objects.take(address, share=1, seconds=RESET_SECONDS)
+    if sent > MOST_RESET_MAILS:
         return
     form = PasswordResetForm({"email": email})
     if form.is_valid():

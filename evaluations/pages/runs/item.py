@@ -1,5 +1,5 @@
-"""The page of a run's item: prompt, reply, token probabilities, score, and people's ratings; and
-the items of a trial, with how their replies were read.
+"""A run's items as pages show them: one with its prompt, reply, token probabilities, score and
+people's ratings; those of a trial with how their replies were read.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_from_json
 from geval.llm.shown_tokens import ProbabilityBar, TokenView, shown_tokens
 
-# The number of an item's replies to show: enough to see how they differ.
+# The number of replies to show of a trial's item: enough to see how they differ.
 SHOWN_REPLIES = 3
 
 

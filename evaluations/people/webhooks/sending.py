@@ -14,7 +14,6 @@ import random
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,7 +30,7 @@ from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.network import checked_session
 
 # Longer than an attempt may take: after this, the worker has died, and the attempt still counts.
-LEASE = timedelta(seconds=60)
+LEASE = datetime.timedelta(seconds=60)
 # Any constant: messages are claimed under this lock, so that workers share one limit.
 _LOCK = 0x77656268
 _FREE = """
@@ -53,52 +52,12 @@ _TAKE = f"""
     UPDATE evaluations_webhookdelivery SET sending_until = %(until)s, attempts = attempts + 1
     WHERE id IN ({_CHOSEN}) RETURNING id
 """
-PREFIX = "whsec_"
+SIGNING_PREFIX = "whsec_"
 TIMEOUT_SECONDS = 10
 # The delay before each further attempt, as Standard Webhooks recommends; after the last, none
 # follows.
 RETRY_SECONDS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400)
 log = structlog.stdlib.get_logger(__name__)
-
-
-def claim_deliveries() -> list[WebhookDelivery]:
-    """Claim due messages for one attempt each. The attempt is counted now, even if it kills its
-    worker."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        cursor.execute(_TAKE, _bounds())
-        taken = [pk for (pk,) in cursor.fetchall()]
-    return list(WebhookDelivery.objects.filter(pk__in=taken).select_related("webhook__project"))
-
-
-def can_send_more() -> bool:
-    """Whether messages are due and within the limits."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT EXISTS ({_CHOSEN})", _bounds())
-        return bool(cursor.fetchone()[0])
-
-
-def _bounds() -> dict[str, Any]:
-    now = timezone.now()
-    return {
-        "now": now,
-        "until": now + LEASE,
-        "each": settings.WEBHOOKS_AT_ONCE_EACH,
-        "all": settings.WEBHOOKS_AT_ONCE,
-    }
-
-
-def new_secret() -> str:
-    """A new secret of 24 random bytes."""
-    return PREFIX + base64.b64encode(secrets.token_bytes(24)).decode()
-
-
-def signature(secret: str, message_id: str, timestamp: int, body: str) -> str:
-    """The value of the header `webhook-signature`: HMAC-SHA256 over id, time (in seconds) and
-    body."""
-    key = base64.b64decode(secret.removeprefix(PREFIX))
-    signed = hmac.new(key, f"{message_id}.{timestamp}.{body}".encode(), hashlib.sha256).digest()
-    return f"v1,{base64.b64encode(signed).decode()}"
 
 
 @dataclass(frozen=True)
@@ -197,3 +156,43 @@ async def _post(delivery: WebhookDelivery, secret: str, timestamp: int) -> int:
         ) as got,
     ):
         return got.status
+
+
+def claim_deliveries() -> list[WebhookDelivery]:
+    """Claim due messages for one attempt each. The attempt is counted now, even if it kills its
+    worker."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        cursor.execute(_TAKE, _claim_parameters())
+        taken = [pk for (pk,) in cursor.fetchall()]
+    return list(WebhookDelivery.objects.filter(pk__in=taken).select_related("webhook__project"))
+
+
+def can_send_more() -> bool:
+    """Whether messages are due and within the limits."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT EXISTS ({_CHOSEN})", _claim_parameters())
+        return bool(cursor.fetchone()[0])
+
+
+def _claim_parameters() -> dict[str, Any]:
+    now = timezone.now()
+    return {
+        "now": now,
+        "until": now + LEASE,
+        "each": settings.WEBHOOKS_AT_ONCE_EACH,
+        "all": settings.WEBHOOKS_AT_ONCE,
+    }
+
+
+def new_secret() -> str:
+    """A new secret of 24 random bytes."""
+    return SIGNING_PREFIX + base64.b64encode(secrets.token_bytes(24)).decode()
+
+
+def signature(secret: str, message_id: str, timestamp: int, body: str) -> str:
+    """The value of the header `webhook-signature`: HMAC-SHA256 over id, time (in seconds) and
+    body."""
+    key = base64.b64decode(secret.removeprefix(SIGNING_PREFIX))
+    signed = hmac.new(key, f"{message_id}.{timestamp}.{body}".encode(), hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(signed).decode()}"
