@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.models import Project, StudyKind
-from evaluations.projects.archive.read import check_of
+from evaluations.projects.archive.read import record_check
 from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from geval.files.archive.errors import WrongValueError
 from geval.files.archive.manifest import FILES, FORMAT, VERSION
@@ -234,7 +234,7 @@ def passes_checks(edit: Edit, rows: Rows) -> bool:
     changed = {edit.table: [deepcopy(rows[edit.table][0])]}
     edit.apply(changed)
     try:
-        check_of(file)(changed[edit.table][0])
+        record_check(file)(changed[edit.table][0])
     except (WrongValueError, TypeError, KeyError, AttributeError):
         return False
     return True

@@ -26,10 +26,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _few() -> Iterator[None]:
-    refusals.forget()
+    refusals.forget_shares()
     with override_settings(REQUEST_RATE="2/h"):
         yield
-    refusals.forget()
+    refusals.forget_shares()
 
 
 def test_pages_say_it_and_count_each_user(make_user: Callable[..., User]) -> None:
@@ -94,10 +94,10 @@ def test_processes_never_allow_more_than_the_rate_together(rate: str) -> None:
     most = int(rate[:-2])
     allowed = 0
     for process in range(4):
-        refusals.forget()  # as another process does not know
+        refusals.forget_shares()  # as another process does not know
         allowed += sum(seconds_to_wait("anna", rate) == 0 for _ in range(most // (3 + process) + 1))
 
-    refusals.forget()
+    refusals.forget_shares()
     allowed += sum(seconds_to_wait("anna", rate) == 0 for _ in range(most))
 
     shares_of_others = 4 * (most // 100)
@@ -150,7 +150,7 @@ def test_a_machine_whose_clock_is_wrong_counts_with_the_others(
     with monkeypatch.context() as wrong:
         wrong.setattr(time, "time", lambda: begun + hours * 3600)
         waits = [seconds_to_wait("anna", "2/h")]
-    refusals.forget()
+    refusals.forget_shares()
 
     waits += [seconds_to_wait("anna", "2/h") for _ in range(2)]
 
@@ -161,7 +161,7 @@ def test_a_machine_whose_clock_is_wrong_counts_with_the_others(
 def test_a_window_that_a_wrong_clock_has_opened_does_not_count() -> None:
     seconds_to_wait("anna", "2/h")
     RequestCount.objects.update(ends_at=time.time() + 86_400, taken=2)
-    refusals.forget()
+    refusals.forget_shares()
 
     assert [seconds_to_wait("anna", "2/h") for _ in range(2)] == [0, 0]
 

@@ -22,9 +22,9 @@ TOKEN = "AUrLpYutdikl5eNuJB78gevgv"
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    refusals.forget()
+    refusals.forget_shares()
     yield
-    refusals.forget()
+    refusals.forget_shares()
 
 
 @pytest.fixture

@@ -1,4 +1,8 @@
-"""The downloads of a project's texts and ratings, by file name."""
+"""The downloads of a project's texts and ratings, by file name.
+
+Participants of open links are under their annotators' names, with their answers before and after.
+Panel ids are personal data and are in no download.
+"""
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +19,7 @@ from geval.files.hugging_face import write_zip
 from geval.files.tool_forms import argilla_record, as_json_list, label_studio_task
 from geval.texts.spreadsheets import csv_line
 
-COLUMNS = (
+PARTICIPANT_COLUMNS = (
     "campaign", "annotator", "panel", "state", "screened_for", "consented_at", "started_at",
     "ended_at", "asked", "question", "answer",
 )  # fmt: skip
@@ -27,9 +31,9 @@ Content = Iterable[str] | Iterable[bytes]
 def participants_as_csv(project: Project) -> Iterator[str]:
     """Yield a line per question that a participant was asked, or one line for a participant without
     any."""
-    yield csv_line(COLUMNS)
+    yield csv_line(PARTICIPANT_COLUMNS)
     for participant in _participants(project):
-        about = _about(participant).values()
+        about = _about_participant(participant).values()
         for answer in participant.answers() or [("", "", "")]:
             yield csv_line([*about, *answer])
 
@@ -38,7 +42,9 @@ def participants_as_jsonl(project: Project) -> Iterator[bytes]:
     """Yield a participant per line, with the answers by question."""
     for participant in _participants(project):
         answers = {"before": participant.before, "after": participant.after}
-        yield orjson.dumps(_about(participant) | answers, option=orjson.OPT_APPEND_NEWLINE)
+        yield orjson.dumps(
+            _about_participant(participant) | answers, option=orjson.OPT_APPEND_NEWLINE
+        )
 
 
 def _participants(project: Project) -> Iterator[Participant]:
@@ -46,7 +52,7 @@ def _participants(project: Project) -> Iterator[Participant]:
     return people.select_related("link__campaign", "annotator").iterator()
 
 
-def _about(participant: Participant) -> dict[str, Any]:
+def _about_participant(participant: Participant) -> dict[str, Any]:
     annotator = participant.annotator
     return {
         "campaign": participant.link.campaign.name,

@@ -148,10 +148,10 @@ def sampled(
 ) -> dict[int, Sampled]:
     """Return the inclusion probabilities of outputs by criterion id; empty if no outputs were
     sampled. Probabilities stated by files belong to no round."""
-    campaigns = _campaigns(project_id)
+    campaigns = _choosing_campaigns(project_id)
     if round_id:
         campaigns = {pk: campaign for pk, campaign in campaigns.items() if pk == round_id}
-    stated = {} if round_id else _stated(project_id)
+    stated = {} if round_id else _probabilities_of_files(project_id)
     return sampling_by_criterion(humans, list(campaigns.values()), stated, outputs=outputs)
 
 
@@ -160,7 +160,7 @@ def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArra
     weights: outputs, criteria and probabilities, shape (rated,) each. Probability 1 (a census) is
     omitted; 0 marks outputs that campaigns without a design chose."""
     nothing = np.array([], dtype=np.int64)
-    if not _campaigns(project_id) and not _stated(project_id):
+    if not _choosing_campaigns(project_id) and not _probabilities_of_files(project_id):
         return nothing, nothing, np.array([])
     outputs = np.sort(
         fetch_numbers(
@@ -183,12 +183,12 @@ def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArra
     return (parts[0], parts[1], parts[2]) if parts else (nothing, nothing, np.array([]))
 
 
-def _campaigns(project_id: int) -> dict[int, ChoosingCampaign]:
+def _choosing_campaigns(project_id: int) -> dict[int, ChoosingCampaign]:
     """Return a project's rating campaigns that chose some of the outputs, by id: those with a
     design, and those that took the top."""
     chosen = {
         pk: (selection, frozenset(criteria))
-        for pk, selection, criteria in _with_criteria(project_id)
+        for pk, selection, criteria in _sampling_campaigns(project_id)
     }
     if not chosen:
         return {}
@@ -224,7 +224,7 @@ def _campaigns(project_id: int) -> dict[int, ChoosingCampaign]:
     return campaigns
 
 
-def _with_criteria(project_id: int) -> list[tuple[int, str, list[int]]]:
+def _sampling_campaigns(project_id: int) -> list[tuple[int, str, list[int]]]:
     campaigns = Campaign.objects.filter(
         project_id=project_id, kind=CampaignKind.RATING, sample_size__isnull=False
     ).exclude(selection=Selection.ALL)
@@ -234,7 +234,7 @@ def _with_criteria(project_id: int) -> list[tuple[int, str, list[int]]]:
     ]
 
 
-def _stated(project_id: int) -> dict[int, tuple[FloatArray, FloatArray]]:
+def _probabilities_of_files(project_id: int) -> dict[int, tuple[FloatArray, FloatArray]]:
     """Return outputs and probabilities stated by files, by criterion id."""
     rows = fetch_groups(
         "s.criterion_id",

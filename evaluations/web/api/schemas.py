@@ -1,5 +1,6 @@
-"""The base schema of requests: unknown fields are refused, and every text can be stored in the
-database; and lists in pages, by cursors, so that rows added in the meantime shift nothing.
+"""What all operations share: requests in which unknown fields are refused and every text can be
+stored in the database, and lists in pages, by cursors, so that rows added in the meantime shift
+nothing.
 """
 
 import functools
@@ -19,8 +20,8 @@ from geval.texts.near_names import unknown_field
 MOST_LOOKED_AT = 2**20
 View = TypeVar("View", bound=Callable[..., Any])
 CHANGING = frozenset({"POST", "PUT", "PATCH"})
-# A page of texts is in memory as rows and as JSON.
-MOST = 1000
+# The most entries of a page: texts are in memory as rows and as JSON.
+LARGEST_PAGE = 1000
 
 
 class UnknownFieldError(Exception):
@@ -113,7 +114,7 @@ class Page(In):
 
     model_config = ConfigDict(extra="ignore")
 
-    limit: int = Field(100, ge=1, le=MOST)
+    limit: int = Field(100, ge=1, le=LARGEST_PAGE)
     cursor: int = Field(0, ge=0, le=2**63 - 1)
 
 

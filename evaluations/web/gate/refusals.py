@@ -46,7 +46,7 @@ UPLOADS = re.compile(
 )
 # A browser shows no response before it has sent its whole body, so a little more is read and
 # discarded.
-FORGOTTEN_BYTES = 16 * 2**20
+DISCARDED_BYTES = 16 * 2**20
 PIECE_BYTES = 2**16
 SMALLER = " Send less; load outputs, ratings and scores on the upload page."
 # The form data around the files.
@@ -55,8 +55,8 @@ FORM_BYTES = 2**20
 # many names is locked out of none; a link to reset one is an e-mail to somebody.
 ATTEMPT_RATE = "60/m"
 ATTEMPT_PAGES = ("login", "admin:login", "password_reset")
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-SHARES = 100
+UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+SHARES_OF_A_RATE = 100
 # Senders that a process remembers; one that it has forgotten takes another share.
 MOST_SENDERS = 10_000
 log = structlog.stdlib.get_logger(__name__)
@@ -171,7 +171,7 @@ def _may_upload(request: HttpRequest, slug: str | None) -> bool:
 
 
 def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
-    _forget(request)
+    _discard_body(request)
     size = f"{most / 2**20:,.1f}".removesuffix(".0")
     response = refused(
         request,
@@ -183,8 +183,8 @@ def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
     return response
 
 
-def _forget(request: HttpRequest) -> None:
-    left = min(_length(request), FORGOTTEN_BYTES)
+def _discard_body(request: HttpRequest) -> None:
+    left = min(_length(request), DISCARDED_BYTES)
     stream = request.META.get("wsgi.input")
     while stream is not None and left > 0 and (piece := stream.read(min(PIECE_BYTES, left))):
         left -= len(piece)
@@ -266,7 +266,7 @@ def seconds_to_wait(sender: str, rate: str) -> int:
         return taken.use()
 
 
-def forget() -> None:
+def forget_shares() -> None:
     """Forget the shares, as a process that has just started knows none."""
     with _guard:
         _shares.clear()
@@ -274,8 +274,8 @@ def forget() -> None:
 
 def _taken_share(key: str, rate: str) -> _Share:
     """A share of the window that is open, which is empty where others have taken all."""
-    most, seconds = int(rate[:-2]), SECONDS[rate[-1]]
-    size = max(1, most // SHARES)
+    most, seconds = int(rate[:-2]), UNIT_SECONDS[rate[-1]]
+    size = max(1, most // SHARES_OF_A_RATE)
     taken, left = RequestCount.objects.take(key, share=size, seconds=seconds)
     ends_at = time.monotonic() + left
     return _Share(min(size, max(0, most - taken + size)), ends_at, is_last=taken >= most)

@@ -24,7 +24,7 @@ from evaluations.web.views.reports import waits
 from geval.reports.report import family_of_judge
 from geval.statistics.bias import Family
 
-A_PAGE = 200
+SYSTEMS_A_PAGE = 200
 
 
 @project_view(READERS)
@@ -102,11 +102,13 @@ def output_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 
 @project_view(READERS)
 def system_list(request: HttpRequest, project: Project) -> HttpResponse:
-    page = Paginator(project.systems.order_by("pk"), A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(project.systems.order_by("pk"), SYSTEMS_A_PAGE).get_page(
+        request.GET.get("page")
+    )
     shown = project.systems.filter(pk__in=[system.pk for system in page]).order_by("pk")
     systems = SystemFormSet(queryset=shown, prefix="system")
     judges = JudgeFormSet(queryset=project.judges.order_by("pk"), prefix="judge")
-    return _shown(request, project, systems, judges, page=page)
+    return _show_systems(request, project, systems, judges, page=page)
 
 
 @require_POST
@@ -115,13 +117,13 @@ def system_change(request: HttpRequest, project: Project) -> HttpResponse:
     systems = SystemFormSet(request.POST, queryset=project.systems.all(), prefix="system")
     judges = JudgeFormSet(request.POST, queryset=project.judges.all(), prefix="judge")
     if not (systems.is_valid() and judges.is_valid()):
-        return _shown(request, project, systems, judges)
+        return _show_systems(request, project, systems, judges)
     keep_families(project, systems=systems.save(commit=False), judges=judges.save(commit=False))
     messages.success(request, "Saved. Reports use it from now on.")
     return redirect("evaluations:system_list", project.slug)
 
 
-def _shown(
+def _show_systems(
     request: HttpRequest, project: Project, systems: Any, judges: Any, page: Any = None
 ) -> HttpResponse:
     context = {
