@@ -18,7 +18,7 @@ from geval.llm.item_texts import Texts
 
 _WORD = re.compile(r"\w+")
 # Indexes that are cached; a run has one for each criterion.
-POOLS = 16
+CACHED_POOLS = 16
 # How soon a repeated word adds nothing (k1), and how much a text's length counts (b): the usual
 # values.
 K, B = 1.5, 0.75
@@ -33,38 +33,6 @@ _POOL_OPENING = re.compile(r'<nearest count="(?P<count>\d{1,6})">\n')
 _POOL_END = "\n</nearest>"
 # Tags that would end an example, or open another, inside its texts.
 EXAMPLE_TAGS = frozenset({"example", "source", "text", "nearest"})
-
-
-def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
-    """Return the indexes of a pool's texts, the most similar to `text` first; ties in the pool's
-    order."""
-    index = _index(pool)
-    scores = [0.0] * len(pool)
-    # A word of the text counts once, however often it occurs.
-    for word in set(_words(text)) & index.keys():
-        for place, score in index[word]:
-            scores[place] += score
-    return sorted(range(len(pool)), key=lambda place: -round(scores[place], DIGITS))
-
-
-@lru_cache(maxsize=POOLS)
-def _index(pool: tuple[str, ...]) -> dict[str, list[tuple[int, float]]]:
-    """Return for each word the indexes of the texts that contain it, each with what it adds to the
-    score."""
-    texts = [Counter(_words(text)) for text in pool]
-    lengths = [text.total() for text in texts]
-    having = Counter(word for text in texts for word in text)
-    index: dict[str, list[tuple[int, float]]] = {word: [] for word in having}
-    for place, text in enumerate(texts):
-        damping = K * (1 - B + B * lengths[place] * len(pool) / sum(lengths)) if text else 0.0
-        for word, count in text.items():
-            rarity = math.log(1 + (len(pool) - having[word] + 0.5) / (having[word] + 0.5))
-            index[word].append((place, rarity * count / (count + damping)))
-    return index
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
 
 
 @dataclass(frozen=True)
@@ -176,3 +144,35 @@ def _pool_in(template: str) -> _Pool | None:
 
 def _cut(text: str) -> str:
     return text.strip()[:LONGEST_EXAMPLE].strip()
+
+
+def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
+    """Return the indexes of a pool's texts, the most similar to `text` first; ties in the pool's
+    order."""
+    index = _word_index(pool)
+    scores = [0.0] * len(pool)
+    # A word of the text counts once, however often it occurs.
+    for word in set(_words(text)) & index.keys():
+        for place, score in index[word]:
+            scores[place] += score
+    return sorted(range(len(pool)), key=lambda place: -round(scores[place], DIGITS))
+
+
+@lru_cache(maxsize=CACHED_POOLS)
+def _word_index(pool: tuple[str, ...]) -> dict[str, list[tuple[int, float]]]:
+    """Return for each word the indexes of the texts that contain it, each with what it adds to the
+    score."""
+    texts = [Counter(_words(text)) for text in pool]
+    lengths = [text.total() for text in texts]
+    having = Counter(word for text in texts for word in text)
+    index: dict[str, list[tuple[int, float]]] = {word: [] for word in having}
+    for place, text in enumerate(texts):
+        damping = K * (1 - B + B * lengths[place] * len(pool) / sum(lengths)) if text else 0.0
+        for word, count in text.items():
+            rarity = math.log(1 + (len(pool) - having[word] + 0.5) / (having[word] + 0.5))
+            index[word].append((place, rarity * count / (count + damping)))
+    return index
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())

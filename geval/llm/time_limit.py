@@ -1,5 +1,5 @@
 """Time limits: of a call to an endpoint, a configured one or one that follows the server's speed,
-and of a question with all its calls and retries. Pure; the only place with these rules.
+and of a question with all its calls and retries; the only place with these rules.
 
 Without a configured limit a call may take
 

@@ -1,5 +1,5 @@
-"""Plan how much rating a goal needs, from a pilot: documents, ratings, hours, money; and how much
-more people have to rate until a judge's correlation is known precisely enough.
+"""Plan how much rating a goal needs, from a pilot: documents, ratings, hours, money. `plan` does it
+for a judge whose correlation is to be known precisely enough.
 
 The pilot is the data that is already rated and scored. With fewer raters per output the human mean
 is noisier, and correlations are lower and vary more; a pilot with several raters shows this by

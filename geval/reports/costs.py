@@ -1,5 +1,5 @@
-"""A judge's cost, speed, and share of items without a score; and what the more expensive of two
-judges gives for its price: the difference in agreement with people, and the ratio of costs. Pure.
+"""What judges cost: money, time and items without a score of one, and what the more expensive of
+two gives for its price, the difference in agreement with people beside the ratio of costs. Pure.
 """
 
 import json
@@ -13,7 +13,7 @@ from geval.texts.numbers import signed
 from geval.texts.sentences import listed
 
 # Prices that differ by less are equal.
-LEAST_TIMES = 1.1
+LEAST_PRICE_RATIO = 1.1
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ class PricedJudge:
 def compare_prices(
     first: PricedJudge, second: PricedJudge, gaps: Sequence[AgreementGap], symbol: str
 ) -> str:
-    """Return the sentence; empty where a price is unknown or both are equal.
+    """Return what the more expensive judge gives for its price, in a sentence; empty where a price
+    is unknown or both are equal.
 
     Args:
         symbol: the coefficient's symbol, such as "rho".
@@ -107,7 +108,7 @@ def compare_prices(
     sign = 1 if first.money > second.money else -1
     dear, cheap = (first, second) if sign == 1 else (second, first)
     times = max(first.money, second.money) / min(first.money, second.money)
-    if times < LEAST_TIMES:
+    if times < LEAST_PRICE_RATIO:
         return ""
     name = dear.beside(cheap)
     differences = [gap.in_words(sign) for gap in gaps if not math.isnan(gap.value)]

@@ -1,5 +1,5 @@
-"""Sort documents by people's and judges' scores, and by the distance between them: the documents
-behind a number.
+"""Documents by people's and judges' scores and by the distance between them: their order in the
+list, and those with the largest differences behind a number.
 """
 
 from collections.abc import Iterable

@@ -134,7 +134,7 @@ class GapRow:
     output: str
 
 
-COLUMNS = tuple(field.name for field in fields(GapRow))
+GAP_COLUMNS = tuple(field.name for field in fields(GapRow))
 
 
 def gap_rows(
@@ -176,6 +176,6 @@ def gap_rows(
 
 def gaps_as_csv(rows: list[GapRow]) -> Iterator[str]:
     """Return a header and a line for each gap."""
-    yield csv_line(COLUMNS)
+    yield csv_line(GAP_COLUMNS)
     for row in rows:
         yield csv_line(asdict(row).values())

@@ -1,5 +1,6 @@
-"""Sentences about which outputs numbers describe: where people rated only some, and what a judge's
-search has seen of the documents behind its numbers, which look better than they are.
+"""Sentences about which outputs numbers describe where people rated only some, and about numbers
+over documents that a judge's search has seen, which look better than they are; for all pages,
+downloads and commands.
 """
 
 from collections.abc import Sequence

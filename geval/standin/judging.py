@@ -1,4 +1,6 @@
-"""Parse a prompt and rate its text: criterion, scale, features of the texts, a distribution."""
+"""Parse a prompt and rate its text: criterion, scale, features of the texts, a distribution.
+Ratings can be biased by a planted defect (`--leaning`).
+"""
 
 import hashlib
 import math
@@ -26,7 +28,7 @@ _FAMILY = re.compile(r"\b(?:gpt|claude|gemini|llama|qwen|mistral|stand-in)", re.
 _SPEAKS = re.compile(r"\bhighest (?:rating|score)\b", re.I)
 LEANINGS = ("", "position", "length", "family", "instruction", "strict", "squeezed", "noisy")
 _LEAN = 0.15
-_MOST_WORDS = 120
+_LONG_OUTPUT_WORDS = 120
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 # Names of criteria can be in any language with any punctuation; without a bullet they are words.
 _FORM = re.compile(
@@ -71,32 +73,6 @@ _MIXES: dict[str, tuple[tuple[Callable[..., float], float], ...]] = {
     "understandability": ((features.well_formed, 1.0),),
 }
 _ABOUT_SOURCE = {features.support, features.coverage}
-
-
-def leaned(share: float, leaning: str, *, output: str, output_first: bool, luck: float) -> float:
-    """Return the quality as seen by a judge with a defect.
-
-    Args:
-        share: the quality, from 0 to 1.
-        leaning: of `LEANINGS`, empty for none.
-        output_first: whether the prompt shows the output before its source.
-        luck: a new random draw each time; from -1 to 1.
-    """
-    if leaning == "length":
-        share += 2 * _LEAN * min(1.0, len(output.split()) / _MOST_WORDS)
-    elif leaning == "squeezed":
-        share = 0.5 + 0.3 * (share - 0.5)
-    elif leaning == "noisy":
-        share += 3 * _LEAN * luck
-    elif leaning == "strict":
-        share -= _LEAN
-    elif (
-        (leaning == "position" and output_first)
-        or (leaning == "family" and _FAMILY.search(output))
-        or (leaning == "instruction" and _SPEAKS.search(output))
-    ):
-        share += _LEAN
-    return min(1.0, max(0.0, share))
 
 
 @dataclass(frozen=True)
@@ -276,6 +252,32 @@ def distribution(
     }
     total = sum(weights.values())
     return {point: 0.98 * weight / total for point, weight in weights.items()}
+
+
+def leaned(share: float, leaning: str, *, output: str, output_first: bool, luck: float) -> float:
+    """Return the quality as seen by a judge with a defect.
+
+    Args:
+        share: the quality, from 0 to 1.
+        leaning: of `LEANINGS`, empty for none.
+        output_first: whether the prompt shows the output before its source.
+        luck: a new random draw each time; from -1 to 1.
+    """
+    if leaning == "length":
+        share += 2 * _LEAN * min(1.0, len(output.split()) / _LONG_OUTPUT_WORDS)
+    elif leaning == "squeezed":
+        share = 0.5 + 0.3 * (share - 0.5)
+    elif leaning == "noisy":
+        share += 3 * _LEAN * luck
+    elif leaning == "strict":
+        share -= _LEAN
+    elif (
+        (leaning == "position" and output_first)
+        or (leaning == "family" and _FAMILY.search(output))
+        or (leaning == "instruction" and _SPEAKS.search(output))
+    ):
+        share += _LEAN
+    return min(1.0, max(0.0, share))
 
 
 def steps_for(prompt: str) -> str:

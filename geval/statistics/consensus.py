@@ -1,5 +1,5 @@
-"""A single value per output from the ratings of several people, and Dawid and Skene's model: the
-likely class of each output, given how each annotator confuses classes.
+"""A single value per output from the ratings of several people, one of them by Dawid and Skene's
+model.
 
 Dawid and Skene (1979), "Maximum likelihood estimation of observer error-rates using the EM
 algorithm": outputs have classes of unknown frequency; each annotator has a table of how often they
@@ -38,40 +38,6 @@ STABLE = 4
 NO_RATINGS = "no ratings of single people are known, only means"
 
 
-def dawid_skene(labels: Labels, begin: FloatArray, *, smoothing: float = SMOOTHING) -> Fit:
-    """Fit the model; return posterior classes and competences.
-
-    Args:
-        begin: shape (items, classes), initial probabilities of classes.
-        smoothing: how many ratings are added to each cell.
-    """
-    posterior = begin
-    for _ in range(MOST_ROUNDS):
-        common, table = _maximized(labels, posterior, smoothing)
-        with np.errstate(divide="ignore"):
-            logs = np.log(table).reshape(-1, labels.classes)[labels.cell]
-            renewed = normalized(np.log(common) + labels.over_items(logs))
-        change = np.abs(renewed - posterior).max()
-        posterior = renewed
-        if change < CHANGE:
-            break
-    common, table = _maximized(labels, posterior, smoothing)
-    right = np.diagonal(table, axis1=1, axis2=2)
-    return Fit(posterior, right @ common)
-
-
-def _maximized(
-    labels: Labels, posterior: FloatArray, smoothing: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the frequency of each class, shape (classes,), and the probability with which each
-    rater gives each code to each class, shape (raters, codes, classes)."""
-    common = posterior.sum(axis=0) + smoothing
-    given = labels.counts(posterior) + smoothing
-    total = given.sum(axis=1, keepdims=True)
-    table = np.divide(given, total, out=np.zeros_like(given), where=total > 0)
-    return common / common.sum(), table
-
-
 @dataclass(frozen=True, eq=False)
 class Consensus:
     """`values` has shape (outputs,), NaN for an output that has none; `reason` says why no output
@@ -108,3 +74,37 @@ def _medians(ratings: Ratings) -> FloatArray:
     for block in ratings.blocks:
         medians[block.groups] = np.median(ratings.value[block.members], axis=1)
     return medians
+
+
+def dawid_skene(labels: Labels, begin: FloatArray, *, smoothing: float = SMOOTHING) -> Fit:
+    """Fit Dawid and Skene's model; return posterior classes and competences.
+
+    Args:
+        begin: shape (items, classes), initial probabilities of classes.
+        smoothing: how many ratings are added to each cell.
+    """
+    posterior = begin
+    for _ in range(MOST_ROUNDS):
+        common, table = _maximized(labels, posterior, smoothing)
+        with np.errstate(divide="ignore"):
+            logs = np.log(table).reshape(-1, labels.classes)[labels.cell]
+            renewed = normalized(np.log(common) + labels.over_items(logs))
+        change = np.abs(renewed - posterior).max()
+        posterior = renewed
+        if change < CHANGE:
+            break
+    common, table = _maximized(labels, posterior, smoothing)
+    right = np.diagonal(table, axis1=1, axis2=2)
+    return Fit(posterior, right @ common)
+
+
+def _maximized(
+    labels: Labels, posterior: FloatArray, smoothing: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the frequency of each class, shape (classes,), and the probability with which each
+    rater gives each code to each class, shape (raters, codes, classes)."""
+    common = posterior.sum(axis=0) + smoothing
+    given = labels.counts(posterior) + smoothing
+    total = given.sum(axis=1, keepdims=True)
+    table = np.divide(given, total, out=np.zeros_like(given), where=total > 0)
+    return common / common.sum(), table

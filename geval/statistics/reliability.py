@@ -179,6 +179,7 @@ def gwet(
 def _coefficient(
     outputs: Outputs, ratings: Ratings, documents: LeftOut, credit: Credit
 ) -> ChanceCorrected:
+    """Return AC1 (identity) or AC2 (quadratic)."""
     values = np.unique(ratings.value)
     twice = ratings.count > 1
     if not twice.any():

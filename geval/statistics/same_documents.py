@@ -5,6 +5,8 @@ A document counts if people rank anything in it: their mean varies over the outp
 scored. A judge that ties all these outputs ranks nothing there, and counts as 0. Published tables
 leave such documents out, separately for each judge (see `correlation`); in such a comparison, a
 judge that ties all outputs of the documents that are hard for it wrongly looks better.
+
+On single outputs, `who_agrees` says which of two judges agrees with people.
 """
 
 from collections.abc import Sequence

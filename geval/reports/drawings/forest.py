@@ -1,11 +1,11 @@
-"""The forest plot: one rater, judges and null judges, each with its 95 % interval; and positions of
-dots, intervals and bands in any drawing, from values to percents of its width.
+"""The forest plot: one rater, judges and null judges, each with its 95 % interval; and the axis
+that all drawings of a page share, from values to percents of its width.
 
 Positions are percents and texts pixels, so that a drawing fits phones, desktops and paper.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from geval.reports.drawings.numbers import CriterionNumbers, ForestLine, JudgeNumbers
@@ -41,7 +41,7 @@ NAMES = 0.38
 WITH_COUNTS = 500.0
 COUNTS = 46.0
 # The width of an axis label, and the distance between labels.
-LABEL, STEPS = 26.0, (0.2, 0.5, 1.0)
+LABEL, LABEL_STEPS = 26.0, (0.2, 0.5, 1.0)
 ROLES = {"rater": PEOPLE, "judge": JUDGE, "baseline": "other", "null": "axis"}
 
 
@@ -71,10 +71,10 @@ class Axis:
 
     def at(self, value: float) -> str:
         """Return a value's position; values outside are placed at the end."""
-        return _percent(self._share(value))
+        return _percent(self.share(value))
 
     def span(self, low: float, high: float) -> AxisSpan:
-        begin, end = self._share(low), self._share(high)
+        begin, end = self.share(low), self.share(high)
         return AxisSpan(_percent(begin), _percent(end), _percent(max(0.0, end - begin)))
 
     def values_at(self, step: float) -> tuple[float, ...]:
@@ -86,7 +86,8 @@ class Axis:
     def ticks(self) -> tuple[Tick, ...]:
         return ticks_at(self, self.values_at(STEP))
 
-    def _share(self, value: float) -> float:
+    def share(self, value: float) -> float:
+        """Return a value's position from 0 to 1; values outside are placed at the end."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
@@ -110,7 +111,12 @@ def round_numbers(values: Iterable[float]) -> list[float]:
 
 def ticks_at(axis: Axis, values: Iterable[float]) -> tuple[Tick, ...]:
     """Return grid lines at some values."""
-    return tuple(Tick(axis.at(value), f"{value:g}".replace("-", "−")) for value in values)
+    return tuple(Tick(axis.at(value), tick_label(value)) for value in values)
+
+
+def tick_label(value: float) -> str:
+    """Format a round number on an axis."""
+    return f"{value:g}".replace("-", "−")
 
 
 def _percent(share: float) -> str:
@@ -176,10 +182,9 @@ def forest_plot(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
     bottom = HEAD + sum(_height(name) for _, name in rows)
 
     def x(value: float) -> float:
-        share = (value - axis.low) / (axis.high - axis.low)
-        return left + (right - left) * min(1.0, max(0.0, share))
+        return left + (right - left) * axis.share(value)
 
-    shapes: list[Shape] = [*_ground(numbers, axis, x(axis.low), x(axis.high), bottom)]
+    shapes: list[Shape] = [*_ground(numbers, axis, x, bottom)]
     shapes.append(Words(0, 10, numbers.measure, "quiet"))
     shapes.append(Words(right + GAP, HEAD - 8, "[95 % interval]", "quiet", size=TEXT - 1.5))
     if counts:
@@ -225,11 +230,8 @@ def forest_plot(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
 
 
 def _ground(
-    numbers: CriterionNumbers, axis: Axis, left: float, right: float, bottom: float
+    numbers: CriterionNumbers, axis: Axis, x: Callable[[float], float], bottom: float
 ) -> Iterable[Shape]:
-    def x(value: float) -> float:
-        return left + (right - left) * (value - axis.low) / (axis.high - axis.low)
-
     rater = next((line for line in numbers.forest if line.kind == "rater"), None)
     if rater and rater.value is not None and numbers.bar is not None:
         end = rater.value if rater.high is None else rater.high
@@ -237,11 +239,10 @@ def _ground(
         high = bottom - HEAD
         yield Box(x(begin), HEAD, x(min(end, axis.high)) - x(begin), high, "ink", 0.08)
     room = (x(axis.high) - x(axis.low)) / (LABEL * (axis.high - axis.low))
-    step = next((step for step in STEPS if step * room >= 1), STEPS[-1])
+    step = next((step for step in LABEL_STEPS if step * room >= 1), LABEL_STEPS[-1])
     for tick in axis.values_at(step):
         yield Line(x(tick), HEAD, x(tick), bottom + 3, "grid")
-        label = f"{tick:g}".replace("-", "−")
-        yield Words(x(tick), bottom + 15, label, "quiet", "middle", size=TEXT - 1)
+        yield Words(x(tick), bottom + 15, tick_label(tick), "quiet", "middle", size=TEXT - 1)
     if rater and rater.value is not None:
         yield Line(x(rater.value), HEAD, x(rater.value), bottom, "ink", dashed=True)
         if numbers.bar is not None:

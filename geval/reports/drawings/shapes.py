@@ -1,5 +1,5 @@
-"""The elements of a figure: lines, marks, boxes and texts, with positions from the top left, and
-the widths of texts. Pure.
+"""The elements of a figure: lines, marks, boxes and texts, with positions from the top left; and
+how wide texts are, and where they are broken. Pure.
 
 A unit is a quarter of a millimetre in print. Colours are named by their role: one ink and its
 greys, and one colour for judges; pages use the theme's values, downloads those for paper.
@@ -43,73 +43,6 @@ WIDTHS_MM = (85, 174)
 WIDTH = WIDTHS_MM[0] * float(UNITS_PER_MM)
 # Judges are drawn in the colour, people and everything else in ink.
 JUDGE, PEOPLE = "llm", "ink"
-
-
-def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
-    """Return the width of a line of text, in the unit of `size`; for non-Latin scripts an upper
-    bound."""
-    widths = _BOLD if is_bold else _ASCII
-    has_fallback = any(ord(letter) >= _BEYOND and letter not in _SIGNS for letter in text)
-    wider = _FALLBACK if has_fallback else 1.0
-    return sum(_advance(letter, widths, wider) for letter in text) * size / 1000
-
-
-def is_measured(text: str) -> bool:
-    """Return whether the width of a text is known exactly."""
-    return all(letter in _SIGNS or " " <= letter <= "~" for letter in text)
-
-
-def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> str:
-    """Shorten a name in the middle to fit."""
-    if width_of(text, size, is_bold=is_bold) <= width:
-        return text
-    for kept in range(len(text) - 1, 0, -1):
-        end = kept // 3
-        short = f"{text[: kept - end]}…{text[len(text) - end :]}"
-        if width_of(short, size, is_bold=is_bold) <= width:
-            return short
-    return "…"
-
-
-def wrapped(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> list[str]:
-    """Wrap a text into lines that fit, without omitting anything."""
-    lines, line = [], ""
-    for piece in _pieces(text):
-        if line and width_of((line + piece).rstrip(), size, is_bold=is_bold) > width:
-            lines.append(line.rstrip())
-            line = ""
-        line += piece
-        while len(line) > 1 and width_of(line.rstrip(), size, is_bold=is_bold) > width:
-            most = next(
-                count
-                for count in range(len(line) - 1, 0, -1)
-                if count == 1 or width_of(line[:count], size, is_bold=is_bold) <= width
-            )
-            lines.append(line[:most])
-            line = line[most:]
-    return [*lines, line.rstrip()] if line.strip() or not lines else lines
-
-
-def _pieces(text: str) -> Iterable[str]:
-    begin = 0
-    for index, letter in enumerate(text):
-        if letter in _BREAKS:
-            yield text[begin : index + 1]
-            begin = index + 1
-    yield text[begin:]
-
-
-def _advance(letter: str, widths: tuple[int, ...], wider: float) -> float:
-    index = ord(letter) - 32
-    if 0 <= index < len(widths):
-        return widths[index] * wider
-    if letter in _SIGNS:
-        return _SIGNS[letter]
-    if unicodedata.combining(letter):
-        return 0
-    if unicodedata.east_asian_width(letter) in "WF":
-        return _IDEOGRAPH
-    return _CAPITAL if letter.isupper() else _OTHER
 
 
 @dataclass(frozen=True)
@@ -208,3 +141,70 @@ def ordinal(place: int) -> str:
     """Return an ordinal number: "1st", "2nd", "11th"."""
     teens = 10 <= place % 100 <= 20
     return f"{place}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(place % 10, 'th')}"
+
+
+def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
+    """Return the width of a line of text, in the unit of `size`; for non-Latin scripts an upper
+    bound."""
+    widths = _BOLD if is_bold else _ASCII
+    has_fallback = any(ord(letter) >= _BEYOND and letter not in _SIGNS for letter in text)
+    wider = _FALLBACK if has_fallback else 1.0
+    return sum(_advance(letter, widths, wider) for letter in text) * size / 1000
+
+
+def is_measured(text: str) -> bool:
+    """Return whether the width of a text is known exactly."""
+    return all(letter in _SIGNS or " " <= letter <= "~" for letter in text)
+
+
+def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> str:
+    """Shorten a name in the middle to fit."""
+    if width_of(text, size, is_bold=is_bold) <= width:
+        return text
+    for kept in range(len(text) - 1, 0, -1):
+        end = kept // 3
+        short = f"{text[: kept - end]}…{text[len(text) - end :]}"
+        if width_of(short, size, is_bold=is_bold) <= width:
+            return short
+    return "…"
+
+
+def wrapped(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> list[str]:
+    """Wrap a text into lines that fit, without omitting anything."""
+    lines, line = [], ""
+    for piece in _pieces(text):
+        if line and width_of((line + piece).rstrip(), size, is_bold=is_bold) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+        while len(line) > 1 and width_of(line.rstrip(), size, is_bold=is_bold) > width:
+            most = next(
+                count
+                for count in range(len(line) - 1, 0, -1)
+                if count == 1 or width_of(line[:count], size, is_bold=is_bold) <= width
+            )
+            lines.append(line[:most])
+            line = line[most:]
+    return [*lines, line.rstrip()] if line.strip() or not lines else lines
+
+
+def _pieces(text: str) -> Iterable[str]:
+    begin = 0
+    for index, letter in enumerate(text):
+        if letter in _BREAKS:
+            yield text[begin : index + 1]
+            begin = index + 1
+    yield text[begin:]
+
+
+def _advance(letter: str, widths: tuple[int, ...], wider: float) -> float:
+    index = ord(letter) - 32
+    if 0 <= index < len(widths):
+        return widths[index] * wider
+    if letter in _SIGNS:
+        return _SIGNS[letter]
+    if unicodedata.combining(letter):
+        return 0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return _IDEOGRAPH
+    return _CAPITAL if letter.isupper() else _OTHER

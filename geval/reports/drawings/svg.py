@@ -44,15 +44,15 @@ READ_OUT_LINES, READ_OUT_STEP, READ_OUT_SIZE = 2, 12.0, TEXT - 1.5
 READ_OUT_HELP = "Point at a mark, or go to it with Tab, for its numbers."
 # Journals ask for 300 in photos and more in drawings with lines and text.
 DPI = 600
-METRE = 1 / 0.0254  # in inches
+INCHES_A_METRE = 1 / 0.0254
 # A page with the drawing's size. Texts are passed as values, so that none is interpreted as Typst
 # code; without a date the same drawing gives the same bytes.
-PAGE = b"""
+TYPST_PAGE = b"""
 #set document(title: sys.inputs.title, description: sys.inputs.caption, date: none)
 #set page(width: auto, height: auto, margin: 0pt, fill: white)
 #image(bytes(sys.inputs.svg), format: "svg", alt: sys.inputs.caption)
 """
-MISSING = (
+PICTURES_MISSING = (
     "PNG and PDF need Typst, which is not installed on this site. Download the SVG, or ask the"
     " site's administrator to run: pip install 'geval-site[figures]'"
 )
@@ -192,12 +192,14 @@ def as_picture(drawing: Drawing, ending: Literal["png", "pdf"]) -> bytes:
         PicturesMissingError: the extra is not installed.
     """
     if not can_draw_pictures():
-        raise PicturesMissingError(MISSING)
+        raise PicturesMissingError(PICTURES_MISSING)
     import typst
 
     inputs = {"svg": as_file(drawing), "title": drawing.title, "caption": drawing.caption}
-    content = typst.compile(PAGE, format=ending, sys_inputs=inputs, font_paths=_fonts(), ppi=DPI)
-    return _described(content, drawing) if ending == "png" else content
+    content = typst.compile(
+        TYPST_PAGE, format=ending, sys_inputs=inputs, font_paths=_fonts(), ppi=DPI
+    )
+    return _described_png(content, drawing) if ending == "png" else content
 
 
 @cache
@@ -209,14 +211,14 @@ def _fonts() -> Any:
     return typst.Fonts(font_paths=[Path(fontpkg_arimo.ROOT) / "files"])
 
 
-def _described(png: bytes, drawing: Drawing) -> bytes:
+def _described_png(png: bytes, drawing: Drawing) -> bytes:
     """Add resolution, title and caption to a PNG, which Typst omits."""
-    dots = round(DPI * METRE).to_bytes(4, "big")
+    dots = round(DPI * INCHES_A_METRE).to_bytes(4, "big")
     texts = {"Title": drawing.title, "Description": drawing.caption, "Software": "geval_site"}
     chunks = [
-        _chunk(b"pHYs", dots + dots + b"\x01"),
+        _png_chunk(b"pHYs", dots + dots + b"\x01"),
         *(
-            _chunk(b"iTXt", name.encode() + b"\0\0\0\0\0" + text.encode())
+            _png_chunk(b"iTXt", name.encode() + b"\0\0\0\0\0" + text.encode())
             for name, text in texts.items()
         ),
     ]
@@ -225,7 +227,7 @@ def _described(png: bytes, drawing: Drawing) -> bytes:
     return b"".join((png[:start], *chunks, png[start:]))
 
 
-def _chunk(kind: bytes, content: bytes) -> bytes:
+def _png_chunk(kind: bytes, content: bytes) -> bytes:
     return (
         len(content).to_bytes(4, "big")
         + kind
