@@ -145,6 +145,29 @@ def _others(rows: Rows) -> Rows:
     }
 
 
+def _certificate() -> dict[str, Any]:
+    """A certificate like that of another site, for one without the app that makes them."""
+    digest = f"sha256:{'0' * 64}"
+    counted = {"digest": digest, "count": 1}
+    requirement = {
+        "requirement": "documents>=1", "outcome": "met", "value": 12.0, "reason": "",
+        "more_documents": None, "more_ratings": None,
+    }  # fmt: skip
+    bound_to = {
+        "prompt": digest, "steps": None, "settings": digest, "model": "m", "answered_by": ["m"],
+        "texts": counted, "ratings": counted, "scores": counted, "software": "geval_site 1.0.0",
+    }  # fmt: skip
+    content = {
+        "format": "geval-certificate/1", "project": "Small", "judge": "Judy",
+        "criterion": "helpfulness", "outcome": "met", "epsilon": 0.2, "made_at": WHEN,
+        "requirements": [requirement], "bound_to": bound_to, "public_key": "k", "signature": "s",
+    }  # fmt: skip
+    return {
+        "judge": "Judy", "version": 1, "criterion": "helpfulness", "outcome": "met",
+        "content": content, "made_at": WHEN,
+    }  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Edit:
     """A value put into the first record of a file, at a path of names and places."""
@@ -175,6 +198,7 @@ def rows_of(project: Project) -> Rows:
     for name, records in rows.items():
         rows[name] = [row for row in records if row.get("doc_id") in kept]
     rows |= _others(rows)
+    rows["certificates"] = rows["certificates"] or [_certificate()]
     rows["items"][0]["reply"] = 1
     rows["studies"][0]["kind"] = StudyKind.PROBES.value
     rows["candidates"][0]["training"] = {
