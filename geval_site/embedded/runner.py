@@ -37,13 +37,13 @@ def system_account(name: str) -> pwd.struct_passwd:
         try:
             return pwd.getpwnam(name)
         except KeyError:
-            _make(name)
+            _make_account(name)
             return pwd.getpwnam(name)
     finally:
         os.close(folder)
 
 
-def _make(name: str) -> None:
+def _make_account(name: str) -> None:
     try:
         subprocess.run(
             ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell",

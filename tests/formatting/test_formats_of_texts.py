@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, language_of, looks_like
-from geval.texts.formatting.showing import DEEPEST, MOST_CELLS, MOST_LETTERS, indented, shown
+from geval.texts.formatting.showing import (
+    DEEPEST_JSON,
+    MOST_CELLS,
+    MOST_LETTERS,
+    indented_json,
+    shown,
+)
 
 VALUES = st.recursive(
     st.none()
@@ -56,13 +62,13 @@ def test_code_and_source_keep_every_character(text: str, language: str) -> None:
 def test_indented_json_is_the_same_json(value: object) -> None:
     text = json.dumps(value)
 
-    assert json.loads(indented(text)) == json.loads(text)
+    assert json.loads(indented_json(text)) == json.loads(text)
 
 
 def test_json_is_indented_with_its_values_as_they_were_written() -> None:
     text = '{"a":1.50,"a":[ ],"b":[1e5,{"c":"\\u0041, [x]"}]}'
 
-    assert indented(text).split("\n") == [
+    assert indented_json(text).split("\n") == [
         "{",
         '  "a": 1.50,',
         '  "a": [],',
@@ -92,7 +98,7 @@ def test_rows_of_a_file_are_a_table(text: str, delimited: str) -> None:
 REFUSED = {
     "no JSON": ("{'a': 1}", TextFormat.JSON, "It cannot be read as JSON: Expecting property name"),
     "not a number": ("[NaN]", TextFormat.JSON, "NaN is not a value of JSON"),
-    "deep JSON": ("[" * 9_000 + "]" * 9_000, TextFormat.JSON, f"more than {DEEPEST} deep"),
+    "deep JSON": ("[" * 9_000 + "]" * 9_000, TextFormat.JSON, f"more than {DEEPEST_JSON} deep"),
     "wide JSON": ("[" * 20 + "1," * 2_000 + "1" + "]" * 20, TextFormat.JSON, "characters"),
     "one column": ("a\nb", TextFormat.TABLE, "its first line has one column"),
     "rows of different lengths": ("a,b\n1", TextFormat.TABLE, "row 2 has 1 cells, the first has 2"),

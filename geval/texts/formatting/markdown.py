@@ -16,9 +16,9 @@ from pygments.token import STANDARD_TYPES
 
 # How many characters can be highlighted in a fifth of a second, in the worst case. Lexers of the
 # first few take quadratic time; that of JSON is written by hand.
-LONGEST = 20_000
-_OTHERWISE = {"html": 4_000, "typescript": 4_000, "ts": 4_000, "xml": 4_000, "json": 60_000}
-_LANGUAGES = set(_OTHERWISE) | {
+LONGEST_COLOURED = 20_000
+_LONGEST_OF = {"html": 4_000, "typescript": 4_000, "ts": 4_000, "xml": 4_000, "json": 60_000}
+_LANGUAGES = set(_LONGEST_OF) | {
     "bash", "c", "cpp", "css", "diff", "go", "javascript", "js", "python", "py", "rust", "sh",
     "sql", "toml",
 }  # fmt: skip
@@ -55,15 +55,15 @@ _MARKUP_IN_TEXT = re.compile(r"\\(text|mbox|operatorname)\w{0,20}\s{0,20}\{[^}]{
 _HEADINGS = {f"h{level}": f"h{min(6, level + 2)}" for level in range(1, 7)}
 
 
-def longest(language: str) -> int:
+def longest_coloured(language: str) -> int:
     """Return how many characters of code in a language can be highlighted."""
-    return _OTHERWISE.get(language, LONGEST)
+    return _LONGEST_OF.get(language, LONGEST_COLOURED)
 
 
 def coloured(code: str, language: str) -> str:
     """Return HTML of highlighted code; "" if the language is unknown or the code too long."""
     name = language.lower()
-    if name not in _LANGUAGES or len(code) > longest(name):
+    if name not in _LANGUAGES or len(code) > longest_coloured(name):
         return ""
     # By default lexers strip line breaks at the ends; the formatter ends the last line.
     lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
@@ -96,7 +96,7 @@ def _without_other_hosts(_tag: str, name: str, value: str) -> str | None:
     return None if name == "href" and _NAMES_A_HOST.match(value) else value
 
 
-def as_text(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape a text for HTML."""
     return str(nh3.clean_text(text))
 
@@ -112,11 +112,11 @@ def _formula(latex: str, options: dict[str, Any]) -> str:
     written = f"{'$$' if block else '$'}{latex}{'$$' if block else '$'}"
     is_deep = latex.count("{") > DEEPEST_FORMULA
     if len(latex) > LONGEST_FORMULA or is_deep or _MARKUP_IN_TEXT.search(latex):
-        return as_text(written)
+        return escaped(written)
     try:
         return str(convert(latex.strip(), display="block" if block else "inline"))
     except Exception:  # any error of its parser
-        return as_text(written)
+        return escaped(written)
 
 
 def _markdown() -> MarkdownIt:

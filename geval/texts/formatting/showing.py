@@ -9,61 +9,23 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, looks_like
-from geval.texts.formatting.markdown import as_text, cleaned, coloured, longest, output_as_html
+from geval.texts.formatting.markdown import (
+    cleaned,
+    coloured,
+    escaped,
+    longest_coloured,
+    output_as_html,
+)
 
 # Deeper lines would begin beyond the right edge of a page.
-DEEPEST = 40
-_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
+DEEPEST_JSON = 40
+_JSON_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 # Pages show several outputs, and browsers lay out large tables slowly.
 MOST_CELLS = 3_000
 _DELIMITERS = "\t;,"
 # Longer texts are shown as they were written: input that is made to be slow, such as unclosed
 # brackets, takes quadratic time, and a page should not wait for a second.
 MOST_LETTERS = 20_000
-
-
-class NotJsonError(ValueError):
-    """The text is not JSON; the message says what is wrong with it."""
-
-
-def indented(text: str) -> str:
-    """Indent a JSON text. Only white space changes: numbers, repeated names and escaped characters
-    stay unchanged.
-
-    Raises:
-        NotJsonError: it is not JSON, or nested too deeply to be read on a page.
-    """
-    _check(text)
-    lines: list[str] = [""]
-    depth = 0
-    before = ""
-    for piece in _PIECES.findall(text):
-        if piece in "]}" and before not in "[{":
-            depth -= 1
-            lines.append("  " * depth)
-        elif piece in "]}":
-            depth -= 1
-        elif before and before in "[{,":
-            lines.append("  " * depth)
-        lines[-1] += piece + (" " if piece == ":" else "")
-        depth += piece in "[{"
-        if depth > DEEPEST:
-            raise NotJsonError(f"nested more than {DEEPEST} deep")
-        before = piece
-    return "\n".join(lines)
-
-
-def _check(text: str) -> None:
-    try:
-        json.loads(text, parse_int=str, parse_float=str, parse_constant=_refused)
-    except RecursionError:
-        raise NotJsonError(f"nested more than {DEEPEST} deep") from None
-    except ValueError as error:
-        raise NotJsonError(str(error)) from None
-
-
-def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a value of JSON")
 
 
 @dataclass(frozen=True)
@@ -113,11 +75,13 @@ def _html(text: str, _format: FieldFormat) -> str:
 
 def _json(text: str, _format: FieldFormat) -> str:
     try:
-        lines = indented(text)
+        lines = indented_json(text)
     except NotJsonError as error:
         raise _AsWrittenError(f"It cannot be read as JSON: {error}.") from None
-    if len(lines) > longest("json"):
-        raise _AsWrittenError(f"Indented, it has more than {longest('json'):,} characters.")
+    if len(lines) > longest_coloured("json"):
+        raise _AsWrittenError(
+            f"Indented, it has more than {longest_coloured('json'):,} characters."
+        )
     return _block(lines, "json")
 
 
@@ -133,13 +97,15 @@ def _table(text: str, _format: FieldFormat) -> str:
 
 
 def _cells(tag: str, row: list[str]) -> str:
-    return "".join(f"<{tag}>{as_text(cell)}</{tag}>" for cell in row)
+    return "".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row)
 
 
 def _block(code: str, language: str) -> str:
-    if len(code) > longest(language):
-        raise _AsWrittenError(f"Code of more than {longest(language):,} characters has no colours.")
-    html = coloured(code, language) or as_text(code)
+    if len(code) > longest_coloured(language):
+        raise _AsWrittenError(
+            f"Code of more than {longest_coloured(language):,} characters has no colours."
+        )
+    html = coloured(code, language) or escaped(code)
     return cleaned(f"<pre><code>{html}</code></pre>")
 
 
@@ -179,3 +145,47 @@ def rows_of(text: str) -> list[list[str]]:
     if width * len(rows) > MOST_CELLS:
         raise NotTableError(f"it has more than {MOST_CELLS:,} cells")
     return rows
+
+
+class NotJsonError(ValueError):
+    """The text is not JSON; the message says what is wrong with it."""
+
+
+def indented_json(text: str) -> str:
+    """Indent a JSON text. Only white space changes: numbers, repeated names and escaped characters
+    stay unchanged.
+
+    Raises:
+        NotJsonError: it is not JSON, or nested too deeply to be read on a page.
+    """
+    _check_json(text)
+    lines: list[str] = [""]
+    depth = 0
+    before = ""
+    for piece in _JSON_PIECES.findall(text):
+        if piece in "]}" and before not in "[{":
+            depth -= 1
+            lines.append("  " * depth)
+        elif piece in "]}":
+            depth -= 1
+        elif before and before in "[{,":
+            lines.append("  " * depth)
+        lines[-1] += piece + (" " if piece == ":" else "")
+        depth += piece in "[{"
+        if depth > DEEPEST_JSON:
+            raise NotJsonError(f"nested more than {DEEPEST_JSON} deep")
+        before = piece
+    return "\n".join(lines)
+
+
+def _check_json(text: str) -> None:
+    try:
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise NotJsonError(f"nested more than {DEEPEST_JSON} deep") from None
+    except ValueError as error:
+        raise NotJsonError(str(error)) from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a value of JSON")

@@ -18,7 +18,14 @@ from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.reports.costs import AgreementGap, JudgeCost, PricedJudge, compare_prices
+from geval.reports.costs import (
+    AgreementGap,
+    JudgeAnswers,
+    JudgeCost,
+    PricedJudge,
+    compare_prices,
+    cost_in_words,
+)
 from tests.made_up_files import files_of
 
 GAPS = [AgreementGap("coherence", 0.02, (-0.01, 0.05))]
@@ -27,6 +34,33 @@ GAPS = [AgreementGap("coherence", 0.02, (-0.01, 0.05))]
 def sentence(first: float | None, second: float | None, gaps: list[AgreementGap] = GAPS) -> str:
     low, high = {"reasoning_effort": "low"}, {"reasoning_effort": "high"}
     return compare_prices(PricedJudge("A", first, high), PricedJudge("B", second, low), gaps, "rho")
+
+
+@pytest.mark.parametrize(
+    ("cost", "answers", "parts"),
+    [
+        (
+            JudgeCost("A", 10, money=Decimal("1.5"), minutes=2.25),
+            JudgeAnswers(10, 2, 1, 0.5),
+            ["1,000 items cost 1.50", "2.2 minutes", "0.50 seconds", "2 of 10 items", "1 declined"],
+        ),
+        (JudgeCost("A", minutes=3.0), JudgeAnswers(4, 0, 0, None), ["no prices", "3.0 minutes"]),
+        (JudgeCost("A", why_not="x"), JudgeAnswers(0, 0, 0, None), ["no cost is known, because x"]),
+        (
+            JudgeCost("A", money=Decimal(2), why_not="x", minutes=1.0),
+            JudgeAnswers(4, 0, 0, None),
+            ["cost 2.00", "1.0 minutes"],
+        ),
+    ],
+)
+def test_a_cost_is_said_with_speed_and_missing_scores(
+    cost: JudgeCost, answers: JudgeAnswers, parts: list[str]
+) -> None:
+    words = cost_in_words(cost, answers)
+
+    assert words.startswith("A: ")
+    assert [part for part in parts if part not in words] == []
+    assert ("seconds" in words) == (answers.seconds is not None)
 
 
 def test_the_dearer_judge_is_said_with_what_it_gives() -> None:
