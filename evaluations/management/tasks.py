@@ -1,5 +1,5 @@
-"""Celery tasks: each takes an id, makes one call, and can run twice; and a worker's start, which
-needs a usable database. Queues: geval_site/queues.py.
+"""What a Celery worker does: tasks, each of which takes an id, makes one call, and can run twice
+(their queues: geval_site/queues.py); and its start, which needs a usable database.
 """
 
 from typing import Any

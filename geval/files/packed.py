@@ -1,4 +1,4 @@
-"""Limits on the unpacked size of plain, gzip and zip files, and their errors."""
+"""Limits on the unpacked size of plain, gzip and zip files, their errors, and the names of files."""
 
 import gzip
 import io
@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from geval.files.limits import file_limits
+from geval.texts.spelling import storable
 
 ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
+# The database stores 200 characters: this leaves room for a number in brackets.
+LONGEST_NAME = 190
 
 
 class PackedError(ValueError):
@@ -115,3 +118,18 @@ class CountedFile(io.FileIO):
 def stem_of(name: str) -> str:
     """Return a file's name without folders and extensions, as a default for missing names."""
     return name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]
+
+
+def name_among(name: str, taken: set[str]) -> str:
+    """Return a name that can be stored and that no other file has, as errors name files.
+
+    Args:
+        taken: the names of the other files, to which it is added.
+    """
+    name = storable(name)[:LONGEST_NAME]
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    taken.add(free)
+    return free

@@ -54,35 +54,6 @@ from geval.files.unused import WatchedRecord, holds_something
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 
 
-class SiblingRequests:
-    """Requests by their `custom_id`; files are read when the first result needs one."""
-
-    def __init__(self, files: Sequence[Path]) -> None:
-        self.files = files
-
-    def put_into(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Add the request that a result answers; any other record stays unchanged."""
-        if not is_result(record):
-            return record
-        name = record["custom_id"]
-        request = self._by_name.get(name) if isinstance(name, str) else None
-        return record if request is None else {**record, REQUEST: request}
-
-    @cached_property
-    def _by_name(self) -> dict[str, Mapping[str, Any]]:
-        by_name: dict[str, Mapping[str, Any]] = {}
-        for path in self.files:
-            with suppress(*UNREADABLE), open_packed(path) as raw:
-                records = records_of(raw, path.name, FileErrors(most=0))
-                if not isinstance(records, Objects):
-                    continue
-                for _, record in records.lines:
-                    if not is_request(record):
-                        break  # not a file of requests
-                    by_name[str(record["custom_id"])] = record
-        return by_name
-
-
 @dataclass(frozen=True)
 class InputFile:
     """A file to load, and its name in messages.
@@ -357,3 +328,32 @@ def _with_references(record: dict[str, Any], place: Place) -> dict[str, Any]:
         except orjson.JSONDecodeError as error:
             place.error("references", f"begins with [ but is not a JSON list ({error})")
     return record
+
+
+class SiblingRequests:
+    """Requests by their `custom_id`; files are read when the first result needs one."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = files
+
+    def put_into(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Add the request that a result answers; any other record stays unchanged."""
+        if not is_result(record):
+            return record
+        name = record["custom_id"]
+        request = self._by_name.get(name) if isinstance(name, str) else None
+        return record if request is None else {**record, REQUEST: request}
+
+    @cached_property
+    def _by_name(self) -> dict[str, Mapping[str, Any]]:
+        by_name: dict[str, Mapping[str, Any]] = {}
+        for path in self.files:
+            with suppress(*UNREADABLE), open_packed(path) as raw:
+                records = records_of(raw, path.name, FileErrors(most=0))
+                if not isinstance(records, Objects):
+                    continue
+                for _, record in records.lines:
+                    if not is_request(record):
+                        break  # not a file of requests
+                    by_name[str(record["custom_id"])] = record
+        return by_name

@@ -1,6 +1,6 @@
 """Files of one upload have different names that can be stored, as errors name files."""
 
-from evaluations.corpus.uploads.keeping import LONGEST_NAME, name_among
+from geval.files.packed import LONGEST_NAME, name_among
 
 
 def test_a_name_that_another_file_has_gets_a_number() -> None:

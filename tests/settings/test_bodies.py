@@ -13,7 +13,7 @@ from django.urls import resolve
 
 from evaluations.models import ApiToken, Project, Role
 from evaluations.models.tokens import new_token
-from evaluations.web.gate.refusals import FORGOTTEN_BYTES, UPLOADS
+from evaluations.web.gate.refusals import DISCARDED_BYTES, UPLOADS
 
 pytestmark = pytest.mark.django_db
 GIGABYTE = 2**30
@@ -50,7 +50,7 @@ def test_nobody_sends_a_gigabyte_where_nothing_is_uploaded(project: Project, pat
     answer, body = post(Client(), path, GIGABYTE)
 
     assert answer.status_code == 413
-    assert body.given <= FORGOTTEN_BYTES
+    assert body.given <= DISCARDED_BYTES
     said = answer.json()["detail"] if path.startswith("/api/") else answer.content.decode()
     assert "This address accepts at most 2.5 MB." in said
 
@@ -63,7 +63,7 @@ def test_who_may_not_upload_does_not_send_much_to_where_others_do(
 
     assert answer.status_code == 413
     assert "as a user who may upload" in answer.content.decode()
-    assert body.given <= FORGOTTEN_BYTES
+    assert body.given <= DISCARDED_BYTES
 
 
 @pytest.mark.parametrize("token", ["wrong", ""])
@@ -74,7 +74,7 @@ def test_the_api_takes_no_large_body_without_a_token(project: Project, token: st
 
     assert answer.status_code == 413
     assert answer["Content-Type"] == "application/problem+json"
-    assert body.given <= FORGOTTEN_BYTES
+    assert body.given <= DISCARDED_BYTES
 
 
 def test_an_upload_may_be_larger_than_a_form_and_not_larger_than_its_limit(

@@ -20,16 +20,13 @@ from django.utils import timezone
 from evaluations.corpus.recognised import known_names, remember_columns
 from evaluations.models import Project, Upload, UploadFile, UploadPart
 from geval.files.mapping import problems_of
-from geval.files.packed import Counter
+from geval.files.packed import Counter, name_among
 from geval.files.readers import InputFile
 from geval.files.recognised import input_file, recognise_file
 from geval.files.refused import without
-from geval.texts.spelling import storable
 
 # PostgreSQL and its client hold a whole value in memory.
 PART_BYTES = 2**20
-# The database stores 200 characters: this leaves room for a number in brackets.
-LONGEST_NAME = 190
 # No load takes as long: a temporary file that is older is of a process that was killed.
 LEFTOVER_SECONDS = 24 * 3600
 # How often progress is written: far below `SILENT_SECONDS`, after which the worker counts as dead.
@@ -64,21 +61,6 @@ def keep_upload(
         )
         _keep_parts(file, chosen.path)
     return upload
-
-
-def name_among(name: str, taken: set[str]) -> str:
-    """Return a name that can be stored and that no other file has, as errors name files.
-
-    Args:
-        taken: the names of the other files, to which it is added.
-    """
-    name = storable(name)[:LONGEST_NAME]
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    taken.add(free)
-    return free
 
 
 def _keep_parts(file: UploadFile, path: Path) -> None:
