@@ -1,4 +1,4 @@
-"""Limits on the unpacked size of plain, gzip and zip files, their errors, and the names of files."""
+"""Limits on the unpacked size of plain, gzip and zip files, their errors, and names of files."""
 
 import gzip
 import io
