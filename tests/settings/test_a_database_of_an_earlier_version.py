@@ -11,12 +11,10 @@ method, when scores were rounded as means are, which moved last digits, and when
 best constant was stated beside those of maps: all else stayed the same.
 """
 
-import gzip
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -24,16 +22,9 @@ import pytest
 from django.db import connection
 
 from tests.conftest import CHECKOUT
-
-DATA = Path(__file__).resolve().parents[1] / "data"
-FIRST = "before_the_house_was_ordered"
-VERSIONS = sorted(path.name.removesuffix(".sql.gz") for path in DATA.glob("*.sql.gz"))
+from tests.earlier_sites import FIRST, VERSIONS, database_of, report_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.processes]
-
-
-def unpacked(version: str, kind: str) -> str:
-    return gzip.decompress((DATA / f"{version}.{kind}.gz").read_bytes()).decode()
 
 
 @pytest.fixture(params=VERSIONS)
@@ -52,7 +43,7 @@ def earlier(database_url: str, version: str) -> Iterator[str]:
         server.execute(f'CREATE DATABASE "{name}"')
         try:
             with psycopg.connect(address, autocommit=True) as database:
-                database.execute(unpacked(version, "sql"))
+                database.execute(database_of(version))
             yield address
         finally:
             server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
@@ -75,7 +66,7 @@ def manage(address: str, *arguments: str) -> str:
 def test_it_migrates_and_gives_the_same_report(earlier: str, version: str) -> None:
     manage(earlier, "migrate", "--verbosity", "0")
 
-    assert manage(earlier, "report", "demo", "--format", "json") == unpacked(version, "report.json")
+    assert manage(earlier, "report", "demo", "--format", "json") == report_of(version)
     if version == FIRST:
         check_the_first(earlier)
 

@@ -1,7 +1,6 @@
 """Backups of whole sites, as processes: killed with `kill -9` in the middle, made during a run, of
 an earlier version, and on a server that is not the embedded one."""
 
-import gzip
 import os
 import pwd
 import signal
@@ -19,13 +18,12 @@ from geval.files.backups.container import verify
 from geval.files.backups.errors import BackupError
 from geval_site.embedded.runner import SYSTEM_USER, system_account
 from tests.conftest import CHECKOUT
+from tests.earlier_sites import FIRST, database_of, report_of
 from tests.processes import StandInProcess, free_port
 from tests.sites_of_their_own import temporary_folder
 from tests.slow.test_kills import ITEMS, Site, begin, expire_leases
 
 pytestmark = pytest.mark.processes
-DATA = Path(__file__).resolve().parents[1] / "data"
-EARLIER = "before_the_house_was_ordered"
 DEBIANS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 DOCUMENTS = 20_000
 # Enough for a dump and a restore to take seconds.
@@ -159,14 +157,13 @@ def test_a_backup_of_an_earlier_version_is_migrated(
 ) -> None:
     target = make_folder() / "b"
     with psycopg.connect(host=str(site.folder / "run"), user="geval", dbname="geval") as database:
-        database.execute(gzip.decompress((DATA / f"{EARLIER}.sql.gz").read_bytes()))  # type: ignore[arg-type]
+        database.execute(database_of(FIRST))
     site.manage("backup", str(target))
 
     said = site.manage("restore", str(target), "--replace", "--drop")
 
     assert "its tables are being migrated" in said
-    report = gzip.decompress((DATA / f"{EARLIER}.report.json.gz").read_bytes()).decode()
-    assert site.manage("report", "demo", "--format", "json") == report
+    assert site.manage("report", "demo", "--format", "json") == report_of(FIRST)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 The wheel has the programs of the version before, with which these tests make a site's data.
 """
 
-import gzip
 import os
 import signal
 import subprocess
@@ -22,11 +21,10 @@ from geval_site.embedded.programs import BROUGHT, ServerPrograms, current_progra
 from geval_site.embedded.server import EmbeddedServer
 from geval_site.embedded.upgrade import COMPLETE, WORK
 from tests.conftest import CHECKOUT, wait_until
+from tests.earlier_sites import FIRST, database_of, report_of
 
 pytestmark = pytest.mark.processes
 EARLIER = 16
-DATA = CHECKOUT / "tests" / "data"
-SITE = "before_the_house_was_ordered"
 COUNT = """
 from django.db import connection
 with connection.cursor() as cursor:
@@ -91,7 +89,7 @@ def test_a_site_of_an_earlier_version_is_moved_and_gives_the_same_report(
     earlier: EmbeddedServer, folder: Path
 ) -> None:
     with connected(earlier) as connection:
-        connection.execute(gzip.decompress((DATA / f"{SITE}.sql.gz").read_bytes()))
+        connection.execute(database_of(FIRST))
         connection.execute("CREATE DATABASE kept_by_a_restore")
     earlier.release()
 
@@ -103,7 +101,7 @@ def test_a_site_of_an_earlier_version_is_moved_and_gives_the_same_report(
     assert f"moved from PostgreSQL {EARLIER} to 18" in said
     assert f"kept in {kept}" in said
     assert "PostgreSQL" not in silent
-    assert report == gzip.decompress((DATA / f"{SITE}.report.json.gz").read_bytes()).decode()
+    assert report == report_of(FIRST)
     assert [major(kept), major(folder / "postgres")] == [str(EARLIER), "18"]
     assert str(kept) in examined
     assert not (folder / WORK).exists()

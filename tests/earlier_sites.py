@@ -1,0 +1,30 @@
+"""What tests keep of sites of earlier versions: databases, and the reports of their demo projects
+(`make release-data`)."""
+
+import gzip
+import re
+from pathlib import Path
+
+from django.apps import apps
+
+DATA = Path(__file__).resolve().parent / "data"
+# Of version 0.1.0, before its folders and names were put in order.
+FIRST = "before_the_house_was_ordered"
+VERSIONS = sorted(path.name.removesuffix(".sql.gz") for path in DATA.glob("*.sql.gz"))
+# The optional app adds to each judge whether a text can instruct it; here nobody asked.
+OF_ASSURANCE = re.compile(r'^ *"instructed": null,\n', re.M)
+
+
+def database_of(version: str) -> bytes:
+    """The statements that make the database."""
+    return _unpacked(f"{version}.sql.gz")
+
+
+def report_of(version: str) -> str:
+    """The report, as a site with these apps gives it."""
+    report = _unpacked(f"{version}.report.json.gz").decode()
+    return report if apps.is_installed("assurance") else OF_ASSURANCE.sub("", report)
+
+
+def _unpacked(name: str) -> bytes:
+    return gzip.decompress((DATA / name).read_bytes())
