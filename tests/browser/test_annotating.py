@@ -26,6 +26,7 @@ from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
+HIGHLIGHTED = "name => [...(CSS.highlights.get(name) ?? [])].map(range => range.toString())"
 
 
 @pytest.fixture
@@ -339,13 +340,12 @@ def test_search_and_shared_words_are_marked_and_guidelines_open(
     corpus.save()
     page = sign_in("ann")
     page.goto(task_address(campaign_for(ann, corpus)))
-    highlighted = "name => [...(CSS.highlights.get(name) ?? [])].map(range => range.toString())"
 
     press(page, "/")
     page.keyboard.type("storm")
-    found = page.evaluate(highlighted, "found")
+    found = page.evaluate(HIGHLIGHTED, "found")
     press(page, "Escape", ".")
-    shared = page.evaluate(highlighted, "shared")
+    shared = page.evaluate(HIGHLIGHTED, "shared")
     press(page, "g")
 
     assert found == ["storm"]
@@ -355,6 +355,30 @@ def test_search_and_shared_words_are_marked_and_guidelines_open(
         "<script>alert(1)</script>"
     )
     expect(page.locator("#guidelines strong")).to_have_text("source")
+
+
+def test_what_is_done_while_kept_items_are_read_stays(
+    ann: User, corpus: Project, sign_in: Callable[[str], Page]
+) -> None:
+    page = sign_in("ann")
+    page.add_init_script("""
+        const has = caches.has.bind(caches);
+        window.kept = {};
+        caches.has = async name => {
+            await new Promise(resolve => { window.kept.answer = resolve; });
+            return has(name);
+        };
+    """)
+    page.goto(task_address(campaign_for(ann, corpus)))
+
+    press(page, "4", "/")
+    page.keyboard.type("storm")
+    page.wait_for_function("() => window.kept.answer")
+    with page.expect_request("**/*have=*"):
+        page.evaluate("() => window.kept.answer()")
+
+    assert page.evaluate(HIGHLIGHTED, "found") == ["storm"]
+    assert page.locator("[data-question]").first.locator("input:checked").input_value() == "4"
 
 
 def test_it_works_without_scripts(ann: User, corpus: Project, browser: Any, site: str) -> None:

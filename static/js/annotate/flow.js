@@ -348,9 +348,11 @@ async function retry() {
   else loadAhead();
 }
 
-// Called once, when all that listens to `task` is there.
-export async function start() {
+// Called once, when all that listens to `task` is there. The item begins before what was taken along is read: that takes
+// a moment, in which somebody may already answer or search, and beginning later would undo it.
+export async function start(resume) {
   begin(true);
+  await resume();
   const waiting = store.outbox(box());
   // A page that comes from this browser shows the item that was next when it was kept.
   if (root.hasAttribute("data-kept")) {

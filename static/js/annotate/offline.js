@@ -10,6 +10,7 @@ const drawer = document.querySelector("[data-along]");
 const name = nameOf(root.dataset.campaign, root.dataset.person);
 const files = new URL("../../", import.meta.url).href;
 let taking = null;
+let resuming = null;
 
 const part = (selector) => drawer.querySelector(selector);
 const isChosen = async () => Boolean(await globalThis.caches?.has(name));
@@ -53,8 +54,13 @@ async function leave() {
   part("[data-leave]").hidden = true;
 }
 
-// Called before the flow begins: what was taken along is at hand again.
-export async function resume() {
+// What was taken along is at hand again. A browser may refuse to keep anything, as in a private window.
+export function resume() {
+  resuming ??= resumeKept().catch(() => {});
+  return resuming;
+}
+
+async function resumeKept() {
   if (!drawer || !("serviceWorker" in navigator)) return;
   drawer.hidden = false;
   part("[data-take]").addEventListener("click", takeOnce);
@@ -69,6 +75,7 @@ export async function resume() {
 }
 
 document.addEventListener("task", async () => {
+  await resume(); // until then it is not known how many are at hand
   if (!drawer || !navigator.onLine || flow.countReady() >= LEAST) return;
   if (await isChosen().catch(() => false)) takeOnce();
 });
