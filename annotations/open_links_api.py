@@ -9,8 +9,8 @@ from django.urls import reverse
 from ninja import Field, Path, Query, Router
 
 from annotations.models import Campaign, OpenLink, Participant
+from annotations.open_links.links import COLUMNS, LINES, change_settings, lines_of
 from annotations.open_links.places import end_banned, remove_personal_data
-from annotations.open_links.settings import COLUMNS, LINES, change_settings, lines_of
 from annotations.results.payment import Payment, payment_file, payments
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import In, Page, page_of

@@ -8,7 +8,7 @@ from assurance.disagreements.numbers import PAGES as OF_DISAGREEMENTS
 from assurance.improving.work import neglected_searches, wake_for_search
 from assurance.instrument.asking import record_ended_parts, start_due_parts
 from assurance.instrument.sensitivity import instructed_judges, sensitivities
-from assurance.two_judges.parts import PAGES as OF_TWO_JUDGES
+from assurance.two_judges.pair_figures import PAGES as OF_TWO_JUDGES
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Judge
 from evaluations.models.row_by_row import for_each

@@ -42,9 +42,9 @@ def site_with_stand_in() -> Iterator[str]:
 
 def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     """Make a project in which the judge has this definition, search, and look at the best."""
-    from assurance.improving.cases import ground_of
     from assurance.improving.looking import look
     from assurance.improving.rewording import wording_of
+    from assurance.improving.search_data import ground_of
     from assurance.improving.trials import Trials, spent_on
     from assurance.improving.work import SearchLimits, request_search, work_on_search
     from evaluations.corpus.locks.locking import lock_documents

@@ -11,7 +11,6 @@ import numpy as np
 
 from benchmarks.improve import read, summeval
 from geval.statistics.arrays import Outputs
-from geval.statistics.clusters import mean_gap
 from geval.statistics.correlation import (
     coefficient_of,
     coefficients_by_document,
@@ -19,6 +18,7 @@ from geval.statistics.correlation import (
 )
 from geval.statistics.held_out_test import gain_in_distance
 from geval.statistics.jackknife import LeftOut
+from geval.statistics.large_gaps import mean_gap
 from geval.statistics.ppi import weighted_ppi_mean
 from geval.statistics.sampling import (
     active_probabilities,

@@ -4,7 +4,7 @@ from typing import Any
 
 from annotations.models import Campaign
 from evaluations.people.languages import own_words
-from geval.texts.formatting.markdown import as_html
+from geval.texts.formatting.safe_html import as_html
 
 
 def guidelines_of(campaign: Campaign) -> dict[str, Any]:

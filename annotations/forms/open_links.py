@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations.models import Campaign, OpenLink
 from annotations.open_links.arrival import LONGEST_ID
-from annotations.open_links.settings import COLUMNS, FIELD_CLASSES, LINES, change_settings, lines_of
+from annotations.open_links.links import COLUMNS, FIELD_CLASSES, LINES, change_settings, lines_of
 from evaluations.people.languages import own_name
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.texts.in_languages import name_in

@@ -24,6 +24,7 @@ from annotations.open_links.arrival import (
     participant_of,
     remember,
 )
+from annotations.open_links.links import outcome_of
 from annotations.open_links.places import (
     agree,
     end,
@@ -35,9 +36,8 @@ from annotations.open_links.places import (
     seat_of,
     take_place,
 )
-from annotations.open_links.settings import outcome_of
 from evaluations.people.languages import in_language, own_words
-from geval.texts.formatting.markdown import as_html
+from geval.texts.formatting.safe_html import as_html
 
 View = Callable[..., HttpResponse]
 

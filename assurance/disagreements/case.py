@@ -33,7 +33,7 @@ from geval.reports.gap_case import (
     other_judges,
     shares_of_points,
 )
-from geval.reports.gap_patterns import GapNumbers
+from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gaps import Gaps
 from geval.statistics.scales import short
 from geval.texts.numbers import signed

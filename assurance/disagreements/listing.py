@@ -2,7 +2,7 @@
 
 from evaluations.models import CandidateOutput, GapCause, Project
 from geval.reports.gap_list import USUAL_GAPS, GapRow, gap_rows
-from geval.reports.gap_patterns import GapNumbers
+from geval.reports.gap_numbers import GapNumbers
 
 
 def largest_gaps_as_rows(

@@ -11,7 +11,7 @@ from evaluations.models.changes import state_of
 from evaluations.reports.data import fill_judges
 from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
-from geval.reports.gap_patterns import (
+from geval.reports.gap_numbers import (
     GapNumbers,
     Patterns,
     largest_gaps,

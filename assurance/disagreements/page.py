@@ -16,7 +16,7 @@ from evaluations.reports.data import ids_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.view import page_view
 from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
-from geval.reports.gap_patterns import GapNumbers, Patterns
+from geval.reports.gap_numbers import GapNumbers, Patterns
 from geval.reports.gap_view import GapView, first_of
 from geval.reports.gaps import Gaps
 

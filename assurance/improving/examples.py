@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from assurance.improving.cases import outputs_at
+from assurance.improving.search_data import outputs_at
 from assurance.prompt_examples import example_of, is_usable_example
 from evaluations.models import CandidateOutput
 from geval.evaluators.wording import LONGEST_EXAMPLES

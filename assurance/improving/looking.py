@@ -7,9 +7,9 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from assurance.improving.cases import ground_of
 from assurance.improving.rewording import wording_of
 from assurance.improving.scoring import scoring_of
+from assurance.improving.search_data import ground_of
 from assurance.improving.trials import Trials
 from evaluations.corpus.locks.draws import name_of, record, remember_look
 from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of

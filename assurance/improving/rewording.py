@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from assurance.improving.cases import cases_of
 from assurance.improving.examples import example_sets
 from assurance.improving.reflecting import Reflector
 from assurance.improving.scoring import ScoringChange, rated_together, scoring_changes
+from assurance.improving.search_data import cases_of
 from assurance.improving.trials import LimitReachedError, Trials
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.shift import Shift

@@ -13,10 +13,10 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from assurance.improving.cases import ground_of
 from assurance.improving.looking import usable_lock
 from assurance.improving.rewording import Reworded, reword, why_not_reworded
 from assurance.improving.scoring import scoring_in_words
+from assurance.improving.search_data import ground_of
 from assurance.improving.trials import LEASE, Leaving, LeftError, spent_on
 from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person
 from evaluations.judging.runs.shift import Shift, worker_name

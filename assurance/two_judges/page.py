@@ -7,7 +7,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from assurance.two_judges.parts import PAIR, TESTS, judges_with_probabilities, priced_judge
+from assurance.two_judges.pair_figures import PAIR, TESTS, judges_with_probabilities, priced_judge
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.judge_costs import cost_of

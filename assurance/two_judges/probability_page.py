@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assurance.two_judges.page import TwoJudges, two_judges
-from assurance.two_judges.parts import (
+from assurance.two_judges.pair_figures import (
     PROBABILITIES,
     ProbabilityNumbers,
     answers_of,

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import connection
 
+from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable, Steps, planned_for
 from evaluations.corpus.removing import (
     DOCUMENT_HAS_DEPENDENTS,
     OUTPUT_HAS_DEPENDENTS,
@@ -13,7 +14,6 @@ from evaluations.corpus.removing import (
 )
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
-from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Steps, planned_for
 from evaluations.models import CandidateOutput
 from evaluations.models.improving import withheld_documents
 from geval.files import contradictions

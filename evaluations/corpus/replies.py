@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from django.db import connection
 
-from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
+from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from geval.files import contradictions
 from geval.files.load_results import LoadTally

@@ -9,9 +9,9 @@ import orjson
 from django.db import connection
 
 from annotations.models import Annotator
+from evaluations.corpus.load_statements import StagingTable
 from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.stages import PreferenceStage, ProbabilityStage, VerdictStage
-from evaluations.corpus.staging import StagingTable
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from geval.files import contradictions
 from geval.files.limits import file_limits

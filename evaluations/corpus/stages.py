@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
+from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable
 from geval.files import contradictions
 from geval.files.load_results import LoadTally
 from geval.files.rows import FileErrors, PreferenceRow

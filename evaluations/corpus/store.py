@@ -13,9 +13,9 @@ from pathlib import Path
 
 from django.db import connection, transaction
 
+from evaluations.corpus.load_statements import StatementTimeError, Steps, limited_statements
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
-from evaluations.corpus.staging import StatementTimeError, Steps, limited_statements
 from evaluations.models import Project
 from evaluations.models.changes import note_change
 from evaluations.models.table_statistics import refresh_statistics

@@ -11,8 +11,8 @@ from evaluations.models import Criterion
 from evaluations.reports.serving.parts import ReportView
 from geval.reports.drawings.drawn import drawings
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.reports.drawings.rendering import as_page_part, can_draw_pictures
 from geval.reports.drawings.shapes import WIDTHS_MM, Drawing
-from geval.reports.drawings.svg import as_page_part, can_draw_pictures
 from geval.reports.options import ReportOptions
 
 # File endings of downloads with their names; pictures need an extra of the package.

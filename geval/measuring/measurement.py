@@ -13,7 +13,7 @@ from geval.measuring.matching import unmatched
 from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
 from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
-from geval.reports.gap_patterns import Patterns, patterns_of
+from geval.reports.gap_numbers import Patterns, patterns_of
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of

@@ -10,8 +10,8 @@ from geval.reports.data import ReportData
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.cache import remembered
 from geval.statistics.calibration import equipercentile
-from geval.statistics.clusters import MeanGap, largest, mean_gap, spreads
 from geval.statistics.correlation import mean_by_document
+from geval.statistics.large_gaps import MeanGap, largest, mean_gap, spreads
 from geval.statistics.scales import Scale
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 from geval.texts.subjects import CriterionLike

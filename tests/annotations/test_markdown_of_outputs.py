@@ -13,7 +13,7 @@ from annotations.forms.campaigns import CampaignForm
 from annotations.models import Campaign
 from evaluations.models import CandidateOutput
 from geval.texts.formatting.kinds import FieldFormat, TextFormat
-from geval.texts.formatting.markdown import as_html, output_as_html
+from geval.texts.formatting.safe_html import as_html, output_as_html
 from geval.texts.formatting.showing import MOST_LETTERS, shown
 
 WRITTEN = "## Findings\n\n- **one**\n- `two`\n\n| a | b |\n|---|---|\n| 1 | 2 |"

@@ -14,7 +14,7 @@ from django.test import Client
 
 from annotations.forms.open_links import OpenLinkForm
 from annotations.models import Assignment, Campaign, OpenLink, Participant, Rating
-from annotations.open_links.settings import why_not_a_way_back
+from annotations.open_links.links import why_not_a_way_back
 from annotations.planning.campaigns import open_campaign
 from evaluations.models import AuditEntry, Project
 from evaluations.reports.ratings.downloads import participants_as_csv, participants_as_jsonl

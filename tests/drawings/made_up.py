@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from geval.reports.drawings import svg
+from geval.reports.drawings import rendering
 from geval.reports.drawings.drawn import drawings
 from geval.reports.drawings.numbers import (
     Bubble,
@@ -136,8 +136,8 @@ def inked_outside(drawing: Drawing) -> int:
         height=drawing.height + 2 * margin,
         shapes=tuple(_moved(shape, margin) for shape in drawing.shapes),
     )
-    with patch.object(svg, "DPI", 100):
-        content = svg.as_picture(wider, "png")
+    with patch.object(rendering, "DPI", 100):
+        content = rendering.as_picture(wider, "png")
     pixels = darkness(content) > 5
     per_unit = pixels.shape[1] / wider.width
     # Half a pixel of an edge lies outside.

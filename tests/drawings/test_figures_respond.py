@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from geval.reports.drawings.drawn import KINDS
-from geval.reports.drawings.svg import READ_OUT_HELP, as_file, as_page_part
+from geval.reports.drawings.rendering import READ_OUT_HELP, as_file, as_page_part
 from tests.drawings.made_up import SVG, criterion_numbers, drawn, elements
 
 SITE_CSS = Path(__file__).parents[2] / "static" / "css" / "site.css"

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from geval.reports.drawings.drawn import KINDS, drawings
+from geval.reports.drawings.rendering import PAPER, as_file, as_page_part
 from geval.reports.drawings.shapes import WIDTHS_MM, Words, fitting, width_of, wrapped
-from geval.reports.drawings.svg import PAPER, as_file, as_page_part
 from tests.drawings.made_up import (
     WIDTHS,
     criterion_numbers,

@@ -22,11 +22,11 @@ from evaluations.reports.serving import live
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.downloads.latex import as_latex_figure
-from geval.reports.drawings import svg
+from geval.reports.drawings import rendering
 from geval.reports.drawings.drawn import KINDS, drawings
 from geval.reports.drawings.numbers import CriterionNumbers
+from geval.reports.drawings.rendering import as_file, as_page_part, as_picture
 from geval.reports.drawings.shapes import Drawing, Line, Words, ordinal
-from geval.reports.drawings.svg import as_file, as_page_part, as_picture
 from geval.reports.options import ReportOptions
 from geval.statistics import cache
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
@@ -290,7 +290,7 @@ def test_all_kinds_are_drawn_as_valid_svg(numbers: CriterionNumbers) -> None:
 def test_without_typst_svg_still_works_and_the_page_says_what_to_install(
     numbers: CriterionNumbers, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(svg.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(rendering.importlib.util, "find_spec", lambda _name: None)
     base = f"{ADDRESS}drawing/bubbles/{numbers.pk}/{pk_of(numbers, 'fair')}"
 
     page = client.get(f"{ADDRESS}drawings/").content.decode()

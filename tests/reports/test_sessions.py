@@ -16,7 +16,7 @@ from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
-from evaluations.reports.run_precision import goal_progress, so_far
+from evaluations.reports.run_results import goal_progress, so_far
 from evaluations.reports.serving.live import live_data
 from evaluations.reports.serving.parts import figures_of_documents
 from geval.reports.downloads.report_json import as_json

@@ -32,7 +32,7 @@ from evaluations.models.changes import note_change
 from evaluations.models.runs import MORE_TO_LAY_OUT
 from evaluations.pages.runs import run_goals
 from evaluations.pages.runs.run_goals import end_runs_at_goals
-from evaluations.reports.run_precision import so_far
+from evaluations.reports.run_results import so_far
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS, SYSTEMS = 120, 4

@@ -11,10 +11,10 @@ from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.bias import family_bias, length_bias, writer_bias
 from geval.statistics.calibration import reliability_intervals
-from geval.statistics.clusters import mean_gap
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
 from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut
+from geval.statistics.large_gaps import mean_gap
 from geval.statistics.resampling import Interval
 from geval.statistics.sampling import active_probabilities, draw_systematically
 from geval.statistics.types import FloatArray

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.clusters import gaps_by_length, mean_gap, spreads
+from geval.statistics.large_gaps import gaps_by_length, mean_gap, spreads
 from geval.statistics.same_documents import (
     BOTH,
     ONLY_FIRST,

@@ -20,10 +20,10 @@ from geval.statistics.calibration import (
     isotonic,
     reliability_intervals,
 )
-from geval.statistics.clusters import gaps_by_length, mean_gap
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
 from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut, counting_by
+from geval.statistics.large_gaps import gaps_by_length, mean_gap
 from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tau_c,

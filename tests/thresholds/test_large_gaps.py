@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.clusters import Group, find_clusters, group_test, largest
+from geval.statistics.large_gaps import Group, find_clusters, group_test, largest
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(10)

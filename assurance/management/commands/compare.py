@@ -4,7 +4,7 @@ whose probabilities are right, and what each costs."""
 from argparse import ArgumentParser
 from typing import Any
 
-from assurance.two_judges.parts import (
+from assurance.two_judges.pair_figures import (
     answers_of,
     judges_with_probabilities,
     priced_judge,

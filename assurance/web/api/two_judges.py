@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Path, Query, Router, Status
 
 from assurance.two_judges.page import tests_of_two, two_judges
-from assurance.two_judges.parts import seen_by_search
+from assurance.two_judges.pair_figures import seen_by_search
 from assurance.two_judges.probability_page import probabilities_of_two
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.web.api.auth import project_for

@@ -20,7 +20,7 @@ from evaluations.people.audit import note_detail
 from evaluations.reports.data import options_of
 from evaluations.web.views.reports import waits
 from geval.reports.gap_list import MOST_GAPS, gaps_as_csv
-from geval.reports.gap_patterns import rated_outputs
+from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_view import BASES, GapView, read_gap_view
 
 

@@ -11,7 +11,7 @@ from evaluations.judging.runs.lifecycle import stop_at_goal
 from evaluations.models import EvaluationRun, RunState
 from evaluations.models.row_by_row import for_each
 from evaluations.models.runs import GOAL_REACHED, PARTLY_LAID_OUT
-from evaluations.reports.run_precision import goal_progress, so_far
+from evaluations.reports.run_results import goal_progress, so_far
 from geval.reports.so_far import CriterionSoFar, KnownSoFar
 from geval.texts.numbers import thin
 

@@ -18,8 +18,8 @@ from evaluations.web.views.reports import chosen_figures, number_in_view, waits,
 from geval.reports.downloads.latex import as_latex_figure
 from geval.reports.drawings.drawn import KINDS, drawing_of
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.reports.drawings.rendering import PicturesMissingError, as_file, as_picture
 from geval.reports.drawings.shapes import UNITS_PER_MM, WIDTHS_MM, Drawing
-from geval.reports.drawings.svg import PicturesMissingError, as_file, as_picture
 from geval.reports.options import ReportOptions
 
 TYPES = {

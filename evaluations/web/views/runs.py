@@ -39,7 +39,7 @@ from evaluations.pages.runs.progress import run_progress
 from evaluations.pages.runs.run_goals import reached
 from evaluations.pages.runs.run_items import PAGE_SIZE, SORTS, ItemsView, count_items, item_rows
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.run_precision import precisions, so_far
+from evaluations.reports.run_results import precisions, so_far
 from evaluations.reports.serving.limits import is_large
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm, wanted_run
 from evaluations.web.polling import STOP_POLLING

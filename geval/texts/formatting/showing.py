@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, looks_like
-from geval.texts.formatting.markdown import (
+from geval.texts.formatting.safe_html import (
     cleaned,
     coloured,
     escaped,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assurance.improving.adopting import adopt
-from assurance.improving.cases import ground_of
+from assurance.improving.search_data import ground_of
 from assurance.improving.work import request_search, work_on_search
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import RunState, Score

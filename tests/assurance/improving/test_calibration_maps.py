@@ -9,9 +9,9 @@ from django.core.management import call_command
 from django.urls import reverse
 from scipy import stats
 
-from assurance.improving.cases import ground_of
 from assurance.improving.certificate import certificate
 from assurance.improving.looking import look
+from assurance.improving.search_data import ground_of
 from assurance.improving.work import request_search, work_on_search
 from evaluations.models import Candidate, Criterion, Judge, LockedDocuments, Look, Project
 from geval.evaluators.formula import CriterionFormula

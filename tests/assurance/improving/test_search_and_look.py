@@ -8,9 +8,9 @@ from scipy import stats
 
 from annotations.models import Rating
 from assurance.improving.adopting import adopt
-from assurance.improving.cases import ground_of
 from assurance.improving.certificate import certificate, not_tried
 from assurance.improving.looking import look
+from assurance.improving.search_data import ground_of
 from assurance.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.corpus.locks.locking import unlock_documents
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search

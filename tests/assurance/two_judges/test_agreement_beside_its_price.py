@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from assurance.two_judges.parts import priced_judge
+from assurance.two_judges.pair_figures import priced_judge
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.serving import live

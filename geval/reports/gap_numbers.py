@@ -11,8 +11,8 @@ from geval.reports.data import ReportData
 from geval.reports.drawings.forest import Axis, AxisSpan, Tick, round_numbers, ticks_at
 from geval.reports.gaps import Gaps, strongest
 from geval.statistics.cache import remembered
-from geval.statistics.clusters import Cluster, Group, MeanGap, find_clusters, gaps_by_length
 from geval.statistics.correlation import mean_by_document
+from geval.statistics.large_gaps import Cluster, Group, MeanGap, find_clusters, gaps_by_length
 from geval.statistics.scales import short
 from geval.statistics.thresholds import GAP_LARGE, GAP_OUTPUTS
 from geval.statistics.types import IntArray

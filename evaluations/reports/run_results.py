@@ -14,7 +14,7 @@ from evaluations.reports.data import fill_judges
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.live import live_data
 from geval.reports.drawings.narrowing import narrowing_band
-from geval.reports.drawings.svg import as_page_part
+from geval.reports.drawings.rendering import as_page_part
 from geval.reports.so_far import (
     CriterionSoFar,
     KnownSoFar,

@@ -9,10 +9,10 @@ import pytest
 from assurance.disagreements.numbers import project_patterns, topic_words
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.serving.live import live_data
-from geval.reports.gap_patterns import Patterns, documents_read, length_drawing
+from geval.reports.gap_numbers import Patterns, documents_read, length_drawing
 from geval.reports.gaps import Gaps, gaps_of
 from geval.statistics.arrays import Outputs
-from geval.statistics.clusters import Cluster
+from geval.statistics.large_gaps import Cluster
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.clusters import (
+from geval.statistics.large_gaps import (
     Cluster,
     Group,
     find_clusters,
