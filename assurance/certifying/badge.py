@@ -1,6 +1,7 @@
 """A certificate as a badge: a small SVG for a README or a dashboard."""
 
 from geval.reports.requirements import RequirementOutcome
+from geval.texts.sentences import shortened
 from geval.texts.spelling import for_xml
 
 # Approximate widths of Verdana at 11 pixels.
@@ -20,8 +21,7 @@ def badge(judge: str, criterion: str, outcome: str, *, fits: bool = True) -> str
     Args:
         fits: whether the certificate still fits; an outdated one says so instead.
     """
-    left = f"{judge}: {criterion}"
-    left = left if len(left) <= 60 else f"{left[:59]}…"
+    left = shortened(f"{judge}: {criterion}", 60)
     right = outcome if fits else OUTDATED
     is_known = fits and outcome in set(RequirementOutcome)
     colour = _COLOURS[RequirementOutcome(outcome) if is_known else RequirementOutcome.CANNOT_SAY]

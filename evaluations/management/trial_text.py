@@ -9,6 +9,7 @@ from evaluations.models import EvaluationRun
 from evaluations.pages.runs.item import TrialItem, trial_items
 from geval.texts.numbers import in_time
 from geval.texts.program import command
+from geval.texts.sentences import excerpt
 
 # Length of the beginning of a reply to show; the run's page has all of it.
 SHOWN_CHARACTERS = 160
@@ -75,9 +76,7 @@ def _item_line(shown: TrialItem) -> str:
         if shown.coverage is not None:
             reading += f" (coverage {shown.coverage:.2f})"
     first = shown.replies[0] if shown.replies else None
-    text = " ".join((first.text or first.refusal or "").split()) if first else ""
-    if len(text) > SHOWN_CHARACTERS:
-        text = f"{text[:SHOWN_CHARACTERS]}…"
+    text = excerpt(first.text or first.refusal or "", SHOWN_CHARACTERS) if first else ""
     return f"  {name} on {item.output.document.doc_id}: {reading}" + (f"  “{text}”" if text else "")
 
 

@@ -15,6 +15,7 @@ from evaluations.reports.serving.view import report_view
 from geval.reports.document_figures import DocumentFigures
 from geval.reports.options import ReportOptions
 from geval.statistics.types import IntArray
+from geval.texts.sentences import shortened
 from geval_site.replica import from_replica
 
 PAGE_SIZE = 25
@@ -132,18 +133,14 @@ def _row(
     judged = figures.judged(judge, document.pk) if figures and judge is not None else None
     return DocumentRow(
         address=address.replace("/0/", f"/{document.pk}/"),
-        name=_cut(document.doc_id, 40),
-        begins=_cut(document.begins, 110),
-        metadata=tuple(_cut(str(document.metadata.get(name, "")), 60) for name in names),
+        name=shortened(document.doc_id, 40),
+        begins=shortened(document.begins, 110),
+        metadata=tuple(shortened(str(document.metadata.get(name, "")), 60) for name in names),
         outputs=document.output_count,
         human=_shown(document.human_mean),
         judged=_shown(judged),
         disagreement=_shown(disagreement),
     )
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _shown(value: float | None) -> str:

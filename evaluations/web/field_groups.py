@@ -7,6 +7,8 @@ from typing import Any
 
 from django import forms
 
+from geval.texts.sentences import excerpt
+
 # static/js/choices.js reads these attributes to decide for which choices a field is shown.
 SHOWN_FOR = ("data-shown-by", "data-shown-for")
 LONGEST_VALUE, MOST_VALUES = 32, 3
@@ -87,8 +89,8 @@ def _in_words(field: forms.BoundField) -> str:
     if isinstance(field.field, _WITHOUT_WORDS) or not _plain(value):
         return ""
     choices = getattr(field.field, "choices", None)
-    shown = " ".join(str(dict(choices).get(value, value) if choices else value).split())
-    return f"{label} {shown if len(shown) <= LONGEST_VALUE else f'{shown[: LONGEST_VALUE - 1]}…'}"
+    written = str(dict(choices).get(value, value) if choices else value)
+    return f"{label} {excerpt(written, LONGEST_VALUE)}"
 
 
 def _is_changed(form: forms.BaseForm, field: forms.BoundField) -> bool:

@@ -9,6 +9,7 @@ import orjson
 
 from geval.files.rows import FileErrors, is_text
 from geval.statistics.scales import PAIRS, is_number, value_in_pair
+from geval.texts.sentences import shortened
 
 # The lengths of the database's columns for names; beyond them a load would fail at its end.
 ID_LIMIT = 200
@@ -217,7 +218,7 @@ def not_a_number(value: Any) -> str:
 def shown(value: Any) -> str:
     """Return a value for messages, cut where it is long."""
     text = str(value) if not isinstance(value, str) else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return shortened(text, 60)
 
 
 def as_text(value: Any) -> str:

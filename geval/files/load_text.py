@@ -9,6 +9,7 @@ import orjson
 from geval.files.load_results import LoadContents, LoadResult
 from geval.files.questions import UploadQuestion, wider_scales, written_columns
 from geval.files.rows import LoadError
+from geval.texts.sentences import excerpt
 
 # A longer text would wrap in a terminal several times.
 LONGEST_TEXT = 100
@@ -98,16 +99,11 @@ def _contents_in_lines(contents: LoadContents) -> Iterator[str]:
             yield f"{word}: {listed}"
     for item in contents.examples:
         yield f"example: document {item.doc_id}, system {item.system}"
-        yield f"  source: {_short(item.source)}"
-        yield f"  output: {_short(item.output)}"
+        yield f"  source: {excerpt(item.source, LONGEST_TEXT)}"
+        yield f"  output: {excerpt(item.output, LONGEST_TEXT)}"
         given = ", ".join(
             f"{score.criterion or 'every criterion'} {score.score:g} by {score.rater}"
             for score in item.scores
         )
         if given:
             yield f"  {given}"
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= LONGEST_TEXT else f"{plain[: LONGEST_TEXT - 1]}…"

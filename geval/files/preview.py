@@ -18,6 +18,7 @@ from geval.files.recognition import recognise
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileErrors
 from geval.files.sheets import may_be_workbook, unpacked_workbook_size
+from geval.texts.sentences import shortened
 from geval.texts.spelling import storable
 
 ROWS = 50
@@ -204,8 +205,7 @@ def _columns(
 
 
 def _shown(value: Any) -> str:
-    written = storable(as_text(value))
-    return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"
+    return shortened(storable(as_text(value)), SHOWN_CHARACTERS)
 
 
 def _cut(value: Any) -> Any:

@@ -20,6 +20,7 @@ from geval.files.rating_columns import (
     may_be_ratings,
     read_rating_columns,
 )
+from geval.texts.sentences import shortened
 
 # A column's name may become that of a criterion (`fields.CRITERION_LIMIT`).
 LONGEST_COLUMN_NAME = 100
@@ -239,8 +240,7 @@ class _Reading:
             self._set(name, "")
 
     def _example(self, name: str) -> str:
-        value = next(iter(self.contents[name].filled), "")
-        return value if len(value) <= 60 else f"{value[:57]}…"
+        return shortened(next(iter(self.contents[name].filled), ""), 60)
 
     # Names
 

@@ -30,6 +30,7 @@ from functools import lru_cache
 from geval.llm import reply_words as words
 from geval.llm.replies import ReplyChoice
 from geval.statistics.scales import Scale, short
+from geval.texts.sentences import excerpt
 
 
 class Reason(StrEnum):
@@ -313,8 +314,7 @@ def reply_text(choice: ReplyChoice) -> str:
 
 def quote(text: str) -> str:
     """Shorten a reply for a message."""
-    line = " ".join(text[: 10 * _QUOTED_CHARACTERS].split())
-    return f"“{line[:_QUOTED_CHARACTERS]}…”" if len(line) > _QUOTED_CHARACTERS else f"“{line}”"
+    return f"“{excerpt(text[: 10 * _QUOTED_CHARACTERS], _QUOTED_CHARACTERS)}”"
 
 
 def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> list[Rating | Failure]:

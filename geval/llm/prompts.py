@@ -30,6 +30,7 @@ from geval.llm.prompt_examples import (
     with_its_examples,
 )
 from geval.statistics.scales import Scale, short
+from geval.texts.sentences import excerpt
 from geval.texts.turns import (
     ASSISTANT,
     LAST,
@@ -230,15 +231,14 @@ def check_no_jinja(template: str) -> None:
         PromptError: names the first of them, and says what to do.
     """
     if match := _JINJA.search(template):
-        part = " ".join(match[0].split())
-        shown = part if len(part) <= 60 else f"{part[:57]}…"
+        part = excerpt(match[0], 60)
         if part.startswith("{{"):
             advice = "Write the placeholder without “-” or “+”, and plain text as it is"
         elif part.startswith("{#"):
             advice = "Remove the comment"
         else:
             advice = "Remove the tag, or write a criterion for each case"
-        raise PromptError(f"The prompt uses {shown}, which is Jinja. {ONLY_TEXTS}. {advice}.")
+        raise PromptError(f"The prompt uses {part}, which is Jinja. {ONLY_TEXTS}. {advice}.")
     for match in _PLACEHOLDER.finditer(template):
         for name in _filters(match.group(1)):
             if not _TRIM.fullmatch(name):

@@ -19,6 +19,7 @@ from geval.reports.report import CriterionResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import headline, sessions_note
 from geval.texts.numbers import counted, signed
+from geval.texts.sentences import excerpt
 
 WORST = 3
 # With its indentation a line fits in a terminal.
@@ -286,7 +287,7 @@ class Measurement:
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"] if gaps else []
         parts += [
             f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"
-            f" {gap.output}" + (f"\n          {_excerpt(gap.text)}" if gap.text else "")
+            f" {gap.output}" + (f"\n          {excerpt(gap.text, EXCERPT)}" if gap.text else "")
             for gap in gaps
         ]
         return "\n".join([*parts, "", f"Next: {next_step(self._glance.rows)}"])
@@ -402,8 +403,3 @@ def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
         }
         for judge in result.judges
     ]
-
-
-def _excerpt(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= EXCERPT else f"{plain[: EXCERPT - 1]}…"

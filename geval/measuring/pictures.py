@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from geval.reports.at_a_glance import ForestRow, VerdictRow
 from geval.reports.drawings.forest import Axis
+from geval.texts.sentences import shortened
 
 if TYPE_CHECKING:
     from geval.measuring.measurement import CriterionMeasure, Measurement
@@ -43,7 +44,7 @@ def forest_of(axis: Axis, row: VerdictRow) -> str:
     parts.append("</svg>")
     for number, judge in enumerate(row.forest):
         y = ROW * number + ROW // 2 + 4
-        name = judge.name if len(judge.name) <= 26 else f"{judge.name[:25]}…"
+        name = shortened(judge.name, 26)
         parts.append(
             f'<text x="{NAMES - 8}" y="{y}" text-anchor="end">{escape(name)}'
             f"<title>{escape(judge.name)}</title></text>"

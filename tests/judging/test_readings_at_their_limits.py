@@ -180,9 +180,9 @@ def test_a_reply_is_read_up_to_its_200_000th_character(length: int, expected: in
     assert len(reply_text(of_tokens)) == 200_000
 
 
-def test_a_message_quotes_120_characters_of_a_reply() -> None:
+def test_a_message_quotes_at_most_120_characters_of_a_reply() -> None:
     assert quote("x" * 120) == f"“{'x' * 120}”"
-    assert quote("x" * 121) == f"“{'x' * 120}…”"
+    assert quote("x" * 121) == f"“{'x' * 119}…”"
     assert quote("  good \n\t text ") == "“good text”"
     assert quote(" " * 1199 + "xy") == "“x”"
     assert quote(" " * 1200 + "xy") == "“”"

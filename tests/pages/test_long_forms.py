@@ -138,7 +138,7 @@ def test_what_a_criterion_says_otherwise_is_in_sight_in_short(
     assert groups_in_words(page) == {
         "Points of the scale": (True, "step 0.5"),
         "Prompt": (False, ""),
-        "Guidelines for annotators": (True, "Read the whole text before you …"),
+        "Guidelines for annotators": (True, "Read the whole text before you…"),
     }
 
 

@@ -13,6 +13,7 @@ from evaluations.models import Project
 from geval.llm.presets import PresetError, presets, presets_by_key
 from geval.statistics.scales import short
 from geval.texts.program import command
+from geval.texts.sentences import excerpt
 
 
 class Command(SiteCommand):
@@ -87,7 +88,5 @@ class Command(SiteCommand):
             return
         width = max((len(row["name"]) for row in rows), default=0)
         for row in rows:
-            definition = " ".join(row["definition"].split())
-            if len(definition) > 80:
-                definition = f"{definition[:79].rstrip()}…"
+            definition = excerpt(row["definition"], 80)
             self.stdout.write(f"{row['name']:{width}}  {row['scale']:5}  {definition}".rstrip())

@@ -26,6 +26,7 @@ from geval.reports.options import MEAN
 from geval.reports.requirements import RequirementError, parse_requirement
 from geval.statistics.consensus import HumanScore
 from geval.statistics.scales import problems_of_scale
+from geval.texts.sentences import excerpt
 
 Record = Mapping[str, Any]
 WORDS = {
@@ -435,8 +436,7 @@ def _written(value: Any) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, BaseModel):
         value = value.model_dump(exclude_none=True)
-    text = " ".join(("none" if value in (None, "") else f"{value}").split())
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return excerpt("none" if value in (None, "") else f"{value}", 60)
 
 
 def body_of_judge(change: PlannedChange, endpoint: int | None) -> dict[str, Any]:
