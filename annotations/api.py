@@ -32,7 +32,7 @@ from evaluations.models.goals import LACKING
 from evaluations.reports.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.schemas import In, Page, page_of
+from evaluations.web.api.schemas import LARGEST_ID, In, Page, page_of
 from geval.files.answers.gold import GoldError, gold_of_rows
 from geval.measuring.standing import GoalStanding
 from geval.pipelines.project_files.fields import PLAN, CampaignFields
@@ -40,7 +40,7 @@ from geval.reports.downloads.json_values import ranked_json
 from geval.statistics.arms import ArmDifference
 
 router = Router()
-Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 # Fields that are not simply columns.
 LISTS = ("span_categories", "span_severities")
 DESIGN = ("name", *(name for name in CampaignFields.model_fields if name not in (*LISTS, "gold")))
@@ -198,7 +198,7 @@ def review_answer(
 ) -> Any:
     """Reject an answer (with a reason), count it again, or hand its item out again."""
     campaign = _campaign(request, slug, pk)
-    assignment = get_object_or_404(answers_of(campaign), pk=min(answer, 2**63 - 1))
+    assignment = get_object_or_404(answers_of(campaign), pk=answer)
     try:
         if data.action == ReviewAction.REJECTED:
             reject(assignment.pk, user=request.user, reason=data.reason)
@@ -307,7 +307,7 @@ def _goal(campaign: Campaign) -> CampaignGoal | None:
 def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
     project = project_for(request, slug, change=True)
     rows = project.campaigns.select_related("goal__criterion", "goal__judge", "goal__rival")
-    return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
+    return get_object_or_404(rows, pk=pk)
 
 
 def _wanted_goal(

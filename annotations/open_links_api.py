@@ -17,8 +17,6 @@ from evaluations.web.api.schemas import In, Page, page_of
 
 router = Router()
 CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
-# PostgreSQL's largest bigint: no record has a larger id.
-MOST = 2**63 - 1
 
 
 class OpenLinkIn(In):
@@ -57,7 +55,7 @@ def get_open_link(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 def put_open_link(request: HttpRequest, slug: Path[str], pk: int, data: OpenLinkIn) -> Any:
     """Make the link of a campaign, or change it; `is_open` closes it and opens it again."""
     project = project_for(request, slug, change=True)
-    campaign = get_object_or_404(Campaign, project=project, pk=min(pk, MOST))
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
     link = OpenLink.objects.filter(campaign=campaign).first() or OpenLink(campaign=campaign)
     change_settings(link, data.dict() | {name: "\n".join(getattr(data, name)) for name in LINES})
     link.save()
@@ -88,14 +86,14 @@ def forget_participant(request: HttpRequest, slug: Path[str], pk: int, participa
     """Remove the id of a participant and what they said about themselves; ratings are kept."""
     link = _link(request, slug, pk)
     people = Participant.objects.select_related("link__campaign")
-    person = get_object_or_404(people, link=link, pk=min(participant, MOST))
+    person = get_object_or_404(people, link=link, pk=participant)
     return {"removed": remove_personal_data([person])}
 
 
 def _link(request: HttpRequest, slug: str, campaign: int) -> OpenLink:
     project = project_for(request, slug, change=True)
     links = OpenLink.objects.select_related("campaign__project")
-    return get_object_or_404(links, campaign=min(campaign, MOST), campaign__project=project)
+    return get_object_or_404(links, campaign=campaign, campaign__project=project)
 
 
 def _link_json(link: OpenLink) -> dict[str, Any]:

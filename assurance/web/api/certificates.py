@@ -14,13 +14,12 @@ from assurance.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
 from evaluations.reports.serving.limits import too_large_for_page
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.schemas import In, Page, page_of
+from evaluations.web.api.schemas import ID, In, Page, page_of
 from geval.files.certificates import MOST_REQUIREMENTS, CertificateContent
 from geval.reports.options import MEAN, Epsilon
 from geval.statistics.consensus import HumanScore
 
 router = Router()
-ID = Field(le=2**63 - 1)
 
 
 class CertifyIn(In):
@@ -97,7 +96,7 @@ def get_certificate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """A certificate, whether it still `fits`, and what changed if it does not."""
     project = _of_a_page(project_for(request, slug))
     rows = project.certificates.select_related("judge__project", "criterion")
-    made = get_object_or_404(rows, pk=min(pk, 2**63 - 1))
+    made = get_object_or_404(rows, pk=pk)
     answer = _out(made)
     if not answer["is_genuine"]:
         return answer | {"fits": False, "changed": [answer["problem"]]}

@@ -15,7 +15,7 @@ from evaluations.reports.serving.view import page_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.corpus import LINES
 from evaluations.web.api.runs import ReportProgress, criteria_named, not_computed
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import LARGEST_ID, In
 from geval.reports.gap_list import MOST_GAPS, USUAL_GAPS
 from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
@@ -27,7 +27,7 @@ class GapQuery(In):
     """`judge` 0 is the one that ranks outputs most like people, an empty `criterion` the first with
     a judge."""
 
-    judge: int = Field(0, ge=0, le=2**63 - 1)
+    judge: int = Field(0, ge=0, le=LARGEST_ID)
     criterion: str = Field("", max_length=100)
     by: str = Field("gap", pattern="^(gap|shifted|apart)$")
     most: int = Field(USUAL_GAPS, ge=1, le=MOST_GAPS)

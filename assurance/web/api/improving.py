@@ -27,11 +27,10 @@ from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Candidate, LockedDocuments, Project, Search
 from evaluations.models.improving import FREE_CHANGES
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.schemas import In, Page, page_of
+from evaluations.web.api.schemas import ID, LARGEST_ID, In, Page, page_of
 from geval.statistics.locked_rule import LEAST_SHARE, LOOKS, MOST_LOOKS, MOST_SHARE, SHARE
 
 router = Router()
-ID = Field(le=2**63 - 1)
 
 
 class LockIn(In):
@@ -49,7 +48,7 @@ class SearchIn(In):
     changes: list[str] = Field([str(one) for one in FREE_CHANGES], max_length=20)
     most_calls: int = Field(SearchLimits.most_calls, ge=1, le=1_000_000)
     budget: Decimal | None = Field(None, gt=0, max_digits=14, decimal_places=4)
-    reflector: int | None = Field(None, le=2**63 - 1)
+    reflector: int | None = Field(None, le=LARGEST_ID)
 
 
 class DoneOut(Schema):
@@ -163,11 +162,11 @@ def _search_out(search: Search) -> dict[str, Any]:
 
 def _search(project: Project, pk: int) -> Search:
     rows = project.searches.select_related("judge", "criterion")
-    return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
+    return get_object_or_404(rows, pk=pk)
 
 
 def _candidate(project: Project, pk: int) -> Candidate:
     rows = Candidate.objects.filter(search__project=project).select_related(
         "search__project", "search__judge", "search__criterion", "proposal", "look_run"
     )
-    return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
+    return get_object_or_404(rows, pk=pk)

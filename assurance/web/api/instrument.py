@@ -12,11 +12,10 @@ from assurance.instrument.studies import make_study, stop
 from evaluations.models import Study
 from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.schemas import In, Page, page_of
+from evaluations.web.api.schemas import ID, In, Page, page_of
 from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 router = Router()
-ID = Field(le=2**63 - 1)
 
 
 class StudyIn(In):
@@ -35,7 +34,7 @@ class StudyIn(In):
 @router.get("/judges/{int:pk}/studies", response=dict[str, Any])
 def list_studies(request: HttpRequest, slug: Path[str], pk: int, page: Query[Page]) -> Any:
     """A judge's studies, the oldest first, in pages."""
-    judge = get_object_or_404(project_for(request, slug).judges, pk=min(pk, 2**63 - 1))
+    judge = get_object_or_404(project_for(request, slug).judges, pk=pk)
     rows = judge.studies.select_related("criterion", "judge")
     return page_of(rows, page, lambda study: study_json(shown(study)))
 
@@ -44,7 +43,7 @@ def list_studies(request: HttpRequest, slug: Path[str], pk: int, page: Query[Pag
 def make_study_of(request: HttpRequest, slug: Path[str], pk: int, data: StudyIn) -> Any:
     """Start a study; poll it at `GET …/studies/{id}`."""
     project = project_for(request, slug, change=True)
-    judge = get_object_or_404(project.judges, pk=min(pk, 2**63 - 1))
+    judge = get_object_or_404(project.judges, pk=pk)
     about = data.dict()
     criterion = get_object_or_404(project.criteria, pk=about.pop("criterion"))
     study = make_study(judge, criterion, about.pop("kind"), **about, by=request.user)
@@ -55,13 +54,13 @@ def make_study_of(request: HttpRequest, slug: Path[str], pk: int, data: StudyIn)
 def get_study(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """A study, how far it is, and what it found."""
     studies = project_for(request, slug).studies.select_related("criterion", "judge")
-    return study_json(shown(get_object_or_404(studies, pk=min(pk, 2**63 - 1))))
+    return study_json(shown(get_object_or_404(studies, pk=pk)))
 
 
 @router.post("/studies/{int:pk}/stop", response=dict[str, Any])
 def stop_study_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Stop a study for good; what it found is kept."""
     studies = project_for(request, slug, change=True).studies.select_related("criterion", "judge")
-    study = get_object_or_404(studies, pk=min(pk, 2**63 - 1))
+    study = get_object_or_404(studies, pk=pk)
     stop(study)
     return study_json(shown(Study.objects.select_related("criterion", "judge").get(pk=study.pk)))

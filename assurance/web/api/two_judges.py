@@ -28,7 +28,7 @@ def get_judge_tests(
     points are right. `summary` says it in words, with what the dearer judge gives for its price.
     202 while a worker makes the tests: ask again."""
     project = project_for(request, slug)
-    both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
+    both = [get_object_or_404(project.judges, pk=pk) for pk in (first, second)]
     try:
         view = PairView(ReportOptions(), first, second)
         tests, numbers = tests_of_two(project, view), probabilities_of_two(project, view)

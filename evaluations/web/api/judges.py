@@ -25,7 +25,7 @@ from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.reports.steadiness import steadiness
 from evaluations.web.api.auth import CALLS_OUT, project_for
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import LARGEST_ID, In
 from geval.llm.judge_settings import JudgeSettings
 from geval.pipelines.project_files.fields import EndpointFields
 from geval.reports.steadiness import steadiness_json
@@ -107,7 +107,7 @@ class JudgeIn(JudgeSettings, In):
     name: str = Field(min_length=1, max_length=200)
     kind: str = Field("geval", max_length=40)
     settings: dict[str, Any] = Field(default_factory=dict)
-    endpoint: int | None = Field(None, le=2**63 - 1)
+    endpoint: int | None = Field(None, le=LARGEST_ID)
     model: str = Field("", max_length=200)
     probe: bool = True
 

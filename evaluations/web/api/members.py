@@ -174,7 +174,7 @@ def revoke_invitation(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 def _member(request: HttpRequest, slug: str, pk: int) -> Membership:
     members = project_for(request, slug, change=True).memberships.select_related("user")
-    return get_object_or_404(members, pk=min(pk, 2**63 - 1))
+    return get_object_or_404(members, pk=pk)
 
 
 def _user(request: HttpRequest) -> User:

@@ -27,14 +27,13 @@ from evaluations.reports.serving.parts import ANNOTATORS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.problems import problem
-from evaluations.web.api.schemas import In, Page, page_of
+from evaluations.web.api.schemas import ID, LARGEST_ID, In, Page, page_of
 from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 router = Router()
-ID = Field(le=2**63 - 1)
 
 
 class CriterionIn(CriterionFields, In):
@@ -77,7 +76,7 @@ class RunIn(In):
     pilot: int | None = Field(None, ge=1, le=100_000)
     trial: int | None = Field(None, ge=1, le=100)
     goal_width: float | None = Field(None, ge=LEAST_GOAL_WIDTH, le=MOST_GOAL_WIDTH)
-    goal_rival: int | None = Field(None, ge=1, le=2**63 - 1)
+    goal_rival: int | None = Field(None, ge=1, le=LARGEST_ID)
 
 
 class RestIn(In):
@@ -169,7 +168,7 @@ def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> 
 def edit_criterion(request: HttpRequest, slug: Path[str], pk: int, data: CriterionChange) -> Any:
     """Change a criterion; running runs keep the prompt they started with."""
     project = project_for(request, slug, change=True)
-    criterion = get_object_or_404(project.criteria, pk=min(pk, 2**63 - 1))
+    criterion = get_object_or_404(project.criteria, pk=pk)
     return change_criterion(criterion, data.dict(exclude_unset=True))
 
 
@@ -338,7 +337,7 @@ def criteria_named(project: Project, names: Sequence[str]) -> list[Criterion]:
 
 
 def _run(project: Project, pk: int) -> EvaluationRun:
-    return get_object_or_404(project.runs.of_judges_that_run(), pk=min(pk, 2**63 - 1))
+    return get_object_or_404(project.runs.of_judges_that_run(), pk=pk)
 
 
 def _run_out(run: EvaluationRun) -> dict[str, Any]:

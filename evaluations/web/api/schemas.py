@@ -22,6 +22,9 @@ View = TypeVar("View", bound=Callable[..., Any])
 CHANGING = frozenset({"POST", "PUT", "PATCH"})
 # The most entries of a page: texts are in memory as rows and as JSON.
 LARGEST_PAGE = 1000
+# PostgreSQL's bigint; a lookup by a larger number would find nothing.
+LARGEST_ID = 2**63 - 1
+ID = Field(le=LARGEST_ID)
 
 
 class UnknownFieldError(Exception):
