@@ -75,7 +75,7 @@ class PlaygroundForm(forms.Form):
         if not fields:
             return None
         differs = any(
-            _plain(str(field.value() or "")) != _plain(self._own.get(field.name, ""))
+            plain_lines(str(field.value() or "")) != plain_lines(self._own.get(field.name, ""))
             for field in fields
         )
         return FieldGroup("Edit the prompt", fields, is_open=differs)
@@ -92,5 +92,6 @@ class PlaygroundForm(forms.Form):
         return {part: self.cleaned_data[part] for part in self.parts}
 
 
-def _plain(text: str) -> list[str]:
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a text for comparing: without spaces at their ends."""
     return [line.rstrip() for line in text.strip().splitlines()]

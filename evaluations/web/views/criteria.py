@@ -18,6 +18,7 @@ from evaluations.models import Criterion, EvaluationSteps, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing
 from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
+from evaluations.web.forms.playground import plain_lines
 from evaluations.web.views.errands import shown_errand
 from geval.texts.word_differences import line_differences
 
@@ -145,14 +146,10 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 def _keep_typed_steps(request: HttpRequest, criterion: Criterion, text: str) -> None:
     """Save steps that were typed but not saved before a model writes others."""
     newest = criterion.newest_steps
-    if not text or (newest and _lines(newest.text) == _lines(text)):
+    if not text or (newest and plain_lines(newest.text) == plain_lines(text)):
         return
     kept = store_steps(criterion, text, written_by=f"{request.user} by hand")
     messages.info(request, f"What you typed is kept as version {kept.version}.")
-
-
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 @project_view(READERS)
