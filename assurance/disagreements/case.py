@@ -36,7 +36,7 @@ from geval.reports.gap_case import (
 from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gaps import Gaps
 from geval.statistics.scales import short
-from geval.texts.numbers import signed
+from geval.texts.numbers import signed, two_decimals
 from geval.texts.word_differences import Piece, taken_from, word_differences
 
 # A longer source is truncated; the document's page shows all of it.
@@ -118,7 +118,7 @@ def gap_case(
         rank=int(np.flatnonzero(gaps.order == place)[0]) + 1,
         of=numbers.outputs,
         output=output,
-        people=f"{people:.2f}",
+        people=two_decimals(people),
         score=given,
         how=describe_scoring(score.mode if score else "", replies),
         difference=difference_in_words(gap),

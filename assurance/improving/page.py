@@ -26,7 +26,7 @@ from evaluations.models.improving import OPEN_STATES, withheld_documents
 from geval.improving.words import constant_of, likely_gain, ranks_of
 from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.statistics.held_out_test import ProofOutcome
-from geval.texts.numbers import signed
+from geval.texts.numbers import or_dash, signed
 
 # The axis of gains extends at least this far to both sides.
 LEAST_REACH = 0.1
@@ -278,7 +278,7 @@ def _lead_of_proof(proven: Sequence[Row]) -> str:
     best = max(ranking or proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
     look = best.look
     assert look is not None
-    from_to = f"from {look.today:.2f} to {look.value:.2f}"
+    from_to = f"from {or_dash(look.today)} to {or_dash(look.value)}"
     unseen = f"{best.candidate.title} is proven: on documents no attempt has seen,"
     change = (
         f"rho rises {from_to}."

@@ -11,6 +11,7 @@ from evaluations.judging.judges.wordings import ChangedPart, changed_parts
 from evaluations.models import Change, EvaluationRun, Proposal, Search
 from geval.evaluators.wording import shown_part
 from geval.llm.reflection import PARTS
+from geval.texts.numbers import two_decimals
 from geval.texts.word_differences import MarkedLine, line_differences
 
 SETTINGS = PARTS | {"mode": "Scoring", "samples": "Replies per item"}
@@ -32,14 +33,17 @@ class Proposed:
         if self.proposal.problem:
             return self.proposal.problem
         if self.selection is not None:
-            return f"rho {self.selection:.2f} on the documents that choose"
+            return f"rho {two_decimals(self.selection)} on the documents that choose"
         if self.proposal.on_batch is None:
             return "tried before, or not yet"
         if change_of(self.proposal) == Change.SCORING and self.proposal.on_batch is not None:
-            return f"not in the better half: rho {self.proposal.on_batch:.2f} on a few documents"
+            rho = two_decimals(self.proposal.on_batch)
+            return f"not in the better half: rho {rho} on a few documents"
         before, after = self.proposal.parent_on_batch or 0.0, self.proposal.on_batch
         better = "better" if after > before else "no better"
-        return f"{better} on its own documents: {before:.2f} before, {after:.2f}"
+        return (
+            f"{better} on its own documents: {two_decimals(before)} before, {two_decimals(after)}"
+        )
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from geval.reports.score_grids import Grid, Shares
 from geval.reports.words import SYMBOLS, chosen_note, weights_note
 from geval.statistics.same_documents import ONLY_FIRST
 from geval.statistics.scales import short
+from geval.texts.numbers import two_decimals
 
 # One kind alone is listed in full, in pages; of both kinds the first few.
 PAGE_SIZE = 50
@@ -196,7 +197,7 @@ def _listed(view: PairView, agreeing: OneAgreeing) -> tuple[Page[int], tuple[One
                 begins,
                 agreeing.systems[place],
                 doc_id,
-                f"{agreeing.human[place]:.2f}",
+                two_decimals(agreeing.human[place]),
                 short(round(float(agreeing.first[place]), 2)),
                 short(round(float(agreeing.second[place]), 2)),
                 1 if is_first else 2,

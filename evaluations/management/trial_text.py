@@ -7,7 +7,7 @@ from typing import Any
 from evaluations.judging.runs.trial import estimate_rest, unreadable
 from evaluations.models import EvaluationRun
 from evaluations.pages.runs.item import TrialItem, trial_items
-from geval.texts.numbers import in_time
+from geval.texts.numbers import in_time, two_decimals
 from geval.texts.program import command
 from geval.texts.sentences import excerpt
 
@@ -72,7 +72,7 @@ def _item_line(shown: TrialItem) -> str:
     if shown.value is None:
         reading = f"{item.reason or 'not judged'}: {item.detail}" if item.reason else "not judged"
     else:
-        reading = f"{shown.value:.2f}"
+        reading = two_decimals(shown.value)
         if shown.coverage is not None:
             reading += f" (coverage {shown.coverage:.2f})"
     first = shown.replies[0] if shown.replies else None

@@ -15,6 +15,7 @@ from evaluations.reports.serving.view import report_view
 from geval.reports.document_figures import DocumentFigures
 from geval.reports.options import ReportOptions
 from geval.statistics.types import IntArray
+from geval.texts.numbers import or_dash
 from geval.texts.sentences import shortened
 from geval_site.replica import from_replica
 
@@ -137,11 +138,7 @@ def _row(
         begins=shortened(document.begins, 110),
         metadata=tuple(shortened(str(document.metadata.get(name, "")), 60) for name in names),
         outputs=document.output_count,
-        human=_shown(document.human_mean),
-        judged=_shown(judged),
-        disagreement=_shown(disagreement),
+        human=or_dash(document.human_mean),
+        judged=or_dash(judged),
+        disagreement=or_dash(disagreement),
     )
-
-
-def _shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"

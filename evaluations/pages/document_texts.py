@@ -21,6 +21,7 @@ from evaluations.models import (
 from evaluations.models.newest_scores import newest_scores
 from geval.llm.reply_json import choices_from_json
 from geval.statistics.scales import short
+from geval.texts.numbers import or_dash
 
 # A reasoning model's reply may have pages; a page shows one for each score.
 MOST_CHARACTERS = 2_000
@@ -66,7 +67,7 @@ def document_texts(
         document_texts.append(
             OutputText(
                 output,
-                people="–" if mean is None else f"{mean:.2f}",
+                people=or_dash(mean),
                 score="–" if score is None else short(round(score.value, 2)),
                 words="" if score is None else words.get(score.pk, ""),
             )

@@ -13,6 +13,7 @@ from geval.evaluators.formula import formulas_in
 from geval.reports.data import ReportData
 from geval.reports.samples import Seen, marked_on
 from geval.statistics.types import FloatArray
+from geval.texts.numbers import two_decimals
 
 
 @dataclass(frozen=True)
@@ -122,4 +123,4 @@ def _look_of(candidate: Candidate) -> str:
     look = getattr(candidate, "look", None)
     if look is None or look.value is None or candidate.measure != Candidate.Measure.RANK:
         return ""
-    return f"its look at {look.documents:,} locked ones gave rho {look.value:.2f}"
+    return f"its look at {look.documents:,} locked ones gave rho {two_decimals(look.value)}"

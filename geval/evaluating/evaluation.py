@@ -21,6 +21,7 @@ from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure_rows
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.scales import Scale
+from geval.texts.numbers import two_decimals
 
 # Columns that an upload recognises.
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "judge", "score")
@@ -195,7 +196,7 @@ class Evaluation:
     def summary(self) -> str:
         """Return how many outputs have a score, how they were scored, and the usage."""
         values = [score.score for score in self.scores if score.score is not None]
-        mean = f", mean {sum(values) / len(values):.2f}" if values else ""
+        mean = f", mean {two_decimals(sum(values) / len(values))}" if values else ""
         usage = self.usage
         return (
             f"{self.judge} scored {len(values)} of {len(self.scores)} outputs on {self.criterion}"

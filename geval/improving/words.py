@@ -8,7 +8,7 @@ from geval.reports.words import ranked_in_words
 from geval.statistics.held_out_test import ProofOutcome
 from geval.statistics.same_documents import Ranked
 from geval.statistics.shrinking import shrunken
-from geval.texts.numbers import signed
+from geval.texts.numbers import or_dash, signed, two_decimals
 
 # Gains below 0.01 may count; with two digits they would be shown as 0.
 _DIGITS = 3
@@ -58,10 +58,11 @@ class LookLike(Protocol):
 def sentence(title: str, measure: str, training: Mapping[str, Any], look: LookLike | None) -> str:
     """Return a change's result on training documents, and its look's, in one sentence."""
     distance = training.get("constant")
-    always = "" if distance is None else f" (always the same score: {distance:.2f})"
+    always = "" if distance is None else f" (always the same score: {two_decimals(distance)})"
     tried = (
-        f"{title}: {MEASURE_LABELS[measure]} {training['today']:.2f} →"
-        f" {training['candidate']:.2f} on {training['documents']} training documents{always}"
+        f"{title}: {MEASURE_LABELS[measure]} {two_decimals(training['today'])} →"
+        f" {two_decimals(training['candidate'])} on {training['documents']} training"
+        f" documents{always}"
     )
     if look is None:
         return f"{tried}; not looked at."
@@ -75,7 +76,7 @@ def outcome_in_words(look: LookLike) -> str:
         return f"{look.outcome}: {look.reason}"
     is_map = look.measure == Measure.DISTANCE
     claim = f"{MAP_CLAIM}; " if is_map and look.outcome == ProofOutcome.PROVEN else ""
-    distance = f" ({look.today:.2f} → {look.value:.2f} from people)" if is_map else ""
+    distance = f" ({or_dash(look.today)} → {or_dash(look.value)} from people)" if is_map else ""
     clauses = (likely_in_words(look), ranks_of(look), constant_of(look))
     following = "".join(f"; {clause}" for clause in clauses if clause)
     return (
@@ -124,7 +125,7 @@ def constant_of(look: LookLike) -> str:
     is_beaten = constant["low"] is not None and constant["low"] > 0
     against = "against which it gains" if is_beaten else "which it is not shown to beat:"
     return (
-        f"always {constant['value']:g}: {constant['distance']:.2f} from people, {against}"
+        f"always {constant['value']:g}: {two_decimals(constant['distance'])} from people, {against}"
         f" {signed(constant['gain'], _DIGITS)}{_ends(constant['low'], constant['high'])}"
     )
 

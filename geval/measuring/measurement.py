@@ -18,7 +18,7 @@ from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import headline, sessions_note
-from geval.texts.numbers import counted, signed
+from geval.texts.numbers import counted, signed, two_decimals
 from geval.texts.sentences import excerpt
 
 WORST = 3
@@ -286,8 +286,9 @@ class Measurement:
         gaps = self.disagreements(criterion=self._glance.rows[0].criterion)
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"] if gaps else []
         parts += [
-            f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"
-            f" {gap.output}" + (f"\n          {excerpt(gap.text, EXCERPT)}" if gap.text else "")
+            f"  {signed(gap.gap):>6}  people {two_decimals(gap.people)},"
+            f" {gap.judge} {two_decimals(gap.score)}: {gap.output}"
+            + (f"\n          {excerpt(gap.text, EXCERPT)}" if gap.text else "")
             for gap in gaps
         ]
         return "\n".join([*parts, "", f"Next: {next_step(self._glance.rows)}"])
@@ -376,8 +377,12 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure) -> list[str]:
     if row.rater:
         numbers.append(f"one rater {row.rater.value} {row.rater.interval}".rstrip())
     if measure.best_null_rho is not None:
-        numbers.append(f"best that reads nothing {measure.best_null_rho:.2f} ({measure.best_null})")
-    agreement = "" if measure.alpha is None else f"; raters agree with alpha {measure.alpha:.2f}"
+        numbers.append(
+            f"best that reads nothing {two_decimals(measure.best_null_rho)} ({measure.best_null})"
+        )
+    agreement = (
+        "" if measure.alpha is None else f"; raters agree with alpha {two_decimals(measure.alpha)}"
+    )
     raters = counted(measure.raters, "person", "people")
     counts = f"{counted(row.outputs, 'output')} rated by {raters}{agreement}"
     lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from geval.reports.at_a_glance import ForestRow, VerdictRow
 from geval.reports.drawings.forest import Axis
+from geval.texts.numbers import two_decimals
 from geval.texts.sentences import shortened
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def page_of(result: "Measurement") -> str:
     """One HTML file with the verdicts, their intervals drawn, and the largest disagreements."""
     gaps = "".join(
         f"<tr><td>{escape(gap.criterion)}</td><td>{escape(gap.judge)}</td>"
-        f"<td>{escape(gap.output)}</td><td>{gap.people:.2f}</td>"
-        f"<td>{gap.score:.2f}</td><td>{escape(gap.text)}</td></tr>"
+        f"<td>{escape(gap.output)}</td><td>{two_decimals(gap.people)}</td>"
+        f"<td>{two_decimals(gap.score)}</td><td>{escape(gap.text)}</td></tr>"
         for gap in result.disagreements()
     )
     head = "".join(
@@ -130,5 +131,5 @@ def _numbers(measure: "CriterionMeasure") -> str:
     if measure.judge is None or measure.rho is None:
         return ""
     ends = measure.interval
-    between = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
-    return f"{measure.judge}, rho {measure.rho:.2f}{between}"
+    between = f" [{two_decimals(ends[0])}, {two_decimals(ends[1])}]" if ends else ""
+    return f"{measure.judge}, rho {two_decimals(measure.rho)}{between}"

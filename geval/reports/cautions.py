@@ -2,6 +2,7 @@
 
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.statistics.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
+from geval.texts.numbers import two_decimals
 from geval.texts.sentences import listed
 
 
@@ -23,8 +24,8 @@ def cautions(result: JudgeResult) -> list[str]:
                 "most people"
             )
         cautions.append(
-            f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly distinguishes "
-            "good from bad outputs."
+            f"It passes the annotator test {reason}; with rho {two_decimals(rho)} it hardly"
+            " distinguishes good from bad outputs."
         )
     used, documents = result.correlations.documents_used, result.correlations.documents
     # Documents with one output each rank nothing; which level to look at is said elsewhere.

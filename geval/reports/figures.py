@@ -19,7 +19,7 @@ from geval.statistics.correlation import mean_by_document
 from geval.statistics.scales import Scale, short
 from geval.statistics.thresholds import PAIRED_ANNOTATORS
 from geval.statistics.types import FloatArray
-from geval.texts.numbers import in_brackets, signed
+from geval.texts.numbers import in_brackets, signed, two_decimals
 from geval.texts.sentences import listed
 from geval.texts.subjects import CriterionLike
 
@@ -181,7 +181,7 @@ def scatter(subject: Subject) -> Figure:
             traces.append(_marginal("x", x, "--human", "people"))
             traces.append(_marginal("y", y, colour(index), judge.named))
         rows.extend(
-            (judge.named, *text.split(" · ", 1), f"{a:.2f}", f"{b:.2f}")
+            (judge.named, *text.split(" · ", 1), two_decimals(a), two_decimals(b))
             for text, a, b in zip(texts, x, y, strict=True)
         )
     scale = subject.criterion.scale
@@ -241,7 +241,7 @@ def documents(subject: Subject) -> Figure:
             }
         )  # fmt: skip
         rows.extend(
-            (judge.named, subject.data.doc_ids[position], f"{values[position]:.2f}")
+            (judge.named, subject.data.doc_ids[position], two_decimals(values[position]))
             for position in np.flatnonzero(~np.isnan(values))
         )
     return Figure(
@@ -435,8 +435,8 @@ def writers(subject: Subject) -> Figure:
         )  # fmt: skip
         for name, (group, interval) in bias.groups.items():
             rows.append(
-                (judge.named, WRITER_GROUPS[name], f"{group.human_written:.2f}",
-                    f"{group.llm_written:.2f}",
+                (judge.named, WRITER_GROUPS[name], two_decimals(group.human_written),
+                    two_decimals(group.llm_written),
                  f"{signed(group.gap)} {in_brackets(interval)}", str(group.pairs))
             )  # fmt: skip
     return Figure(

@@ -8,6 +8,7 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.statistics.scales import short
+from geval.texts.numbers import two_decimals
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def case_in_words(
     """Return people's ratings and a judge's score of an output, in a sentence."""
     each = ", ".join(f"{name} {short(value)}" for name, value in ratings)
     return (
-        f"People gave {people:.2f} on average{f' ({each})' if each else ''}; {judge} gave"
+        f"People gave {two_decimals(people)} on average{f' ({each})' if each else ''}; {judge} gave"
         f" {score}: {difference_in_words(gap)}."
     )
 

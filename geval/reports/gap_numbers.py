@@ -16,7 +16,7 @@ from geval.statistics.large_gaps import Cluster, Group, MeanGap, find_clusters, 
 from geval.statistics.scales import short
 from geval.statistics.thresholds import GAP_LARGE, GAP_OUTPUTS
 from geval.statistics.types import IntArray
-from geval.texts.numbers import p_value, signed
+from geval.texts.numbers import p_value, signed, two_decimals
 
 # A mask for each group takes a byte per output.
 MOST_SYSTEMS = 200
@@ -278,7 +278,7 @@ def _without(gaps: Gaps, system: int) -> str:
     whole = remembered(mean_by_document, gaps.outputs, gaps.people, gaps.scores)
     if np.isnan(rest) or np.isnan(whole):
         return ""
-    return f"rho is {rest:.2f} instead of {whole:.2f}"
+    return f"rho is {two_decimals(rest)} instead of {two_decimals(whole)}"
 
 
 def length_drawing(

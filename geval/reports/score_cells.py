@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from geval.statistics.scales import Scale, short
+from geval.texts.numbers import or_dash
 from geval.texts.subjects import CriterionLike
 
 
@@ -71,7 +72,7 @@ class CriterionRow:
 
     @property
     def mean(self) -> str:
-        return "–" if self.human_mean is None else f"{self.human_mean:.2f}"
+        return or_dash(self.human_mean)
 
     @property
     def each(self) -> str:

@@ -13,7 +13,12 @@ MOST_DIGITS = 18  # fits in a bigint, and is quick to parse
 
 def shown(estimate: Estimate) -> str:
     """Format with two decimals and a true minus, or a dash for an undefined value."""
-    return "–" if estimate.value is None else two_decimals(estimate.value)
+    return or_dash(estimate.value)
+
+
+def or_dash(number: float | None) -> str:
+    """Format with two decimals and a true minus, or a dash for a missing number."""
+    return "–" if number is None else two_decimals(number)
 
 
 def in_brackets(interval: Interval) -> str:

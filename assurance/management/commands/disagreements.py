@@ -14,7 +14,7 @@ from evaluations.reports.data import load_data
 from geval.reports.gap_list import MOST_GAPS, USUAL_GAPS, GapRow, gaps_as_csv
 from geval.reports.gap_view import BASES, GapView
 from geval.reports.options import ReportOptions
-from geval.texts.numbers import signed
+from geval.texts.numbers import signed, two_decimals
 
 _LINE_LETTERS = 72
 
@@ -60,8 +60,9 @@ def _written(rows: list[GapRow], form: str) -> str:
         return "No output has both a rating and a score here. Choose another judge or criterion."
     head = f"{rows[0].judge} and people on {rows[0].criterion}: {len(rows)} largest gaps"
     lines = (
-        f"{row.rank:>4} {signed(row.gap):>7}  people {row.people:.2f}  judge {row.score:.2f} "
-        f" {row.system_id} on {row.doc_id}{f' ({row.cause})' if row.cause else ''}\n"
+        f"{row.rank:>4} {signed(row.gap):>7}  people {two_decimals(row.people)}"
+        f"  judge {two_decimals(row.score)}  {row.system_id} on {row.doc_id}"
+        f"{f' ({row.cause})' if row.cause else ''}\n"
         f"{'':14}{shorten(row.output, _LINE_LETTERS, placeholder=' …')}"
         for row in rows
     )

@@ -17,7 +17,7 @@ from evaluations.models import StudyKind
 from evaluations.reports.probes import ShownFinding
 from evaluations.reports.steadiness import steadiness
 from geval.reports.steadiness import Row, rows_of
-from geval.texts.numbers import thin
+from geval.texts.numbers import thin, two_decimals
 from geval.texts.program import command
 
 NOTHING, FOUND, CANNOT_SAY = 0, 1, 2
@@ -95,9 +95,9 @@ def _in_words(probe: ShownFinding) -> str:
     if finding.value is None:
         return f"{probe.title}: –, {finding.reason}"
     ends = finding.interval.ends if finding.interval else None
-    between = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
+    between = f" [{two_decimals(ends[0])}, {two_decimals(ends[1])}]" if ends else ""
     outcome = "found" if finding.is_found else "not found"
-    return f"{probe.title}: {finding.value:.2f}{between}, {outcome}"
+    return f"{probe.title}: {two_decimals(finding.value)}{between}, {outcome}"
 
 
 def rows_of_last(one: ShownStudy) -> list[Row]:

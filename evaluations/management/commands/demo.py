@@ -31,6 +31,7 @@ from geval.llm.local_server import BUNDLED_NAME
 from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_text
 from geval.reports.report import Report
+from geval.texts.numbers import two_decimals
 from geval.texts.program import command
 from geval.texts.stand_in import HONEST_NAME, MODEL
 from geval_site.processes import Processes
@@ -190,6 +191,6 @@ def _agreement(report: Report) -> str:
     if rho is None:
         return "Its agreement with people cannot be computed."
     return (
-        f"Over all its scores of {criterion.criterion}, rho with people is {rho:.2f}; a useful"
-        " judge reaches 0.4 or more on many documents."
+        f"Over all its scores of {criterion.criterion}, rho with people is {two_decimals(rho)};"
+        " a useful judge reaches 0.4 or more on many documents."
     )

@@ -11,6 +11,7 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from geval.reports.score_cells import CriterionRow, ScoreCell
+from geval.texts.numbers import two_decimals
 from geval.texts.word_differences import Piece
 
 register = template.Library()
@@ -47,8 +48,8 @@ def _judge_cell(cell: ScoreCell | None) -> str:
         return "<td>–</td>"
     words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
     return (
-        '<td class="nowrap"><span'
-        f' class="llm">{cell.value:.2f}</span>{_bars(cell) if cell.bars else ""}{words}</td>'
+        f'<td class="nowrap"><span class="llm">{two_decimals(cell.value)}</span>'
+        f"{_bars(cell) if cell.bars else ''}{words}</td>"
     )
 
 

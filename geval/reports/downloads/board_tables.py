@@ -41,7 +41,7 @@ def agreement_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
 def _share(measured: Agreed) -> str:
     if measured.estimate.value is None:
         return "–"
-    return f"{measured.estimate.value:.2f} {in_brackets(measured.interval)}".rstrip()
+    return f"{two_decimals(measured.estimate.value)} {in_brackets(measured.interval)}".rstrip()
 
 
 def boards_text(boards: Sequence[tuple[str, Leaderboard]]) -> list[str]:

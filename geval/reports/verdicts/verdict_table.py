@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geval.reports.verdicts.verdict import USABLE, Verdict
+from geval.texts.numbers import or_dash, two_decimals
 
 # The end of the comment, by which a later run finds it.
 MARK = "<!-- geval-site: {name} -->"
@@ -84,13 +85,13 @@ def comment(
 
 
 def _row(line: VerdictLine, before: VerdictLine | None, has_base: bool) -> str:
-    ends = "" if line.interval is None else " [{:.2f}, {:.2f}]".format(*line.interval)
+    ends = "" if line.interval is None else " [{}, {}]".format(*map(two_decimals, line.interval))
     cells = (
         line.criterion,
         line.verdict.label,
         line.judge or "–",
-        f"{_number(line.rho)}{ends}",
-        _number(line.one_rater),
+        f"{or_dash(line.rho)}{ends}",
+        or_dash(line.one_rater),
         _change(line, before) if has_base else "–",
     )
     return f"| {' | '.join(map(_cell, cells))} |"
@@ -108,10 +109,6 @@ def _change(line: VerdictLine, before: VerdictLine | None) -> str:
         difference = round(line.rho - before.rho, 2)
         changes += [f"rho {difference:+.2f}"] if difference else []
     return ", ".join(changes) or "no"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
 
 
 def _cell(text: str) -> str:
