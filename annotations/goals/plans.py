@@ -17,7 +17,7 @@ from annotations.planning.drafts import ASKS, SAME, compared_with_itself, goal_f
 from annotations.planning.values import Errors, checked
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS
-from evaluations.reports.judge_costs import PER, cost_of
+from evaluations.reports.judge_costs import PER, costs_of
 from geval.measuring.plans import Plan, PlanGoal, UnitCosts, plan_of
 from geval.reports.data import ReportData
 
@@ -119,7 +119,7 @@ def _seconds_per_rating(project_id: int) -> float | None:
 def _money_per_output(aim: CampaignGoal) -> Decimal | None:
     """Return the cost of the judges' calls per output, from their past runs; None if unknown."""
     judges: list[Judge] = [side for side in aim.sides if isinstance(side, Judge)]
-    prices = [cost_of(judge).money for judge in judges]
+    prices = [cost.money for cost in costs_of(judges)]
     costs = [money for money in prices if money is not None]
     return sum(costs, Decimal(0)) / PER if costs else None
 

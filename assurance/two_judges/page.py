@@ -10,7 +10,7 @@ from django.db import connection
 from assurance.two_judges.pair_figures import PAIR, TESTS, judges_with_probabilities, priced_judge
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.judge_costs import cost_of
+from evaluations.reports.judge_costs import costs_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.view import page_view, report_view
 from geval.reports.costs import JudgeCost
@@ -130,7 +130,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         report,
         lambda on: (searches.made(on, first.pk), searches.made(on, second.pk)),
     )
-    costs = (cost_of(first), cost_of(second))
+    costs = costs_of((first, second))
     priced = (priced_judge(first, costs[0]), priced_judge(second, costs[1]))
     chosen = next(pair for pair in pairs if pair.criterion == view.criterion)
     page, one = _listed(view, chosen.one_agrees)
@@ -149,7 +149,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         differences=rows,
         grids=tuple(pair.grid for pair in pairs),
         shares=tuple(pair.shares for pair in pairs),
-        costs=costs,
+        costs=tuple(costs),
         unit=chosen.unit,
         page=page,
         one=one,

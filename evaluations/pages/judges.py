@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from evaluations.models import EvaluationRun, Judge, Project
-from evaluations.reports.judge_costs import cost_of
+from evaluations.reports.judge_costs import costs_of
 from geval.reports.costs import JudgeCost
 from geval.reports.judge_standing import JudgeStanding, judge_standings
 from geval.reports.report import Report
@@ -35,14 +35,15 @@ def judge_summaries(project: Project, report: Report | None) -> list[JudgeSummar
     # One run per judge: a project may have had thousands.
     newest = runs.order_by("judge_id", "-pk").distinct("judge_id")
     last_runs = {run.judge_id: run for run in newest}
+    judges = list(project.judges.select_related("endpoint"))
     summaries = [
         JudgeSummary(
             judge,
             _strongest_first(judge_standings(report, judge.pk)) if report else (),
             last_runs.get(judge.pk),
-            cost_of(judge),
+            cost,
         )
-        for judge in project.judges.select_related("endpoint")
+        for judge, cost in zip(judges, costs_of(judges), strict=True)
     ]
     return sorted(summaries, key=_place)
 

@@ -1,5 +1,7 @@
-"""The cost and time of a judge's runs per 1,000 items, from the runs' own counters."""
+"""The cost and time of judges' runs per 1,000 items, from the runs' own counters."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from evaluations.judging.runs.counts import finished_items
@@ -9,14 +11,22 @@ from geval.reports.costs import JudgeCost
 PER = 1000
 
 
-def cost_of(judge: Judge) -> JudgeCost:
-    """Return the cost of a judge over all its runs, without items answered from the store, which
+def costs_of(judges: Sequence[Judge]) -> list[JudgeCost]:
+    """Return the cost of each judge over all its runs, without items answered from the store, which
     cost nothing."""
+    runs = list(EvaluationRun.objects.counting().filter(judge__in=judges))
+    finished = finished_items(runs)
+    calls = {run.pk: max(0, finished[run.pk][0] - run.cache_hits) for run in runs}
+    runs_of_judge = defaultdict(list)
+    for run in runs:
+        runs_of_judge[run.judge_id].append(run)
+    return [_cost(judge, runs_of_judge[judge.pk], calls) for judge in judges]
+
+
+def _cost(judge: Judge, runs: Sequence[EvaluationRun], calls: Mapping[int, int]) -> JudgeCost:
     if not judge.can_run:
         return JudgeCost(judge.label, why_not="its scores were imported")
-    runs = list(judge.runs.counting())
-    calls = {run.pk: max(0, done - run.cache_hits) for run, done in _finished(runs)}
-    items = sum(calls.values())
+    items = sum(calls[run.pk] for run in runs)
     if not judge.asks_llm:
         return JudgeCost(judge.label, items, minutes=_minutes(runs, calls), why_not="no calls")
     if not items:
@@ -33,12 +43,7 @@ def cost_of(judge: Judge) -> JudgeCost:
     )
 
 
-def _finished(runs: list[EvaluationRun]) -> list[tuple[EvaluationRun, int]]:
-    counted = finished_items(runs)
-    return [(run, counted[run.pk][0]) for run in runs]
-
-
-def _minutes(runs: list[EvaluationRun], calls: dict[int, int]) -> float | None:
+def _minutes(runs: Sequence[EvaluationRun], calls: Mapping[int, int]) -> float | None:
     """Return the minutes from start to end of finished runs, including pauses."""
     ended = [
         (run.finished_at - run.started_at, calls[run.pk])

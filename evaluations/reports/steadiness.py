@@ -1,7 +1,7 @@
 """A judge's steadiness: from a study that repeats its questions, or else from the stored replies
 behind its scores."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from django.db.models import CharField
@@ -26,31 +26,36 @@ def steadiness(judge: Judge) -> list[Steadiness]:
     with repeated questions or scores based on several replies."""
     steadiness = []
     criteria = list(judge.project.criteria.all())
+    studies, hidden = _newest_studies(judge), withheld_documents(judge.project_id)
     for criterion in criteria:
-        study = _newest_study(judge, criterion)
+        study = studies.get(criterion.pk)
         people = partial(weighted_scores, judge.project_id, criterion.pk)
-        rows = _rows_of_study(study) if study else ()
+        rows = _rows_of_study(study, hidden) if study else ()
         if study is not None and (measured := replies_repeated(list(rows), people)):
             each = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
             steadiness.append(
                 Steadiness(criterion.name, measured[0], study.made_at, each, measured[1])
             )
             continue
-        stored = _rows(judge, criterion, most=MOST_ITEMS // len(criteria))
+        stored = _rows(judge, criterion, hidden, most=MOST_ITEMS // len(criteria))
         if measured := replies_repeated(list(stored), people):
             steadiness.append(Steadiness(criterion.name, measured[0], sample=measured[1]))
     return steadiness
 
 
-def _newest_study(judge: Judge, criterion: Criterion) -> Study | None:
-    """Return the judge's newest repetition study on a criterion with at least two recorded
-    parts."""
-    studies = judge.studies.filter(criterion=criterion, kind=StudyKind.AGAIN)
-    return studies.filter(parts__number__gte=2, parts__recorded_at__isnull=False).first()
+def _newest_studies(judge: Judge) -> dict[int, Study]:
+    """Return the judge's newest repetition studies with at least two recorded parts, by the id of
+    their criterion."""
+    studies = judge.studies.filter(
+        kind=StudyKind.AGAIN, parts__number__gte=2, parts__recorded_at__isnull=False
+    )
+    newest: dict[int, Study] = {}
+    for study in studies:
+        newest.setdefault(study.criterion_id, study)
+    return newest
 
 
-def _rows_of_study(study: Study) -> Iterator[ItemRow]:
-    hidden = set(withheld_documents(study.project_id))
+def _rows_of_study(study: Study, hidden: Collection[int]) -> Iterator[ItemRow]:
     rows = study.items.values_list("output__document", "output", "scores")
     for document, output, scores in rows:
         values = [value for value in scores if value is not None]
@@ -58,7 +63,9 @@ def _rows_of_study(study: Study) -> Iterator[ItemRow]:
             yield document, output, values
 
 
-def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]:
+def _rows(
+    judge: Judge, criterion: Criterion, hidden: Collection[int], *, most: int
+) -> Iterator[ItemRow]:
     """Yield document, output and readable replies of up to `most` items with several replies."""
     items = RunItem.objects.filter(
         run__in=runs_of_newest(judge.pk, criterion.pk),
@@ -66,7 +73,7 @@ def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]
         rival=None,
         reply__choices__1__isnull=False,
     )
-    if hidden := withheld_documents(judge.project_id):
+    if hidden:
         items = items.exclude(output__document__in=hidden)
     drawn = items.annotate(draw=MD5(Cast("output__document", CharField())))
     rows = drawn.order_by("draw", "output", "-run").values_list(

@@ -55,7 +55,7 @@ def criterion(judge: Judge) -> Criterion:
 
 def tried(judge: Judge, criterion: Criterion, count: int = 1, **texts: str) -> EvaluationRun:
     """A trial on the first items that was worked on."""
-    outputs = [output.pk for output in offered_outputs(judge.project)[:count]]
+    outputs = [pk for pk, *_names in offered_outputs(judge.project)[:count]]
     run = try_items(judge, criterion, outputs, texts)
     work_on_run(run.pk, "w")
     run.refresh_from_db()
@@ -104,7 +104,7 @@ def test_a_trial_counts_nowhere_and_pays_as_any_run(
     judge = make_judge(small_project, use_steps=False, **prices)
     criterion = small_project.criteria.get(name="coherence")
 
-    run = try_items(judge, criterion, [offered_outputs(small_project)[0].pk], {})
+    run = try_items(judge, criterion, [offered_outputs(small_project)[0][0]], {})
     jobs = jobs_of(small_project)
     work_on_run(run.pk, "w")
 
@@ -124,7 +124,7 @@ def test_somebody_looks_at_it_so_it_comes_first(judge: Judge, criterion: Criteri
     """Not behind hours of another run of its project."""
     beat("w", Offer((RUNS,), 2))
     other = start_run(judge, list(judge.project.criteria.all()))
-    trial = try_items(judge, criterion, [offered_outputs(judge.project)[0].pk], {})
+    trial = try_items(judge, criterion, [offered_outputs(judge.project)[0][0]], {})
 
     assert waiting_run() == trial.pk
     trial.delete()
@@ -142,21 +142,21 @@ def test_the_limits_of_a_project_hold(judge: Judge, criterion: Criterion) -> Non
 def test_locked_documents_are_not_offered_until_they_are_opened(
     judge: Judge, criterion: Criterion
 ) -> None:
-    everything = {output.pk for output in offered_outputs(judge.project)}
+    everything = {pk for pk, *_names in offered_outputs(judge.project)}
     locked = lock_documents(judge.project, seed="1", share=0.5)
     hidden = set(
         CandidateOutput.objects.filter(
             document__in=withheld_documents(judge.project_id)
         ).values_list("pk", flat=True)
     )
-    offered = {output.pk for output in offered_outputs(judge.project)}
+    offered = {pk for pk, *_names in offered_outputs(judge.project)}
 
     assert hidden
     assert offered == everything - hidden
     with pytest.raises(RunError, match="items that are offered"):
         try_items(judge, criterion, [min(hidden)], {})
     unlock_documents(locked)
-    assert {output.pk for output in offered_outputs(judge.project)} == everything
+    assert {pk for pk, *_names in offered_outputs(judge.project)} == everything
 
 
 @pytest.mark.parametrize("count", [0, 4])
@@ -215,7 +215,7 @@ def owner(as_role: Callable[[str], Client], judge: Judge) -> Client:
 
 
 def sent(judge: Judge, criterion: Criterion, **values: Any) -> dict[str, Any]:
-    first = offered_outputs(judge.project)[0].pk
+    first = offered_outputs(judge.project)[0][0]
     return {"criterion": criterion.pk, "item_1": first, "definition": "Is it a haiku?", **values}
 
 

@@ -14,7 +14,7 @@ from assurance.two_judges.pair_figures import (
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.judge_costs import cost_of
+from evaluations.reports.judge_costs import costs_of
 from geval.reports.costs import AgreementGap, compare_prices, cost_in_words
 from geval.reports.pair_tests import accuracy_in_words, pair_tests
 from geval.reports.pairs import Pair, pair_on
@@ -58,7 +58,7 @@ class Command(SiteCommand):
             for pair in pair_probabilities(data, criteria, probabilities, first, second):
                 lines = "\n".join(lines_in_words(pair, names))
                 self.stdout.write(f"{lines}{about_searches(seen[pair.name])}")
-        costs = [cost_of(judge) for judge in both]
+        costs = costs_of(both)
         for judge, cost in zip(both, costs, strict=True):
             self.stdout.write(cost_in_words(cost, answers_of(judge)))
         priced = [priced_judge(*each) for each in zip(both, costs, strict=True)]

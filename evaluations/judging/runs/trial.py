@@ -174,16 +174,16 @@ def can_try(judge: Judge) -> bool:
     return judge.retired_at is None and judge.endpoint is not None and not judge.endpoint.retired_at
 
 
-def offered_outputs(project: Project) -> list[CandidateOutput]:
-    """Return the first outputs of a project, with document and system.
+def offered_outputs(project: Project) -> list[tuple[int, str, str]]:
+    """Return the first outputs of a project: id, document and system.
 
     Locked documents are excluded until the last test: changes made here are tested on them.
     """
     outputs = CandidateOutput.objects.of_project(project).exclude(
         document__in=withheld_documents(project.pk)
     )
-    ordered = outputs.select_related("document", "system").order_by("document_id", "pk")
-    return list(ordered[:MOST_OFFERED])
+    named = outputs.values_list("pk", "document__doc_id", "system__name")
+    return list(named.order_by("document_id", "pk")[:MOST_OFFERED])
 
 
 def latest_playground_run(judge: Judge) -> EvaluationRun | None:
@@ -203,7 +203,7 @@ def try_items(
         RunError: an output is not offered, there are too many, or as `start_run`.
         PromptError: as `start_run`.
     """
-    offered = {output.pk for output in offered_outputs(judge.project)}
+    offered = {pk for pk, *_names in offered_outputs(judge.project)}
     if not outputs or len(outputs) > MOST_PLAYGROUND_ITEMS or not set(outputs) <= offered:
         raise RunError(f"Choose one to {MOST_PLAYGROUND_ITEMS} of the items that are offered.")
     settings = reworded(judge, criterion, texts)

@@ -1,21 +1,46 @@
 """The form that tries a judge on a few items, with parts of its prompt reworded."""
 
+from typing import Any
+
 from django import forms
+from django.forms.utils import flatatt
 from django.http import QueryDict
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from evaluations.judging.judges.wordings import editable_parts, wording_texts
 from evaluations.judging.runs.trial import (
     MOST_PLAYGROUND_ITEMS,
-    latest_playground_run,
     offered_outputs,
 )
-from evaluations.models import Criterion, Judge
+from evaluations.models import Criterion, EvaluationRun, Judge
 from evaluations.web.field_groups import FieldGroup
 from geval.evaluators.wording import LONGEST_PART
 from geval.llm.reflection import PARTS
 
 ITEMS = tuple(f"item_{number}" for number in range(1, MOST_PLAYGROUND_ITEMS + 1))
 LABELS = ("Item", "Second item", "Third item")
+
+
+class LongSelect(forms.Select):
+    """A list of many options. Django renders a template for each, which takes a tenth of a second
+    for a thousand."""
+
+    def render(
+        self,
+        name: str,
+        value: Any,
+        attrs: dict[str, Any] | None = None,
+        renderer: Any = None,  # noqa: ARG002
+    ) -> SafeString:
+        chosen = "" if value is None else str(value)
+        options = format_html_join(
+            "\n",
+            '<option value="{}"{}>{}</option>',
+            ((key, " selected" if key == chosen else "", label) for key, label in self.choices),
+        )
+        attributes = flatatt(self.build_attrs(self.attrs, {**(attrs or {}), "name": name}))
+        return format_html("<select{}>\n{}\n</select>", attributes, options)
 
 
 class PlaygroundForm(forms.Form):
@@ -28,7 +53,13 @@ class PlaygroundForm(forms.Form):
     criterion = forms.ModelChoiceField(Criterion.objects.none(), widget=forms.HiddenInput)
 
     def __init__(
-        self, data: QueryDict | None, *, judge: Judge, chosen: Criterion, is_own: bool = False
+        self,
+        data: QueryDict | None,
+        *,
+        judge: Judge,
+        chosen: Criterion,
+        trial: EvaluationRun | None,
+        is_own: bool = False,
     ) -> None:
         # The page has other forms with a criterion.
         super().__init__(data, auto_id="try_%s")
@@ -37,10 +68,9 @@ class PlaygroundForm(forms.Form):
         self.chosen = chosen
         self.parts = editable_parts(judge, chosen)
         offered = [
-            (str(output.pk), f"{output.document.doc_id} · {output.system.name}")
-            for output in offered_outputs(judge.project)
+            (str(pk), f"{document} · {system}")
+            for pk, document, system in offered_outputs(judge.project)
         ]
-        trial = latest_playground_run(judge)
         if trial is not None and chosen not in trial.judged_criteria():
             trial = None
         before = [str(pk) for pk in trial.frozen.outputs] if trial else []
@@ -51,6 +81,7 @@ class PlaygroundForm(forms.Form):
                 choices=offered if is_first else [("", "–"), *offered],
                 required=is_first,
                 initial=pk,
+                widget=LongSelect,
             )
         self._own = wording_texts(judge.settings, chosen)
         shown = self._own

@@ -112,7 +112,9 @@ def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
         (each for each in criteria if str(each.pk) == named or (not named and each.pk in tried)),
         criteria[0],
     )
-    form = PlaygroundForm(_sent(request), judge=judge, chosen=chosen, is_own="own" in request.GET)
+    form = PlaygroundForm(
+        _sent(request), judge=judge, chosen=chosen, trial=trial, is_own="own" in request.GET
+    )
     return form if form.fields["item_1"].choices else None  # type: ignore[attr-defined]
 
 

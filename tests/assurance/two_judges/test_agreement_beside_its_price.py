@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from assurance.two_judges.pair_figures import priced_judge
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.reports.judge_costs import cost_of
+from evaluations.reports.judge_costs import costs_of
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.costs import (
@@ -132,11 +132,14 @@ def priced(
     load(project, files_of(outputs, ratings, scores))
     Judge.objects.filter(name="high").update(request_options={"reasoning_effort": "high"})
 
-    def made_up(judge: Judge) -> JudgeCost:
-        return JudgeCost(judge.label, 100, money=Decimal(9 if judge.name == "high" else 1))
+    def made_up(judges: Sequence[Judge]) -> list[JudgeCost]:
+        return [
+            JudgeCost(judge.label, 100, money=Decimal(9 if judge.name == "high" else 1))
+            for judge in judges
+        ]
 
-    monkeypatch.setattr("assurance.two_judges.page.cost_of", made_up)
-    monkeypatch.setattr("assurance.management.commands.compare.cost_of", made_up)
+    monkeypatch.setattr("assurance.two_judges.page.costs_of", made_up)
+    monkeypatch.setattr("assurance.management.commands.compare.costs_of", made_up)
     return project
 
 
@@ -177,4 +180,4 @@ def test_the_price_has_the_tokens_of_thoughts(run: EvaluationRun) -> None:
     )  # fmt: skip
     judge = Judge.objects.get(pk=run.judge_id)
 
-    assert priced_judge(judge, cost_of(judge)).money == pytest.approx(10)
+    assert priced_judge(judge, *costs_of([judge])).money == pytest.approx(10)

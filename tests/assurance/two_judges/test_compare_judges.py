@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from assurance.two_judges.page import two_judges
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.reports.judge_costs import cost_of
+from evaluations.reports.judge_costs import costs_of
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
@@ -158,7 +158,7 @@ def test_the_cost_of_a_thousand_items_leaves_out_those_from_the_store(
         parameters=run.parameters | {"price_in": "2", "price_out": "10"},
     )  # fmt: skip
 
-    found = cost_of(Judge.objects.get(pk=run.judge_id))
+    (found,) = costs_of([Judge.objects.get(pk=run.judge_id)])
 
     assert (found.items, found.prompt_tokens, found.completion_tokens) == (10, 2_000_000, 100_000)
     assert found.money == Decimal("5")
@@ -166,7 +166,9 @@ def test_the_cost_of_a_thousand_items_leaves_out_those_from_the_store(
 
 
 def test_imported_scores_have_no_cost(pair: Project) -> None:
-    assert cost_of(Judge.objects.get(name="near")).why_not == "its scores were imported"
+    (cost,) = costs_of([Judge.objects.get(name="near")])
+
+    assert cost.why_not == "its scores were imported"
 
 
 def test_one_judge_alone_cannot_be_compared(
