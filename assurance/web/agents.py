@@ -4,9 +4,8 @@ from typing import Any, Literal
 
 from evaluations.models.improving import ASKING_CHANGES
 from geval.client import ApiError
-from geval.client.agent_tools import MOST_LETTERS, Answer, Level, Tools, not_found, tool
+from geval.client.agent_tools import Answer, Level, Tools, not_found, shortened, tool
 from geval.client.shapes import SearchIn
-from geval.texts.sentences import shortened
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
 # Each has texts, and an agent's context has a limited length.
@@ -43,7 +42,7 @@ class AssuranceTools(Tools):
         link = self.link("disagreement_list", project)
         if not isinstance(rows, list):
             return {"state": "computing", "message": rows["message"], "link": link}
-        shown = [{**row, "output": shortened(row["output"], MOST_LETTERS)} for row in rows]
+        shown = [{**row, "output": shortened(row["output"])} for row in rows]
         return {"state": "done", "disagreements": shown, "link": link}
 
     @tool(Level.READ)

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeVar
 
 from geval.client import ApiError, Client, Project, report_rows
 from geval.reports.verdicts.verdict_table import verdict_lines
-from geval.texts.sentences import shortened
 
 Answer = dict[str, Any]
 Kind = Literal["outputs", "ratings", "preferences", "scores"]
@@ -163,7 +162,7 @@ class CoreTools(Tools):
             "criteria": [
                 {
                     "criterion": row["name"],
-                    "definition": shortened(row["definition"], MOST_LETTERS),
+                    "definition": shortened(row["definition"]),
                     "scale": [row["scale_min"], row["scale_max"], row["scale_step"]],
                 }
                 for row in target.list_criteria()
@@ -453,3 +452,8 @@ class CoreTools(Tools):
             **shown,
             "link": self.link("run_detail", project, status["id"]),
         }
+
+
+def shortened(text: str) -> str:
+    """Shorten a text for an answer."""
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
