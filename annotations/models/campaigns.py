@@ -57,8 +57,8 @@ class ItemOrder(models.TextChoices):
 class CampaignQuerySet(models.QuerySet["Campaign"]):
     def for_user(self, user: Any) -> CampaignQuerySet:
         """Return the started campaigns in which a user annotates."""
-        mine = self.filter(seats__annotator__user=user, seats__removed_at=None)
-        return mine.exclude(state=CampaignState.DRAFT)
+        campaigns = self.filter(seats__annotator__user=user, seats__removed_at=None)
+        return campaigns.exclude(state=CampaignState.DRAFT)
 
 
 class Campaign(models.Model):

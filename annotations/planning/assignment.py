@@ -499,12 +499,14 @@ def keep_draft(
 def previous_of(seat: Seat, *, before: int) -> Assignment | None:
     """Return the answer that an annotator gave before another one, by the time of first submission;
     the last answer for `before=0`."""
-    mine = Assignment.objects.filter(
+    answers = Assignment.objects.filter(
         campaign=seat.campaign_id, annotator=seat.annotator_id, state=AssignmentState.SUBMITTED
     ).order_by("-submitted_at", "-pk")
-    at = (
+    submitted_at = (
         Assignment.objects.filter(pk=before).values_list("submitted_at", flat=True).first()
         if before
         else None
     )
-    return mine.filter(submitted_at__lt=at).first() if at else mine.first()
+    return (
+        answers.filter(submitted_at__lt=submitted_at).first() if submitted_at else answers.first()
+    )

@@ -81,9 +81,11 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
                FROM annotations_assignment WHERE campaign_id = %s AND annotator_id = %s""",
             [campaign.pk, annotator_id],
         )
-        mine, today, skipped, seconds = cursor.fetchone()
+        answered, today, skipped, seconds = cursor.fetchone()
     share = submitted / (items * campaign.overlap) if items else 0.0
-    return OwnProgress(mine, today, skipped, seconds, 3600 / seconds if seconds else None, share)
+    return OwnProgress(
+        answered, today, skipped, seconds, 3600 / seconds if seconds else None, share
+    )
 
 
 def _totals(campaign: Campaign) -> tuple[int, int, float | None]:

@@ -34,13 +34,13 @@ from geval.texts.numbers import thin, whole_number
 @project_view(EVERYONE)
 def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
     """For annotators their open campaigns; for owners and researchers all campaigns."""
-    mine = project.campaigns.for_user(request.user)
+    own_campaigns = project.campaigns.for_user(request.user)
     context = {
         "project": project,
         "tab": "annotate",
         "mine": [
             (seat.campaign, own_progress(seat.campaign, seat.annotator_id))
-            for campaign in mine
+            for campaign in own_campaigns
             for seat in campaign.seats.filter(annotator__user=request.user.pk).select_related(
                 "campaign"
             )

@@ -160,7 +160,7 @@ def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse
 @seat_view
 def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
     """An annotator's answered, skipped and flagged items, newest first, to open and change."""
-    mine = (
+    assignments = (
         Assignment.objects.filter(campaign=seat.campaign_id, annotator=seat.annotator_id)
         .exclude(state=AssignmentState.RESERVED)
         .select_related("item__document")
@@ -174,7 +174,7 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
     }
     context |= {
         "questions": questions_of(seat.campaign),
-        "answers": own_answers(seat.campaign, mine[:500]),
+        "answers": own_answers(seat.campaign, assignments[:500]),
     }
     return render(request, "annotations/task_list.html", context)
 

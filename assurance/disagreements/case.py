@@ -131,7 +131,7 @@ def gap_case(
             shares=shares_of_points((score.distribution or {}) if score else {}),
             replies=replies,
             gap=signed(gap),
-            said=case_in_words(judge.label, ratings, people, given, gap),
+            description=case_in_words(judge.label, ratings, people, given, gap),
         ),
         text=word_differences(words, source)[0],
         source=taken_from(source, words),

@@ -25,8 +25,8 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dic
     Args:
         documents: positions of the documents to take examples from.
     """
-    there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
-    places = np.flatnonzero(there)
+    is_rated = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
+    places = np.flatnonzero(is_rated)
     texts = dict(zip(places.tolist(), outputs_at(ground, places), strict=True))
     usable = np.array([index for index in texts if is_usable_example(texts[index])], dtype=np.int64)
     for count, seed in SETS:

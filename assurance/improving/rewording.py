@@ -290,7 +290,7 @@ class _Rewording:
         others = np.setdiff1d(tried, batch)
         rng = np.random.default_rng([SEED, self.proposed])
         more = rng.permutation(others)[: EVIDENCE - len(batch)]
-        records = [{"document": int(one), "scores": scores} for one in (*batch, *more)]
+        records = [{"document": int(document), "scores": scores} for document in (*batch, *more)]
         return dict.fromkeys(components_to_update, records)
 
     def propose_new_texts(

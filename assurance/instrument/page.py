@@ -157,14 +157,14 @@ def _askings(
     askings = []
     for part in recorded[study.replies :][-SHOWN_ASKINGS:]:
         column = scores[:, part.number - 1]
-        there = column[~np.isnan(column)]
+        values = column[~np.isnan(column)]
         askings.append(
             AskingAgain(
                 number=part.number - study.replies,
                 at=part.recorded_at,
                 model=part.model,
-                scored=len(there),
-                mean=float(there.mean()) if len(there) else None,
+                scored=len(values),
+                mean=float(values.mean()) if len(values) else None,
                 scores_evidence=part.scores_evidence,
                 agreement_evidence=part.agreement_evidence if rated else None,
             )

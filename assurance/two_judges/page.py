@@ -73,7 +73,7 @@ class TwoJudges:
     costs: tuple[JudgeCost, ...] = ()
     unit: str = ""
     page: Page[int] | None = None
-    one: tuple[OneAgrees, ...] = ()
+    one_agrees: tuple[OneAgrees, ...] = ()
     mapped: tuple[str, ...] = ()
     sample: tuple[str, ...] = ()
     listed: int = 0
@@ -105,9 +105,9 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     report_of_view = report_view(project, view.options)
     numbers = page_view(project, PAIR, view.of_numbers(ids_of(project.pk))).needed(PAIR)
     report = report_of_view.numbers().report
-    judges = {one.pk: one for one in project.judges.all()}
+    judges = {each.pk: each for each in project.judges.all()}
     searches = searches_behind(project)
-    criteria = {one.pk: one.name for one in project.criteria.all()}
+    criteria = {each.pk: each.name for each in project.criteria.all()}
     pairs = [pair for pair in numbers.criteria if pair.criterion in criteria]
     compared = {pair.criterion: criteria[pair.criterion] for pair in pairs}
     choices = tuple(
@@ -133,7 +133,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     costs = costs_of((first, second))
     priced = (priced_judge(first, costs[0]), priced_judge(second, costs[1]))
     chosen = next(pair for pair in pairs if pair.criterion == view.criterion)
-    page, one = _listed(view, chosen.one_agrees)
+    page, listed = _listed(view, chosen.one_agrees)
     return TwoJudges(
         view=view,
         choices=choices,
@@ -152,7 +152,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         costs=tuple(costs),
         unit=chosen.unit,
         page=page,
-        one=one,
+        one_agrees=listed,
         listed=len(chosen.one_agrees.output_ids),
         have_probabilities={first.pk, second.pk} <= {*judges_with_probabilities(project)},
         sample=tuple(filter(None, (weights_note(report), chosen_note(report)))),

@@ -90,8 +90,8 @@ def probabilities_of_view(project: Project, data: ReportData, view: PairView) ->
 def seen_by_search(project: Project, judges: Iterable[Judge]) -> dict[str, tuple[str, ...]]:
     """Return, by criterion, the labels of judges whose search has seen documents behind their
     numbers."""
-    searches, both = searches_behind(project), tuple(judges)
-    return {about.name: searches.made_among(both, about.pk) for about in project.criteria.all()}
+    searches, compared = searches_behind(project), tuple(judges)
+    return {about.name: searches.made_among(compared, about.pk) for about in project.criteria.all()}
 
 
 def _numbers(project: Project, data: ReportData, view: PairView) -> PairNumbers:

@@ -110,9 +110,9 @@ def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criteri
     by_name = {criterion.name.lower(): criterion for criterion in criteria}
     missing = [name for name in names if name.lower() not in by_name]
     if missing:
-        known = ", ".join(by_name) or "none yet"
+        existing = ", ".join(by_name) or "none yet"
         raise CommandError(
-            f"Project {project.slug} has no criterion {missing[0]!r} (criteria: {known})."
+            f"Project {project.slug} has no criterion {missing[0]!r} (criteria: {existing})."
         )
     return [by_name[name.lower()] for name in names]
 

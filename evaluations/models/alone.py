@@ -16,9 +16,9 @@ def alone(lock: int) -> Iterator[bool]:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
-        mine = cursor.fetchone()[0]
+        is_locked = cursor.fetchone()[0]
         try:
-            yield mine
+            yield is_locked
         finally:
-            if mine:
+            if is_locked:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [lock])

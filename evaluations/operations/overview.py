@@ -56,13 +56,13 @@ def site_at_a_glance() -> Overview:
 
 def _projects() -> QuerySet[Project]:
     """Return projects with `active_runs` and `money_month`."""
-    mine = MonthlySpending.objects.filter(project=OuterRef("pk")).order_by()
+    spending = MonthlySpending.objects.filter(project=OuterRef("pk")).order_by()
     active = Count("runs", filter=Q(runs__state__in=ACTIVE_STATES), distinct=True)
     return (
         Project.objects.filter(deleted_at=None)
         .annotate(
             active_runs=active,
-            money_month=_or_nothing(mine.filter(month=this_month()).values("money")),
+            money_month=_or_nothing(spending.filter(month=this_month()).values("money")),
         )
         .select_related("limits")
         .prefetch_related("memberships__user")

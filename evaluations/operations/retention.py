@@ -82,8 +82,10 @@ def tidy(policy: Policy) -> list[Due]:
     removed: nothing if another process is doing so."""
     if not (policy.replies or policy.audit):
         return []
-    with alone(TIDY_LOCK) as mine:
-        return [_tidy_project(policy, project_due) for project_due in due(policy)] if mine else []
+    with alone(TIDY_LOCK) as is_alone:
+        return (
+            [_tidy_project(policy, project_due) for project_due in due(policy)] if is_alone else []
+        )
 
 
 def _tidy_project(policy: Policy, project_due: Due) -> Due:

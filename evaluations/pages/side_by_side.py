@@ -196,13 +196,13 @@ def _row(
     people = [(name, score) for name, score, kind in ratings if kind == Annotator.Kind.PERSON]
     counted = people or [(name, score) for name, score, _kind in ratings]
     mean = means.get((output.pk, criterion.pk))
-    found = (
+    given_scores = (
         scores.get((output.pk, criterion.pk, judge)) or scores.get((output.pk, None, judge))
         for judge in judges
     )
     cells = tuple(
         judge_cell(judge, score, mean, scale) if score else None
-        for judge, score in zip(judges, found, strict=True)
+        for judge, score in zip(judges, given_scores, strict=True)
     )
     return CriterionRow(criterion, mean, tuple(counted), cells)
 

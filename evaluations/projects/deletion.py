@@ -128,8 +128,8 @@ def remove_deleted() -> Iterator[Gone]:
     Rows are removed in chunks, referenced ones last; an interrupted removal continues the next
     time. While a worker still waits for a model's answer, its project waits too.
     """
-    with alone(DELETION_LOCK) as mine:
-        for project in Project.objects.deleted().order_by("pk") if mine else ():
+    with alone(DELETION_LOCK) as is_alone:
+        for project in Project.objects.deleted().order_by("pk") if is_alone else ():
             if not RunItem.objects.held().filter(run__project=project).exists():
                 rows = sum(_remove(model, project.pk) for model in models_in_order())
                 project.delete()
@@ -157,8 +157,8 @@ def path_to_project(model: type[models.Model]) -> str:
     """Return the shortest lookup from a model to its project; empty if there is none."""
     paths: list[tuple[type[models.Model], tuple[str, ...]]] = [(model, ())]
     seen = {model}
-    for one, path in paths:
-        for name, referred in _references(one).items():
+    for reached, path in paths:
+        for name, referred in _references(reached).items():
             if referred is Project:
                 return "__".join((*path, name))
             if referred not in seen:

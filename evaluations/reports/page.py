@@ -35,7 +35,7 @@ def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage,
     judges_below = [
         LowCoverage(judges[pk].label, n, judges[pk].min_coverage) for pk, n in counts.items()
     ]
-    return tuple(sorted(judges_below, key=lambda one: -one.items))
+    return tuple(sorted(judges_below, key=lambda coverage: -coverage.items))
 
 
 def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[RunInProgress, ...]:

@@ -49,8 +49,10 @@ def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     if rival is None:
         return criteria_so_far
     return [
-        ahead_of(one, tables, run.judge_id, data.judges.get((one.pk, rival)))
-        for one in criteria_so_far
+        ahead_of(
+            criterion_results, tables, run.judge_id, data.judges.get((criterion_results.pk, rival))
+        )
+        for criterion_results in criteria_so_far
     ]
 
 

@@ -138,8 +138,8 @@ def bertscore(output: Encoded, reference: Encoded, idf: Callable[[int], float]) 
         )
         total = weights.sum()
         sides[name] = float((best * weights).sum() / total) if total > 0 else 0.0
-    both = sides["precision"] + sides["recall"]
-    return sides | {"f": 2 * sides["precision"] * sides["recall"] / both if both else 0.0}
+    total = sides["precision"] + sides["recall"]
+    return sides | {"f": 2 * sides["precision"] * sides["recall"] / total if total else 0.0}
 
 
 def inverse_document_frequency(documents: Sequence[Sequence[int]]) -> Callable[[int], float]:

@@ -248,9 +248,9 @@ def files_in(folder: Path) -> list[Path]:
         if paths:
             return paths
     for ending in ENDINGS:
-        found = sorted(folder.rglob(f"*{ending}"))
+        alike = sorted(folder.rglob(f"*{ending}"))
         if usable := [
-            path for path in found if not path.name.startswith((CACHE_PREFIX, NOT_LOADED))
+            path for path in alike if not path.name.startswith((CACHE_PREFIX, NOT_LOADED))
         ]:
             return usable
     raise FolderError(

@@ -89,7 +89,7 @@ def _number(message: Mapping[str, Any], where: str, place: Place, *, before: int
 
 
 def _read_message(
-    message: Mapping[str, Any], where: str, place: Place, found: list[_Open], number: int
+    message: Mapping[str, Any], where: str, place: Place, open_turns: list[_Open], number: int
 ) -> None:
     role = message.get("role", message.get("from"))
     if not isinstance(role, str) or not role.strip():
@@ -113,11 +113,11 @@ def _read_message(
         calls.append(parts.call(old))
     text = parts.text
     for call_id, result in parts.results:
-        if not _answer(found, call_id, result):
-            found.append(_Open(Turn(TOOL, result, number=number)))
+        if not _answer(open_turns, call_id, result):
+            open_turns.append(_Open(Turn(TOOL, result, number=number)))
     if parts.results and not text and not calls:
         return
-    if role == TOOL and _answer(found, str(message.get("tool_call_id") or ""), text):
+    if role == TOOL and _answer(open_turns, str(message.get("tool_call_id") or ""), text):
         return
     attachments = message.get("attachments") or []
     if not isinstance(attachments, list) or not all(isinstance(a, str) for a in attachments):
@@ -131,13 +131,13 @@ def _read_message(
         attachments=tuple(place.clean(a, where) for a in (*attachments, *parts.attachments)),
         number=number,
     )
-    found.append(_Open(turn, [call for call in calls if call.name]))
+    open_turns.append(_Open(turn, [call for call in calls if call.name]))
 
 
-def _answer(found: list[_Open], call_id: str, result: str) -> bool:
+def _answer(open_turns: list[_Open], call_id: str, result: str) -> bool:
     """Store a result with its call: the call with its id, or without ids the next call that has no
     result."""
-    for turn in reversed(found):
+    for turn in reversed(open_turns):
         for index, call in enumerate(turn.calls):
             waits = call.result is None
             if waits and (call.id == call_id if call_id else True):

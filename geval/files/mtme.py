@@ -48,7 +48,7 @@ class EvalSet:
                         "system_id": system,
                         "source": self.sources[index],
                         "output": text,
-                        "references": [one for one in named if one],
+                        "references": [reference for reference in named if reference],
                         "metadata": {"domain": self.domains[index]},
                     }
 

@@ -177,11 +177,14 @@ def _kinds_together(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _of_columns(
-    format_: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], known: KnownNames | None
+    format_: str,
+    names: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    known_names: KnownNames | None,
 ) -> Preview:
     # A name that has to be changed for storing could later be confused with others.
     usable = [name for name in names if storable(name) == name]
-    recognised = recognise(usable, rows, known)
+    recognised = recognise(usable, rows, known_names)
     hidden = {
         name: recognised.columns[name]
         for name in names[MOST_COLUMNS:]

@@ -52,7 +52,7 @@ class RatingColumns:
 
 def read_rating_columns(
     names: Sequence[str],
-    known: KnownNames,
+    project_names: KnownNames,
     *,
     has_rater: bool = False,
     has_criterion: bool = False,
@@ -67,20 +67,20 @@ def read_rating_columns(
     """
     rating_columns = RatingColumns()
     for name in names:
-        if (cell := _by_known_names(name, known)) is not None:
+        if (cell := _by_known_names(name, project_names)) is not None:
             rating_columns.decided[name] = cell
-    _by_neighbours(names, known, rating_columns)
+    _by_neighbours(names, project_names, rating_columns)
     _leave_out_means(names, rating_columns)
     numbers = [n for n in names if n not in rating_columns.decided and n not in words]
     if has_rater:
         rating_columns.decided |= {name: CellColumn(without_noise(name), "") for name in numbers}
     elif has_criterion:
         rating_columns.decided |= {
-            name: _rated_by(without_noise(name), "", known) for name in numbers
+            name: _rated_by(without_noise(name), "", project_names) for name in numbers
         }
     if unclear := [name for name in names if name not in rating_columns.decided]:
-        _decide_or_ask(unclear, known, rating_columns)
-    _name_the_criterion(rating_columns, known, has_criterion=has_criterion)
+        _decide_or_ask(unclear, project_names, rating_columns)
+    _name_the_criterion(rating_columns, project_names, has_criterion=has_criterion)
     return rating_columns
 
 
@@ -107,7 +107,7 @@ def _by_known_names(name: str, names: KnownNames) -> CellColumn | None:
     return _rated_by(whole, "", names) if names.kind_of(whole) in RATERS else None
 
 
-def _by_neighbours(names: Sequence[str], known: KnownNames, reading: RatingColumns) -> None:
+def _by_neighbours(names: Sequence[str], project_names: KnownNames, reading: RatingColumns) -> None:
     """Read columns like their neighbours: `Coherence_Q7` like `Coherence_Anna`, and `Anna_Depth`
     like `Anna_Coherence`."""
     criteria = {folded(cell.criterion) for cell in _cells(reading) if cell.criterion and cell.rater}
@@ -118,10 +118,10 @@ def _by_neighbours(names: Sequence[str], known: KnownNames, reading: RatingColum
             if is_mean(split.left) or is_mean(split.right):
                 continue
             if left in criteria or right in raters:
-                reading.decided[name] = _rated_by(split.right, split.left, known)
+                reading.decided[name] = _rated_by(split.right, split.left, project_names)
                 break
             if right in criteria or left in raters:
-                reading.decided[name] = _rated_by(split.left, split.right, known)
+                reading.decided[name] = _rated_by(split.left, split.right, project_names)
                 break
 
 
@@ -197,9 +197,9 @@ def _about_grid(grid: dict[str, _Split], names: KnownNames) -> UploadQuestion:
     )
 
 
-def _about_single_names(names: Sequence[str], known: KnownNames) -> UploadQuestion:
+def _about_single_names(names: Sequence[str], project_names: KnownNames) -> UploadQuestion:
     criteria = {name: CellColumn(without_noise(name), "") for name in names}
-    raters = {name: _rated_by(without_noise(name), OVERALL, known) for name in names}
+    raters = {name: _rated_by(without_noise(name), OVERALL, project_names) for name in names}
     verb = "contains" if len(names) == 1 else "contain"
     return UploadQuestion(
         f"What {'does' if len(names) == 1 else 'do'} {listed(names)} {verb.rstrip('s')}?",

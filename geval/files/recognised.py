@@ -49,7 +49,7 @@ class UnclearColumnsError(Exception):
 
 
 def recognise_file(
-    path: Path, name: str, known: KnownNames, saved: Iterable[SavedLike], sheet: str = ""
+    path: Path, name: str, names: KnownNames, saved: Iterable[SavedLike], sheet: str = ""
 ) -> RecognisedFile:
     """Return the columns remembered for a file like this, or a guess.
 
@@ -57,9 +57,9 @@ def recognise_file(
         sheet: the sheet of a workbook; by default the first that looks like a table, with a
             question.
     """
-    preview = preview_apart(path, name, known, sheet)
-    names = sorted(column.name for column in preview.columns)
-    like = next((mapping for mapping in saved if mapping.file_columns == names), None)
+    preview = preview_apart(path, name, names, sheet)
+    columns = sorted(column.name for column in preview.columns)
+    like = next((mapping for mapping in saved if mapping.file_columns == columns), None)
     if like is not None and not asks_for_sheet(preview.questions):
         return RecognisedFile(path, name, replace(preview, questions=()), like.columns)
     return RecognisedFile(path, name, preview, preview.guess, preview.questions)
@@ -70,22 +70,22 @@ def asks_for_sheet(questions: Iterable[UploadQuestion]) -> bool:
     return any(choice.sheet for question in questions for choice in question.choices)
 
 
-def with_columns(recognised: RecognisedFile, said: Columns) -> RecognisedFile:
+def with_columns(recognised: RecognisedFile, choices: Columns) -> RecognisedFile:
     """Apply the user's column choices, which also answer questions; an empty choice ignores the
     column."""
-    if not said:
+    if not choices:
         return recognised
-    taken = {target for target in said.values() if target not in SEVERAL}
+    taken = {target for target in choices.values() if target not in SEVERAL}
     columns = {
         name: target
         for name, target in recognised.columns.items()
-        if name not in said and target not in taken
+        if name not in choices and target not in taken
     }
-    columns |= {name: target for name, target in said.items() if target}
+    columns |= {name: target for name, target in choices.items() if target}
     open_ = tuple(
         question
         for question in recognised.questions
-        if not set(said) & columns_asked_about(question)
+        if not set(choices) & columns_asked_about(question)
     )
     return replace(recognised, columns=columns, questions=open_)
 
@@ -116,7 +116,7 @@ def recognised_files(
     files: Iterable[tuple[Path, str]],
     names: KnownNames,
     saved: Sequence[SavedLike],
-    said: Columns,
+    choices: Columns,
     sheet: str = "",
 ) -> list[RecognisedFile]:
     """Recognise files by path and name, and apply the user's column choices.
@@ -135,7 +135,7 @@ def recognised_files(
         file = recognise_file(path, name, names, saved, sheet)
         if asks_for_sheet(file.questions):
             file = recognise_file(path, name, names, saved, file.preview.sheet)
-        own = {column: said[column] for column in file.column_names if column in said}
+        own = {column: choices[column] for column in file.column_names if column in choices}
         recognised_files.append(with_columns(file, own))
     if sheet and not any(file.preview.sheet == sheet for file in recognised_files):
         raise StatementError(
@@ -144,7 +144,7 @@ def recognised_files(
                 f"No file has a sheet {sheet}.",
             )
         )
-    for column in said:
+    for column in choices:
         if not any(
             column in file.column_names or file.preview.structure for file in recognised_files
         ):
@@ -154,14 +154,14 @@ def recognised_files(
     return recognised_files
 
 
-def as_input(file: RecognisedFile, *, said: bool) -> InputFile:
+def as_input(file: RecognisedFile, *, is_chosen: bool) -> InputFile:
     """Return a file to load. Where its columns make no sense, readers report what is missing.
 
     Raises:
-        StatementError: the user chose the columns (`said`), and they cannot be loaded.
+        StatementError: the user chose the columns (`is_chosen`), and they cannot be loaded.
     """
     problems = problems_of(file.columns)
-    if said and problems and not file.preview.structure:
+    if is_chosen and problems and not file.preview.structure:
         raise StatementError(" ".join(problems))
     if problems or file.preview.structure or file.preview.error:
         return InputFile(file.path, file.name, sheet=file.preview.sheet)

@@ -35,29 +35,31 @@ class Recognition:
     questions: tuple[UploadQuestion, ...] = ()
 
 
-def recognise(names: Sequence[str], rows: Rows, known: KnownNames | None = None) -> Recognition:
+def recognise(
+    names: Sequence[str], rows: Rows, project_names: KnownNames | None = None
+) -> Recognition:
     """Recognise the columns of a file.
 
     Args:
         rows: a sample, by column.
-        known: the names in the project.
+        project_names: the names in the project.
     """
     guess = guess_columns(names, rows)
     if kind_of(guess) == "preferences":
         return Recognition(guess)
     short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
-    return _Reading(guess, contents_of(short, rows), known or KnownNames()).recognition()
+    return _Reading(guess, contents_of(short, rows), project_names or KnownNames()).recognition()
 
 
 class _Reading:
     """The state of recognising the columns of one file."""
 
     def __init__(
-        self, guess: dict[str, str], contents: dict[str, ColumnContent], known: KnownNames
+        self, guess: dict[str, str], contents: dict[str, ColumnContent], project_names: KnownNames
     ) -> None:
         self.guess = guess
         self.contents = contents
-        self.known = known
+        self.project_names = project_names
         self.questions: list[UploadQuestion] = []
 
     def recognition(self) -> Recognition:
@@ -109,7 +111,7 @@ class _Reading:
             if target == "ratings" and name not in taken and name not in numbers:
                 self._set(name, "metadata")
         has_rater = bool(self._column("annotator") or self._rater_by_name())
-        names = [n for n in numbers if self.known.kind_of(n) != NameKind.UNKNOWN]
+        names = [n for n in numbers if self.project_names.kind_of(n) != NameKind.UNKNOWN]
         if numbers and self._looks_like_a_key(numbers, names):
             numbers = []
         words = [name for name in self._words() if name not in taken]
@@ -117,7 +119,7 @@ class _Reading:
             return
         read = read_rating_columns(
             [*numbers, *words],
-            self.known,
+            self.project_names,
             has_rater=has_rater,
             has_criterion=bool(self._column("criterion")),
             words=words,
@@ -146,7 +148,7 @@ class _Reading:
             name
             for name in names
             if is_all
-            or may_be_ratings(name, self.known)
+            or may_be_ratings(name, self.project_names)
             or (
                 is_rated
                 and document in self.contents
@@ -154,9 +156,9 @@ class _Reading:
             )
         ]
 
-    def _looks_like_a_key(self, numbers: list[str], known: list[str]) -> bool:
+    def _looks_like_a_key(self, numbers: list[str], named: list[str]) -> bool:
         """Return whether a single column of numbers without a telling name may number the rows."""
-        if len(numbers) > 1 or known:
+        if len(numbers) > 1 or named:
             return False
         values = self.contents[numbers[0]].values
         return decides(values, range(len(values)))
@@ -301,7 +303,7 @@ class _Reading:
                 continue
             outputs = list(zip(self._output_keys(), self.contents[name].values, strict=True))
             count = sum(
-                self.known.kind_of(value) in (NameKind.PERSON, NameKind.JUDGE)
+                self.project_names.kind_of(value) in (NameKind.PERSON, NameKind.JUDGE)
                 for value in set(self.contents[name].values)
             )
             if "" not in self.contents[name].values and count and len(set(outputs)) == len(outputs):
@@ -327,7 +329,7 @@ class _Reading:
         if not name or name not in self.contents:
             return
         raters = dict.fromkeys(self.contents[name].filled)
-        judges = [rater for rater in raters if self.known.kind_of(rater) == NameKind.JUDGE]
+        judges = [rater for rater in raters if self.project_names.kind_of(rater) == NameKind.JUDGE]
         if not judges:
             return
         verb = "is a judge" if len(judges) == 1 else "are judges"
@@ -389,12 +391,12 @@ class _Reading:
             for name in self._free()
             if self.contents[name].is_name
             and not (self.contents[name].is_rating_like and self._is_named_as_rating(name))
-            and not (self.contents[name].is_of_pair and may_be_ratings(name, self.known))
+            and not (self.contents[name].is_of_pair and may_be_ratings(name, self.project_names))
         ]
 
     def _is_named_as_rating(self, name: str) -> bool:
-        return bool(read_rating_columns([name], self.known).decided) or bool(
-            self.known.kind_of(name)
+        return bool(read_rating_columns([name], self.project_names).decided) or bool(
+            self.project_names.kind_of(name)
         )
 
     def _cells_without_rater(self) -> dict[str, CellColumn]:

@@ -381,10 +381,10 @@ def _details_of(error: openai.APIStatusError) -> dict[str, Any]:
 
 def _message_of(error: openai.APIStatusError) -> str:
     details = _details_of(error)
-    said = details.get("message") or details.get("detail") or ""
+    message = details.get("message") or details.get("detail") or ""
     if not details:
-        said = error.body or error.message
-    said = " ".join(storable(str(said)[:10_000]).split())[:300]
-    if not said or said.startswith("Error code:"):
-        said = "it gave no reason"
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+        message = error.body or error.message
+    message = " ".join(storable(str(message)[:10_000]).split())[:300]
+    if not message or message.startswith("Error code:"):
+        message = "it gave no reason"
+    return message if message.endswith((".", "!", "?")) else f"{message}."

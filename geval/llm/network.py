@@ -55,8 +55,8 @@ def checked_session(
 
 
 def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
-    def make(found: Any) -> socket.socket:
-        family, kind, protocol, _name, address = found
+    def make(address_info: Any) -> socket.socket:
+        family, kind, protocol, _name, address = address_info
         host = str(address[0])
         check_ip(ip_of(host), host=host, allow_private=allow_private)
         return socket.socket(family, kind, protocol)

@@ -157,7 +157,7 @@ def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: boo
         if parts.examples.strip():
             sections.append(f"{EXAMPLES_HEADING}\n\n{pool_block(parts.examples, parts.nearest)}")
         sections.append(compose_inputs(parts, is_delimited=is_delimited))
-        form = "\n".join(f"- {heading_of(one.criterion)}:" for one in together)
+        form = "\n".join(f"- {heading_of(joint.criterion)}:" for joint in together)
         sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
         template = "\n\n\n".join(sections)
     check_template(template)
@@ -340,12 +340,12 @@ def names_in(template: str) -> list[str]:
 
 def windows(template: str, texts: Texts) -> str:
     """Describe which parts of a conversation a judge does not see; empty if it sees everything."""
-    found = [
+    descriptions = [
         place.window.says(texts.conversation if place.shows == "conversation" else texts.said)
         for place in places_in(template)
         if place.shows in _OF_TURNS and texts.is_conversation
     ]
-    return "; ".join(dict.fromkeys(filter(None, found)))
+    return "; ".join(dict.fromkeys(filter(None, descriptions)))
 
 
 def render(template: str, texts: Texts) -> str:
@@ -468,14 +468,16 @@ def heading_of(criterion: str) -> str:
 def _rated_together(parts: PromptParts, steps: str = "") -> list[JointCriterion]:
     """Return all criteria of a prompt, in the order of its form."""
     own = JointCriterion(parts.criterion, parts.scale, parts.definition, steps)
-    return [one or own for one in parts.beside or (None,)]
+    return [joint or own for joint in parts.beside or (None,)]
 
 
 def _steps_of(together: list[JointCriterion]) -> str:
-    written = [one for one in together if one.steps.strip()]
+    written = [joint for joint in together if joint.steps.strip()]
     if len(together) == 1:
-        return "".join(one.steps.strip() for one in written)
-    return "\n\n".join(f"{heading_of(one.criterion)}:\n{one.steps.strip()}" for one in written)
+        return "".join(joint.steps.strip() for joint in written)
+    return "\n\n".join(
+        f"{heading_of(joint.criterion)}:\n{joint.steps.strip()}" for joint in written
+    )
 
 
 def _introduction_and_criteria(parts: PromptParts, together: list[JointCriterion]) -> str:
@@ -485,12 +487,12 @@ def _introduction_and_criteria(parts: PromptParts, together: list[JointCriterion
     return f"{introduction}\n\n\nEvaluation Criteria:\n\n{criteria}"
 
 
-def _criterion(one: JointCriterion) -> str:
-    scale = one.scale
+def _criterion(joint: JointCriterion) -> str:
+    scale = joint.scale
     if scale.labels:
         named = {point: label for label, point in scale.labels.items()}
         range_ = " / ".join(named.get(point, short(point)) for point in scale.points)
     else:
         range_ = f"{short(scale.lowest)}-{short(scale.highest)}"
-    definition = f" - {one.definition.strip()}" if one.definition.strip() else ""
-    return f"{heading_of(one.criterion)} ({range_}){definition}"
+    definition = f" - {joint.definition.strip()}" if joint.definition.strip() else ""
+    return f"{heading_of(joint.criterion)} ({range_}){definition}"

@@ -249,12 +249,12 @@ def read_echo_answer(content: bytes) -> Reply:
     """
     answer = _object(loads(content))
     choices = answer.get("choices")
-    found = _checked(_ECHOED, choices[:1] if isinstance(choices, list) else choices, "choices")[0][
-        "logprobs"
-    ]
-    if len(found["tokens"]) != len(found["token_logprobs"]):
+    logprobs = _checked(_ECHOED, choices[:1] if isinstance(choices, list) else choices, "choices")[
+        0
+    ]["logprobs"]
+    if len(logprobs["tokens"]) != len(logprobs["token_logprobs"]):
         raise MalformedError("it has not one log-probability for each token")
-    echoed = tuple(map(EchoedToken, found["tokens"], found["token_logprobs"]))
+    echoed = tuple(map(EchoedToken, logprobs["tokens"], logprobs["token_logprobs"]))
     reply = _reply(answer, "", ())
     if reply.completion_tokens:
         echoed = echoed[:-1]  # the one token that had to be generated
@@ -340,16 +340,16 @@ def read_id(content: bytes) -> str:
     Raises:
         MalformedError: it has no id.
     """
-    found = _object(loads(content)).get("id")
-    if not isinstance(found, str) or not found:
+    record_id = _object(loads(content)).get("id")
+    if not isinstance(record_id, str) or not record_id:
         raise MalformedError("it has no id")
-    return found
+    return record_id
 
 
-def _object(found: Any) -> dict[str, Any]:
-    if not isinstance(found, dict):
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise MalformedError("it is not a JSON object")
-    return found
+    return value
 
 
 def loads(content: bytes) -> Any:
@@ -362,33 +362,33 @@ def loads(content: bytes) -> Any:
         MalformedError: it is not JSON, or is nested too deeply for Python.
     """
     try:
-        found = orjson.loads(content)
+        value = orjson.loads(content)
         is_clean = b"\\u0000" not in content
     except orjson.JSONDecodeError:
         is_clean = False
         try:
-            found = json.loads(content.decode("utf-8", "replace"), strict=False)
+            value = json.loads(content.decode("utf-8", "replace"), strict=False)
         except (ValueError, RecursionError):
             raise MalformedError("it is no JSON") from None
     try:
-        return found if is_clean else _cleaned(found)
+        return value if is_clean else _cleaned(value)
     except RecursionError:
         raise MalformedError("its JSON is nested too deeply") from None
 
 
-def _cleaned(found: Any) -> Any:
-    if isinstance(found, str):
-        return storable(found)
-    if isinstance(found, list):
-        return [_cleaned(one) for one in found]
-    if isinstance(found, dict):
-        return {storable(name): _cleaned(one) for name, one in found.items()}
-    return found
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_cleaned(part) for part in value]
+    if isinstance(value, dict):
+        return {storable(name): _cleaned(part) for name, part in value.items()}
+    return value
 
 
-def _checked(adapter: TypeAdapter[Any], found: Any, where: str) -> Any:
+def _checked(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:
     try:
-        return adapter.validate_python(found)
+        return adapter.validate_python(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in (where, *first["loc"]))

@@ -273,13 +273,13 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     """Return the meanings of columns; None if readers recognise the file as it is, or a question is
     open."""
     cells = _cells(names, naming)
-    said = cells | naming.columns
+    stated = cells | naming.columns
     guessed = _guess(preview)
     if naming.criterion in names:
-        said[naming.criterion] = "criterion"
+        stated[naming.criterion] = "criterion"
     if unknown := [name for name in naming.columns if name not in names]:
         raise InputError(f"There is no column {unknown[0]!r}. {_columns_are(names)}")
-    if not said:
+    if not stated:
         is_whole = is_native(guessed) and not _lacking(guessed)
         if preview.questions or preview.structure or is_whole:
             return None
@@ -290,8 +290,8 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
         # Other columns of numbers were not requested.
         if not cells or not target.startswith(("ratings", "scores", "score", "annotator", "judge"))
     }
-    taken = set(said.values())
-    return {name: target for name, target in guess.items() if target not in taken} | said
+    taken = set(stated.values())
+    return {name: target for name, target in guess.items() if target not in taken} | stated
 
 
 def _names_columns(naming: Naming) -> bool:

@@ -117,8 +117,8 @@ class CriterionAnnotators:
     @property
     def reasons(self) -> list[str]:
         """Why there is no severity or competence at all, in sentences."""
-        said = (("severity", self.no_severity), ("competence", self.no_competence))
-        return [f"There is no {what}: {why}." for what, why in said if why]
+        missing = (("severity", self.no_severity), ("competence", self.no_competence))
+        return [f"There is no {what}: {why}." for what, why in missing if why]
 
     @property
     def without_interval(self) -> list[str]:

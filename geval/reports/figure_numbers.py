@@ -63,26 +63,28 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
 def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
     human, scores = subject.human, subject.scores(judge)
     options, analysis = subject.result.options, judge.analysis
-    both = ~np.isnan(human) & ~np.isnan(scores)
+    compared = ~np.isnan(human) & ~np.isnan(scores)
     interval = judge.intervals[options.coefficient]
     value = f"{SYMBOLS[options.coefficient]} {shown(judge.shown(options))}"
-    tile = _tile(subject, analysis.on_scale, human[both], scores[both])
+    tile = _tile(subject, analysis.on_scale, human[compared], scores[compared])
     return JudgeNumbers(
         pk=judge.pk,
         name=judge.named,
         on_scale=analysis.on_scale,
         correlation=f"{value} {in_brackets(analysis.shown)}".rstrip(),
-        outputs=int(both.sum()),
-        gap=subject.outputs.part(both).mean((scores - human)[both]) if both.any() else 0.0,
+        outputs=int(compared.sum()),
+        gap=subject.outputs.part(compared).mean((scores - human)[compared])
+        if compared.any()
+        else 0.0,
         seen=f"{judge.judge}: {judge.seen}." if judge.seen else "",
-        bubbles=_bubbles(subject, scores, both, tile),
+        bubbles=_bubbles(subject, scores, compared, tile),
         calibration=_calibration(subject, scores) if analysis.on_scale else (),
-        systems=_systems(subject, scores, both),
+        systems=_systems(subject, scores, compared),
         documents=judge.correlations.documents_used,
         half_width=None if interval.width is None else interval.width / 2,
         tile=tile,
-        human_tallies=_tallies(human[both]),
-        tallies=_tallies(scores[both]),
+        human_tallies=_tallies(human[compared]),
+        tallies=_tallies(scores[compared]),
     )
 
 
@@ -107,9 +109,9 @@ def _tile(
 
 
 def _bubbles(
-    subject: Subject, scores: FloatArray, both: np.ndarray, tile: tuple[float, float] | None
+    subject: Subject, scores: FloatArray, compared: np.ndarray, tile: tuple[float, float] | None
 ) -> tuple[Bubble, ...]:
-    indexes = np.flatnonzero(both)
+    indexes = np.flatnonzero(compared)
     if tile is None:
         places = np.stack([_rounded(subject.human[indexes]), _rounded(scores[indexes])])
     else:
@@ -166,9 +168,9 @@ def _calibration(subject: Subject, scores: FloatArray) -> tuple[Calibrated, ...]
     )
 
 
-def _systems(subject: Subject, scores: FloatArray, both: np.ndarray) -> tuple[SystemMeans, ...]:
+def _systems(subject: Subject, scores: FloatArray, compared: np.ndarray) -> tuple[SystemMeans, ...]:
     data = subject.data
-    sides = [np.where(both, side, np.nan) for side in (subject.human, scores)]
+    sides = [np.where(compared, side, np.nan) for side in (subject.human, scores)]
     means = [data.system_means(side, subject.criterion.pk) for side in sides]
     return tuple(
         SystemMeans(name, float(human), float(judge))

@@ -253,11 +253,11 @@ def _units(cluster: Cluster) -> str:
 
 
 def _system_gaps(gaps: Gaps, system: int, name: str) -> str:
-    mine = gaps.outputs.system == system
-    others = len(np.unique(gaps.outputs.system[~mine]))
+    of_system = gaps.outputs.system == system
+    others = len(np.unique(gaps.outputs.system[~of_system]))
     if not others:
         return ""
-    own, rest = (gaps.outputs.part(side).mean(gaps.gap[side]) for side in (mine, ~mine))
+    own, rest = (gaps.outputs.part(side).mean(gaps.gap[side]) for side in (of_system, ~of_system))
     return (
         f"The judge gives {name} {more_or_less(own)} than people, and the other {others} system"
         f"{'s' if others > 1 else ''} {more_or_less(rest)}."

@@ -214,7 +214,7 @@ def _agreement(
     data: ReportData,
     judges: Sequence[JudgeLike],
     criterion_id: int | None,
-    known: Sequence[ComparedSystems],
+    comparisons: Sequence[ComparedSystems],
     question: Sequence[int],
     verdicts: Mapping[int, Sequence[PairVerdict]],
 ) -> tuple[Side, ...]:
@@ -224,24 +224,24 @@ def _agreement(
     Args:
         question: the document of each comparison, turns of a question counting as one.
     """
-    if not known:
+    if not comparisons:
         return ()
     choices = [
         PairChoice(index, row.pair, row.annotator, int(np.sign(row.value)))
-        for row, index in zip(known, question, strict=True)
+        for row, index in zip(comparisons, question, strict=True)
     ]
     sides = []
     for judge in judges:
-        said: dict[Hashable, int] = {}
+        decisions: dict[Hashable, int] = {}
         if judge.pk in verdicts:
             for verdict in verdicts[judge.pk]:
                 pair = (verdict.document, verdict.first, verdict.second)
-                said[pair] = decided(verdict.value, verdict.tie, verdict.left)
+                decisions[pair] = decided(verdict.value, verdict.tie, verdict.left)
         elif not judge.compares_pairs:
-            for pair, gap in _gaps(data, judge, criterion_id, known).items():
-                said[pair] = 0 if abs(gap) < SAME else int(np.sign(gap))
-        if said:
-            sides.append(Side(judge.label, agreement_with(said, choices), is_people=False))
+            for pair, gap in _gaps(data, judge, criterion_id, comparisons).items():
+                decisions[pair] = 0 if abs(gap) < SAME else int(np.sign(gap))
+        if decisions:
+            sides.append(Side(judge.label, agreement_with(decisions, choices), is_people=False))
     sides.sort(key=lambda side: -(side.agreement.with_ties.estimate.value or 0.0))
     return Side("people", agreement_among(choices), is_people=True), *sides
 

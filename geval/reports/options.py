@@ -156,12 +156,12 @@ def read_options(
                 f"{name} is {', '.join(allowed[:-1])} or {allowed[-1]}, not {str(word)[:40]!r}."
             )
     for name in LISTS:
-        there = set(known[name])
+        existing = set(known[name])
         written = [value for value in _all(query, name) if value]
         numbers = [whole_number(value, default=-1) for value in written]
-        ids = tuple(number for number in numbers if number in there)
+        ids = tuple(number for number in numbers if number in existing)
         lost = [
-            value for value, number in zip(written, numbers, strict=True) if number not in there
+            value for value, number in zip(written, numbers, strict=True) if number not in existing
         ]
         if lost:
             errors.append(

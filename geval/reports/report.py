@@ -548,8 +548,8 @@ def _criterion_result(
     """Compute a criterion's result; cached as a whole, so that an unchanged criterion costs only a
     lookup."""
     human = data.humans[criterion.pk]
-    found = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
-    present = {judge: scores for judge, scores in found.items() if scores is not None}
+    scores_of_judge = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
+    present = {judge: scores for judge, scores in scores_of_judge.items() if scores is not None}
     names = hash(
         (data.doc_ids, data.sessions, data.system_names, data.system_kinds, data.system_families)
     )

@@ -172,7 +172,7 @@ def _scored(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
 
 _PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], RequiredFigure]] = {
     "alt_test.winning_rate": lambda _criterion, judge: _known(
-        judge.alt_test.winning_rate, nulls=_of_nulls(judge, lambda one: one.winning_rate)
+        judge.alt_test.winning_rate, nulls=_of_nulls(judge, lambda null: null.winning_rate)
     ),
     "one_rater.share": _one_rater,
     "instruction.most": _instruction,

@@ -149,7 +149,7 @@ def check(requirement: Requirement, figure: RequiredFigure) -> Checked:
         return Checked(requirement, outcome, value, figure.reason)
     holds = _RELATIONS[requirement.relation]
     if holds(value, requirement.bound):
-        if also := _met_by_nulls(figure, lambda found: holds(found, requirement.bound)):
+        if also := _met_by_nulls(figure, lambda of_null: holds(of_null, requirement.bound)):
             return Checked(
                 requirement, RequirementOutcome.CANNOT_SAY, value, f"{_stated(value)}; {also}"
             )

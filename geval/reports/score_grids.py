@@ -103,5 +103,6 @@ def shares_of(pair: Pair) -> Shares:
             middle = axis.at(begin + count / 2)
             parts.append((looks[which], span, middle, count, count >= 0.08 * counts.sum()))
         begin += count
-    one, both, two, rest = (int(counts[which]) for which in range(4))
-    return Shares(pair.criterion.pk, pair.criterion.name, (one, both, two, rest), tuple(parts))
+    first, shared, second, rest = (int(counts[which]) for which in range(4))
+    of_each = (first, shared, second, rest)
+    return Shares(pair.criterion.pk, pair.criterion.name, of_each, tuple(parts))

@@ -51,21 +51,29 @@ Row = tuple[str, str, list[str]]
 
 def rows_of(criteria: Sequence[Steadiness]) -> list[Row]:
     """Return the table of a page: statistics as rows, criteria as columns."""
-    each = [one.found for one in criteria]
+    values = [criterion.found for criterion in criteria]
     rows: list[Row] = [
-        ("Items", "", [thin(one.items) for one in each]),
-        ("Replies to each", "", [f"{round(one.replies, 1):g}" for one in each]),
-        ("Reliability of one reply", "reply_reliability", [shown(one.icc) for one in each]),
-        ("Error of a reply, in points", "reply_error", [shown(one.reply_error) for one in each]),
-        ("Error of a score, in points", "", [shown(one.score_error) for one in criteria]),
-        ("Two replies differ", "replies_differ", [_percent(one.differ) for one in each]),
-        ("Orders flip", "order_flips", [_percent(one.flips) for one in each]),
+        ("Items", "", [thin(value.items) for value in values]),
+        ("Replies to each", "", [f"{round(value.replies, 1):g}" for value in values]),
+        ("Reliability of one reply", "reply_reliability", [shown(value.icc) for value in values]),
+        (
+            "Error of a reply, in points",
+            "reply_error",
+            [shown(value.reply_error) for value in values],
+        ),
+        (
+            "Error of a score, in points",
+            "",
+            [shown(criterion.score_error) for criterion in criteria],
+        ),
+        ("Two replies differ", "replies_differ", [_percent(value.differ) for value in values]),
+        ("Orders flip", "order_flips", [_percent(value.flips) for value in values]),
     ]
     for replies in REPLIES:
         of = "one reply" if replies == 1 else f"{replies} replies"
         name = f"Pearson's r with people over all outputs, {of}"
         term = "more_replies" if replies == 1 else ""
-        rows.append((name, term, [shown(one.pearson_with(replies)) for one in each]))
+        rows.append((name, term, [shown(value.pearson_with(replies)) for value in values]))
     return rows
 
 

@@ -371,11 +371,11 @@ class StandIn:
         tokens = sum(len(str(message.get("content", ""))) // 4 for message in body["messages"])
         if tokens <= self.switches.context_tokens:
             return None
-        said = (
+        message = (
             f"This model's maximum context length is {self.switches.context_tokens} tokens; the"
             f" prompt has {tokens}."
         )
-        return _error(400, said, "context_length_exceeded")
+        return _error(400, message, "context_length_exceeded")
 
 
 async def serve(switches: Switches, *, host: str, port: int, ready: Callable[[int], None]) -> None:

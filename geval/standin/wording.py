@@ -127,14 +127,14 @@ def reflect(prompt: str) -> str:
         if name not in named_in(others)
         and (names[name] >= NAMED_FROM or (name in now and names[name] >= DROPPED_BELOW))
     ]
-    said = " ".join(NAMED[name].said for name in wanted) or "How it reads."
+    definition = " ".join(NAMED[name].said for name in wanted) or "How it reads."
     numbered = "\n".join(
         f"{number}. {line}"
         for number, line in enumerate(
             ["Read the text.", *(NAMED[name].said for name in wanted), "Give a rating."], 1
         )
     )
-    return f"<part>{numbered if part and part[1] == 'steps' else said}</part>"
+    return f"<part>{numbered if part and part[1] == 'steps' else definition}</part>"
 
 
 def _correlations(cases: list[tuple[str, str, float]]) -> dict[str, float]:

@@ -74,20 +74,20 @@ def soft_pairwise_test(
     kept = _whole(outputs, human, first, second)
     if isinstance(kept, str):
         return AccuracyTest(None, None, None, None, reason=kept)
-    people, one, other = (values.astype(float) for values in kept.sides)
+    people, left, right = (values.astype(float) for values in kept.sides)
     weight = kept.weight
-    if not all(map(np.ptp, (one, other))):
+    if not all(map(np.ptp, (left, right))):
         return AccuracyTest(None, None, None, None, reason="a judge gives every output the same")
-    one, other = (_standardised(side, weight) for side in (one, other))
+    left, right = (_standardised(side, weight) for side in (left, right))
     sure = _certainty(people, signs, weight)
 
     def accuracy(judge: FloatArray) -> float:
         return float(1 - np.abs(sure - _certainty(judge, signs, weight)).mean())
 
-    values = accuracy(one), accuracy(other)
+    values = accuracy(left), accuracy(right)
     drawn = np.empty(len(swaps))
     for index, swap in enumerate(swaps):
-        drawn[index] = accuracy(np.where(swap, one, other)) - accuracy(np.where(swap, other, one))
+        drawn[index] = accuracy(np.where(swap, left, right)) - accuracy(np.where(swap, right, left))
     return _test(values, drawn)
 
 
@@ -172,16 +172,16 @@ def tie_calibrated_test(
     accuracies = [tie_calibrated_accuracy(outputs, human, side) for side in (first, second)]
     if accuracies[0].epsilon is None or accuracies[1].epsilon is None:
         return AccuracyTest(None, None, None, None, reason=accuracies[0].calibrated.reason)
-    one: list[np.ndarray] = []
-    other: list[np.ndarray] = []
+    left: list[np.ndarray] = []
+    right: list[np.ndarray] = []
     weight: list[FloatArray] = []
     of_documents = []
     for members in _by_document(outputs):
         a, b = np.triu_indices(len(members), k=1)
         people = np.sign(np.round(human[members[a]] - human[members[b]], DIGITS))
         for side, calibrated, agree in (
-            (first, accuracies[0], one),
-            (second, accuracies[1], other),
+            (first, accuracies[0], left),
+            (second, accuracies[1], right),
         ):
             gap = side[members[a]] - side[members[b]]
             order = np.where(np.abs(gap) <= (calibrated.epsilon or 0.0), 0, np.sign(gap))
@@ -192,7 +192,7 @@ def tie_calibrated_test(
         if outputs.document_weight is not None:
             of_documents.append(float(outputs.document_weight[document[0]]))
             weight[-1] = weight[-1] * of_documents[-1]
-    agrees, weights = (np.concatenate(one), np.concatenate(other)), np.concatenate(weight)
+    agrees, weights = (np.concatenate(left), np.concatenate(right)), np.concatenate(weight)
     weights = weights / (sum(of_documents) or len(weight))
     # Sums of weights differ from 1 by rounding.
     values = float(np.round(weights @ agrees[0], 12)), float(np.round(weights @ agrees[1], 12))

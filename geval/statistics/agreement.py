@@ -329,9 +329,9 @@ def _behind_at_level(
             for side in (values, ratings.value)
         ]
         each = [
-            (mine or 0.0) - (own or 0.0)
-            for mine, own in zip(*sides, strict=True)
-            if mine is not None or own is not None
+            (substituted or 0.0) - (original or 0.0)
+            for substituted, original in zip(*sides, strict=True)
+            if substituted is not None or original is not None
         ]
         return float(np.mean(each)) if each else None
 
@@ -401,9 +401,9 @@ def _each_at_level(
     order = np.flatnonzero(kept)[np.argsort(ratings.rater[kept], kind="stable")]
     ends = np.cumsum(np.bincount(ratings.rater[order], minlength=ratings.raters))
     each: list[float | None] = []
-    for mine in np.split(order, ends[:-1]) if len(ends) else []:
-        own, rest = values[mine], others[mine]
-        output = ratings.output[mine]
+    for of_rater in np.split(order, ends[:-1]) if len(ends) else []:
+        own, rest = values[of_rater], others[of_rater]
+        output = ratings.output[of_rater]
         rated = Outputs(
             outputs.document[output], outputs.system[output], outputs.documents, outputs.systems
         )

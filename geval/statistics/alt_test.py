@@ -239,14 +239,14 @@ def _duels(
     some = np.maximum(count, 1)
     mean = np.bincount(rater, person_wins - judge_wins, minlength=ratings.raters) / some
     error, freedom = _standard_errors(person_wins - judge_wins, rater, document, mean, count)
-    mine = np.flatnonzero(count >= max(1, least_outputs))
+    annotators = np.flatnonzero(count >= max(1, least_outputs))
     return _Duels(
-        mine,
-        mean[mine],
-        error[mine],
-        freedom[mine],
-        count[mine],
-        (np.bincount(rater, judge_wins, minlength=ratings.raters) / some)[mine],
+        annotators,
+        mean[annotators],
+        error[annotators],
+        freedom[annotators],
+        count[annotators],
+        (np.bincount(rater, judge_wins, minlength=ratings.raters) / some)[annotators],
     )
 
 

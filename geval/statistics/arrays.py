@@ -59,8 +59,8 @@ def blocks_of(group: IntArray, groups: int) -> tuple[Block, ...]:
     begin = np.cumsum(size) - size
     blocks = []
     for members in np.unique(size[size > 0]).tolist():
-        mine = np.flatnonzero(size == members)
-        blocks.append(Block(mine, begin[mine][:, None] + np.arange(members)))
+        of_size = np.flatnonzero(size == members)
+        blocks.append(Block(of_size, begin[of_size][:, None] + np.arange(members)))
     return tuple(blocks)
 
 
@@ -391,12 +391,12 @@ def equal_pairs(rows: FloatArray) -> FloatArray:
     return equal
 
 
-def positions(ids: np.ndarray, known: IntArray) -> IntArray:
-    """Return the position of each id among the known ids; -1 for an unknown id."""
-    order = np.argsort(known, kind="stable")
-    indexes = np.searchsorted(known, ids.astype(np.int64), sorter=order)
+def positions(ids: np.ndarray, listed: IntArray) -> IntArray:
+    """Return the position of each id among the listed ones; -1 for another id."""
+    order = np.argsort(listed, kind="stable")
+    indexes = np.searchsorted(listed, ids.astype(np.int64), sorter=order)
     places = (
-        order[np.minimum(indexes, len(known) - 1)] if len(known) else np.zeros(len(ids), np.int64)
+        order[np.minimum(indexes, len(listed) - 1)] if len(listed) else np.zeros(len(ids), np.int64)
     )
-    is_known = known[places] == ids if len(known) else np.zeros(len(ids), dtype=bool)
-    return np.where(is_known, places, -1)
+    is_listed = listed[places] == ids if len(listed) else np.zeros(len(ids), dtype=bool)
+    return np.where(is_listed, places, -1)

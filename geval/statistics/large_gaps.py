@@ -43,7 +43,7 @@ class Group:
     kind: str
     name: str
     members: np.ndarray
-    known: np.ndarray | None = None
+    is_known: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -143,11 +143,11 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
         large: a mask of shape (outputs,).
     """
     members = group.members
-    if group.known is not None:
+    if group.is_known is not None:
         outputs, members, large = (
-            outputs.part(group.known),
-            members[group.known],
-            large[group.known],
+            outputs.part(group.is_known),
+            members[group.is_known],
+            large[group.is_known],
         )
     document = outputs.document
     members_inside, size = (
@@ -160,19 +160,19 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
             return None
         inside, of = int((members & large).sum()), int(members.sum())
         return Cluster(group.kind, group.name, inside, int(large.sum()), of, len(outputs), p)
-    there = size > 0
-    belongs = (2 * members_inside >= size)[there]
-    hit = (outputs.by_document(large.astype(float)) > 0)[there]
+    has_outputs = size > 0
+    belongs = (2 * members_inside >= size)[has_outputs]
+    hit = (outputs.by_document(large.astype(float)) > 0)[has_outputs]
     # Documents with more outputs are more likely to have a large gap.
-    _, stratum = np.unique(size[there], return_inverse=True)
-    if there.sum() < GAP_DOCUMENTS or belongs.sum() < GAP_MEMBERS:
+    _, stratum = np.unique(size[has_outputs], return_inverse=True)
+    if has_outputs.sum() < GAP_DOCUMENTS or belongs.sum() < GAP_MEMBERS:
         return None
     p = stratified_test(stratum, belongs, hit)
     if p is None:
         return None
     return Cluster(
         group.kind, group.name, int((belongs & hit).sum()), int(hit.sum()), int(belongs.sum()),
-        int(there.sum()), p, over="documents",
+        int(has_outputs.sum()), p, over="documents",
     )  # fmt: skip
 
 

@@ -255,11 +255,11 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
     differences = {}
     for first, second in itertools.pairwise(_ranked(systems)):
         a, b = _common_outputs(outputs.document, of_systems[first], of_systems[second])
-        both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
-        if both.sum() > 1:
+        rated_both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
+        if rated_both.sum() > 1:
             of_human, of_judge = human[a] - human[b], judge[a] - judge[b]
-            mean = ppi_mean(of_human[both], of_judge[both], of_judge[neither])
-            differences[first, second] = _with_enough(mean, int(both.sum()))
+            mean = ppi_mean(of_human[rated_both], of_judge[rated_both], of_judge[neither])
+            differences[first, second] = _with_enough(mean, int(rated_both.sum()))
     return PpiTable(tuple(systems), differences, _unlike(judge[rated], judge[~rated]))
 
 

@@ -175,7 +175,7 @@ class _Patterns:
         for block in ratings.blocks:
             raters, codes = ratings.rater[block.members], code[block.members]
             order = np.argsort(raters, axis=1)
-            raters, codes = (np.take_along_axis(one, order, 1) for one in (raters, codes))
+            raters, codes = (np.take_along_axis(side, order, 1) for side in (raters, codes))
             rows = np.column_stack([raters, codes.sum(axis=1)])
             patterns, indexes = np.unique(rows, axis=0, return_inverse=True)
             blocks.append(

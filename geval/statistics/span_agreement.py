@@ -60,15 +60,15 @@ def span_agreement(texts: Iterable[MarkedText], documents: int) -> SpanAgreement
     """
     shared = _shared(texts)
     rows = [
-        (text.document, both, first + second)
+        (text.document, overlap, first + second)
         for text in shared
-        for both, first, second in _overlaps(list(text.marks.values()))
+        for overlap, first, second in _overlaps(list(text.marks.values()))
     ]
     if len(shared) < SPAN_OUTPUTS:
         few = Estimate.undefined(FEW_TEXTS)
         return SpanAgreement(few, no_interval(FEW_TEXTS), len(shared), len(rows))
-    document, both, total = np.array(rows, dtype=float).T
-    f1, interval = _ratio(document.astype(int), 2 * both, total, documents)
+    document, overlap, total = np.array(rows, dtype=float).T
+    f1, interval = _ratio(document.astype(int), 2 * overlap, total, documents)
     return SpanAgreement(Estimate(f1), interval, len(shared), len(rows))
 
 

@@ -65,9 +65,9 @@ def money(amount: float | Decimal) -> str:
     return thin(float(amount)) if amount >= 1000 else f"{amount:.2f}"
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """Format a count with its noun, such as "1 run" or "2 searches"."""
-    return f"{thin(number)} {one if number == 1 else several or one + 's'}"
+    return f"{thin(number)} {singular if number == 1 else plural or singular + 's'}"
 
 
 def whole_percent(share: float) -> str:

@@ -169,10 +169,10 @@ class Runner:
                     extra_groups=[] if self._account else None,
                     env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8"},
                 )
-            said = report.read_text(errors="replace").strip()
+            output_text = report.read_text(errors="replace").strip()
             if done.returncode:
-                raise EmbeddedServerError(f"The embedded PostgreSQL's {name} failed: {said}")
-            return said
+                raise EmbeddedServerError(f"The embedded PostgreSQL's {name} failed: {output_text}")
+            return output_text
         finally:
             report.unlink(missing_ok=True)
 

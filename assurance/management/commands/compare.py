@@ -41,27 +41,30 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
-        both = [find_judge(project, options[name]) for name in ("first", "second")]
+        judges = [find_judge(project, options[name]) for name in ("first", "second")]
         criteria = find_criteria(project, options["criterion"])
-        data = load_data(project, both, criteria)
-        first, second = (judge.pk for judge in both)
-        seen = seen_by_search(project, both)
-        for one in pair_tests(data, criteria, first, second, seed=options["seed"]):
-            for name, numbers in (("soft pairwise", one.soft), ("tie-calibrated", one.calibrated)):
+        data = load_data(project, judges, criteria)
+        first, second = (judge.pk for judge in judges)
+        seen = seen_by_search(project, judges)
+        for tests in pair_tests(data, criteria, first, second, seed=options["seed"]):
+            for name, numbers in (
+                ("soft pairwise", tests.soft),
+                ("tie-calibrated", tests.calibrated),
+            ):
                 self.stdout.write(
-                    f"{one.criterion}, {name} accuracy: {accuracy_in_words(numbers)}"
-                    f"{about_searches(seen[one.criterion])}"
+                    f"{tests.criterion}, {name} accuracy: {accuracy_in_words(numbers)}"
+                    f"{about_searches(seen[tests.criterion])}"
                 )
         if {first, second} <= {*judges_with_probabilities(project)}:
             probabilities = read_probabilities(data, criteria, [first, second])
-            names = (both[0].label, both[1].label)
+            names = (judges[0].label, judges[1].label)
             for pair in pair_probabilities(data, criteria, probabilities, first, second):
                 lines = "\n".join(lines_in_words(pair, names))
                 self.stdout.write(f"{lines}{about_searches(seen[pair.name])}")
-        costs = costs_of(both)
-        for judge, cost in zip(both, costs, strict=True):
+        costs = costs_of(judges)
+        for judge, cost in zip(judges, costs, strict=True):
             self.stdout.write(cost_in_words(cost, answers_of(judge)))
-        priced = [priced_judge(*each) for each in zip(both, costs, strict=True)]
+        priced = [priced_judge(*each) for each in zip(judges, costs, strict=True)]
         pairs = [pair_on(data, criterion, first, second) for criterion in criteria]
         gaps = [_gap(pair, is_seen=bool(seen[pair.criterion.name])) for pair in pairs if pair]
         if dearer := compare_prices(priced[0], priced[1], gaps, SYMBOLS["spearman"]):

@@ -154,7 +154,7 @@ class Command(SiteCommand):
                 self.stderr.write(drawn_before(locked) or LOCKED.format(locked.looks_allowed))
             elif options["lock"] is not None:
                 raise CommandError("This project has locked documents already; leave --lock out.")
-            found = (
+            searches = (
                 [self._look_at(judge, options["look"])]
                 if options["look"]
                 else [
@@ -163,13 +163,13 @@ class Command(SiteCommand):
                 ]
             )
             if options["use"]:
-                self._use(found)
+                self._use(searches)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from None
         except ImproveError as error:
             raise CommandError(str(error)) from None
         if options["json"]:
-            self.stdout.write(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+            self.stdout.write(orjson.dumps(searches, option=orjson.OPT_INDENT_2).decode())
 
     def _unlock(self, project: Project) -> None:
         locked = locked_of(project)
@@ -201,8 +201,8 @@ class Command(SiteCommand):
             f"{criterion}: {search.found['training']} training documents,"
             f" {search.found['locked']} locked."
         )
-        for said in search.found.get("what_numbers_speak_of", ()):
-            self.stderr.write(f"  {said}")
+        for sentence in search.found.get("what_numbers_speak_of", ()):
+            self.stderr.write(f"  {sentence}")
         for candidate in candidates:
             self.stderr.write(f"  {sentence_of(candidate)}")
         if not candidates:
@@ -237,7 +237,7 @@ class Command(SiteCommand):
 
     def _use(self, candidates: list[dict[str, Any]]) -> None:
         """Adopt the proven changes, and score every output with them."""
-        ids = [one["candidate"] for search in candidates for one in search["candidates"]]
+        ids = [proposed["candidate"] for search in candidates for proposed in search["candidates"]]
         for candidate in Candidate.objects.filter(
             pk__in=ids, look__outcome=ProofOutcome.PROVEN, adopted_as=None
         ).select_related("search__project", "search__judge", "search__criterion", "proposal"):

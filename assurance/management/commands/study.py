@@ -61,12 +61,12 @@ class Command(GateCommand):
             if options["stop"]:
                 stop(study)
                 study.refresh_from_db()
-        one = shown(study)
-        said = f"{study}: {one.state}."
-        self.stdout.write(said[0].upper() + said[1:])
-        for line in lines_of(one):
+        shown_study = shown(study)
+        sentence = f"{study}: {shown_study.state}."
+        self.stdout.write(sentence[0].upper() + sentence[1:])
+        for line in lines_of(shown_study):
             self.stdout.write(line)
-        sys.exit(code_of(one))
+        sys.exit(code_of(shown_study))
 
 
 def lines_of(study_shown: ShownStudy) -> list[str]:
@@ -100,18 +100,20 @@ def _in_words(probe: ShownFinding) -> str:
     return f"{probe.title}: {two_decimals(finding.value)}{between}, {outcome}"
 
 
-def rows_of_last(one: ShownStudy) -> list[Row]:
+def rows_of_last(shown_study: ShownStudy) -> list[Row]:
     """Return what repeating a judge's questions showed on the study's criterion."""
-    there = steadiness(one.study.judge)
-    return rows_of([finding for finding in there if finding.criterion == one.study.criterion.name])
+    findings = steadiness(shown_study.study.judge)
+    return rows_of(
+        [finding for finding in findings if finding.criterion == shown_study.study.criterion.name]
+    )
 
 
-def code_of(one: ShownStudy) -> int:
+def code_of(shown_study: ShownStudy) -> int:
     """Return the exit code: nothing found, something found, or cannot say."""
-    study = one.study
-    probed = study.kind == StudyKind.PROBES and one.is_done
+    study = shown_study.study
+    probed = study.kind == StudyKind.PROBES and shown_study.is_done
     if study.drifted_at is not None or (probed and sensitivity_of(study).wrong):
         return FOUND
     if probed and not sensitivity_of(study).says_anything:
         return CANNOT_SAY
-    return NOTHING if one.askings or one.is_done else CANNOT_SAY
+    return NOTHING if shown_study.askings or shown_study.is_done else CANNOT_SAY

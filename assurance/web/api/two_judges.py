@@ -28,14 +28,14 @@ def get_judge_tests(
     points are right. `summary` says it in words, with what the dearer judge gives for its price.
     202 while a worker makes the tests: ask again."""
     project = project_for(request, slug)
-    both = [get_object_or_404(project.judges, pk=pk) for pk in (first, second)]
+    judges = [get_object_or_404(project.judges, pk=pk) for pk in (first, second)]
     try:
         view = PairView(ReportOptions(), first, second)
         tests, numbers = tests_of_two(project, view), probabilities_of_two(project, view)
         pair = two_judges(project, view)
     except NotComputedError as error:
         return Status(202, {"detail": error.cached.in_words})
-    criteria = pair_tests_json(tests, seen_by_search(project, both))
+    criteria = pair_tests_json(tests, seen_by_search(project, judges))
     for each in numbers.criteria:
         criteria[each.name]["probabilities"] = pair_probabilities_json(each)
     costs = [

@@ -43,8 +43,8 @@ class TargetForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **more: Any) -> None:
         super().__init__(*args, **more)
-        for name, there in (("judge", project.judges), ("criterion", project.criteria)):
-            self.fields[name].queryset = there.all()  # type: ignore[attr-defined]
+        for name, rows in (("judge", project.judges), ("criterion", project.criteria)):
+            self.fields[name].queryset = rows.all()  # type: ignore[attr-defined]
 
 
 class SearchForm(forms.Form):

@@ -157,7 +157,7 @@ def _named(form: GapForm) -> str:
 
 
 def _say_errors(request: HttpRequest, form: GapsForm) -> None:
-    errors = [str(error) for found in form.errors.values() for error in found]
+    errors = [str(error) for of_field in form.errors.values() for error in of_field]
     messages.error(request, f"Nothing was stored. {' '.join(dict.fromkeys(errors))}")
 
 

@@ -48,10 +48,10 @@ def keep_upload(
     """Store files with their previews, and remove abandoned uploads."""
     Upload.objects.filter(project=project).forgotten().delete()
     upload = Upload.objects.create(project=project, made_by_id=user_id, about=about)
-    saved, known = list(project.saved_columns.all()), known_names(project)
+    saved, names_in_project = list(project.saved_columns.all()), known_names(project)
     names: set[str] = set()
     for chosen in files:
-        recognised = recognise_file(chosen.path, chosen.name, known, saved)
+        recognised = recognise_file(chosen.path, chosen.name, names_in_project, saved)
         file = UploadFile.objects.create(
             upload=upload,
             name=name_among(chosen.name, names),

@@ -157,7 +157,7 @@ class Command(SiteCommand):
                 files = files_of_project(project, named, columns, options["sheet"])
                 loaded = load_rest(
                     project,
-                    [as_input(file, said=bool(columns)) for file in files],
+                    [as_input(file, is_chosen=bool(columns)) for file in files],
                     about=about,
                     dry_run=options["check"],
                     leave_out=bool(options["keep_errors"]),

@@ -123,8 +123,8 @@ class Command(BaseCommand):
 
 def _missing(path: Path, data: Path) -> str:
     """Say how to get a missing file of the data."""
-    there = path.relative_to(data) if path.is_relative_to(data) else path
-    source = source_of(there.as_posix())
+    relative = path.relative_to(data) if path.is_relative_to(data) else path
+    source = source_of(relative.as_posix())
     if source is None:
         return f"{path} does not exist; set --data to the folder with the benchmark data."
     return (

@@ -56,12 +56,12 @@ class Command(SiteCommand):
         self._describe(policy)
         self._remove_deleted(dry_run=options["dry_run"])
         of_projects = due(policy) if options["dry_run"] else tidy(policy)
-        for one in of_projects:
-            self.stdout.write(f"  {one.slug or '(no project)'}: {_words(one)}")
+        for of_project in of_projects:
+            self.stdout.write(f"  {of_project.slug or '(no project)'}: {_words(of_project)}")
         verb = "would be removed" if options["dry_run"] else "removed"
         replies, entries = (
-            sum(one.replies for one in of_projects),
-            sum(one.entries for one in of_projects),
+            sum(of_project.replies for of_project in of_projects),
+            sum(of_project.entries for of_project in of_projects),
         )
         total = f"{replies_in_words(replies)} and {entries_in_words(entries)}"
         self.stdout.write(f"{total} {verb}.")

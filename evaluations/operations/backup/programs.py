@@ -207,12 +207,12 @@ def _running(
             raise BackupError(_complaint(Path(command[0]).name, text))
 
 
-def _complaint(program: str, said: str) -> str:
-    lines = [line for line in said.strip().splitlines() if line][-SAID_LINES:]
+def _complaint(program: str, stderr: str) -> str:
+    lines = [line for line in stderr.strip().splitlines() if line][-SAID_LINES:]
     advice = (
         " Install PostgreSQL's client programs (on Debian postgresql-client): the bundled ones"
         " cannot encrypt connections."
-        if "SSL support is not compiled in" in said
+        if "SSL support is not compiled in" in stderr
         else ""
     )
     return f"{program} failed: {' / '.join(lines) or 'it says nothing'}.{advice}"

@@ -210,7 +210,7 @@ def _row(
         return ItemRow(item, None, mean)
     if item.criterion is None:
         return ItemRow(item, ScoreCell(run.judge.name, score.value, (), None), mean)
-    known = ScoreOf(
+    given_score = ScoreOf(
         score.value, score.criterion_id, score.distribution or {}, run.judge.rates_on_scale
     )
-    return ItemRow(item, judge_cell(run.judge.name, known, mean, item.criterion.scale), mean)
+    return ItemRow(item, judge_cell(run.judge.name, given_score, mean, item.criterion.scale), mean)

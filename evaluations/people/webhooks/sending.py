@@ -119,8 +119,8 @@ def _note(outcome: DeliveryOutcome) -> None:
         wait = RETRY_SECONDS[delivery.attempts - 1] * random.uniform(1, 1.1)  # noqa: S311 (no secret: spread in time)
         next_at += datetime.timedelta(seconds=wait)
     # If this attempt took too long, another may have begun, whose outcome then counts.
-    mine = WebhookDelivery.objects.filter(pk=delivery.pk, attempts=delivery.attempts)
-    mine.update(state=state, next_at=next_at, answer=outcome.answer[:300], sending_until=None)
+    attempt = WebhookDelivery.objects.filter(pk=delivery.pk, attempts=delivery.attempts)
+    attempt.update(state=state, next_at=next_at, answer=outcome.answer[:300], sending_until=None)
     sent = "failed" if state == WebhookDelivery.State.WAITING else state.value
     count_events(CountedEvent.WEBHOOKS, {sent: 1})
     if not outcome.taken:

@@ -388,8 +388,8 @@ def get_export(request: HttpRequest, slug: Path[str], name: Path[Export]) -> Any
     """Outputs with their ratings and scores, as a dataset of Hugging Face (a zip), tasks of Label
     Studio or records of Argilla (JSON lists), which uploads accept; or all answers of campaigns and
     adjudicators' decisions."""
-    project, found = project_for(request, slug), DOWNLOADS[name]
-    return StreamingHttpResponse(found.write(project), content_type=found.content_type)
+    project, download = project_for(request, slug), DOWNLOADS[name]
+    return StreamingHttpResponse(download.write(project), content_type=download.content_type)
 
 
 def _text(value: str) -> str:
@@ -416,7 +416,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
         files = files_of_project(
             project, [(FilePath(file.name), name)], columns, _text(about.sheet)
         )
-        inputs = [as_input(found, said=bool(columns)) for found in files]
+        inputs = [as_input(file_of_project, is_chosen=bool(columns)) for file_of_project in files]
         result = load_files(project, inputs, about=given, dry_run=about.check)
     if columns and not about.check:
         remember_choices(project, files)

@@ -235,7 +235,7 @@ def get_steadiness(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """How far the judge's replies to the same question differ, by criterion; empty where its scores
     rest on one reply each."""
     judge = get_object_or_404(project_for(request, slug).judges, pk=pk)
-    return {"criteria": {one.criterion: steadiness_json(one) for one in steadiness(judge)}}
+    return {"criteria": {each.criterion: steadiness_json(each) for each in steadiness(judge)}}
 
 
 @router.put("/judges/{int:pk}/family", response=JudgeOut)

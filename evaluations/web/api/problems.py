@@ -16,10 +16,10 @@ def problem(status: int, title: str, detail: str, **more: Any) -> HttpResponse:
     return JsonResponse(content, status=status, content_type=CONTENT_TYPE)
 
 
-def refused(request: HttpRequest, status: int, title: str, said: str) -> HttpResponse:
+def refused(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
     """Args:
-    said: what was wrong, and what to do.
+    message: what was wrong, and what to do.
     """
     if is_for_api(request):
-        return problem(status, title, said)
-    return render(request, "refused.html", {"title": title, "said": said}, status=status)
+        return problem(status, title, message)
+    return render(request, "refused.html", {"title": title, "message": message}, status=status)

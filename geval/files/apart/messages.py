@@ -22,14 +22,14 @@ LENGTH = struct.Struct(">Q")
 @dataclass(frozen=True)
 class ApartJob:
     """A request to read a file: its rows; without `defaults` its preview, using the project's names
-    (`known`); its records at some `lines`; or the records of `members` of a zip. `seconds` is
+    (`names`); its records at some `lines`; or the records of `members` of a zip. `seconds` is
     processor time."""
 
     file: InputFile
     defaults: FileDefaults | None
     limits: FileLimits
     seconds: int
-    known: KnownNames | None = None
+    names: KnownNames | None = None
     lines: frozenset[int] = frozenset()
     members: tuple[str, ...] = ()
 

@@ -104,7 +104,7 @@ def _do(job: ApartJob, answers: IO[bytes]) -> None:
 
 
 def _preview(job: ApartJob) -> Preview:
-    return preview_file(job.file.path, job.file.name, job.known, job.file.sheet)
+    return preview_file(job.file.path, job.file.name, job.names, job.file.sheet)
 
 
 def _empty(folder: Path) -> None:

@@ -109,7 +109,7 @@ def _curve(
 
 
 def _labels(
-    known: list[JudgeNumbers],
+    judges: list[JudgeNumbers],
     judge: JudgeNumbers,
     y: Place,
     most: float,
@@ -117,7 +117,7 @@ def _labels(
     width: float,
 ) -> Iterable[Shape]:
     """Place names at the ends of lines, moved apart where they would overlap."""
-    ends = sorted((y(_with(other, most)), other.name, other.pk) for other in known)
+    ends = sorted((y(_with(other, most)), other.name, other.pk) for other in judges)
     above = y(0) + LABEL
     for end, name, pk in reversed(ends):
         above = min(above - LABEL, end + 4)

@@ -62,7 +62,7 @@ class Strip:
     judge: str
     middle: str
     gap: str
-    said: str
+    description: str
 
 
 def strip_of(
@@ -74,7 +74,7 @@ def strip_of(
     shares: Mapping[str, float],
     replies: int,
     gap: str,
-    said: str,
+    description: str,
 ) -> Strip:
     """Return the drawing.
 
@@ -99,7 +99,7 @@ def strip_of(
         judge=axis.at(score),
         middle=axis.at((people + score) / 2),
         gap=gap,
-        said=said,
+        description=description,
     )
 
 

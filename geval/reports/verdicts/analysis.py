@@ -460,15 +460,15 @@ def _two_judges(
     outputs: Outputs, human: FloatArray, pair: tuple[Found, ...], coefficient: Coefficient
 ) -> SameDocuments:
     (first, of_first), (second, of_second) = pair
-    both, (rated, *_scores) = complete(outputs, human, first, second)
+    common, (rated, *_scores) = complete(outputs, human, first, second)
     # A judge's own correlations can be used if both scored the same outputs.
-    if of_first.pairs == of_second.pairs == len(both):
+    if of_first.pairs == of_second.pairs == len(common):
         return SameDocuments(
-            both.documents_ranked(rated),
-            both.by_document(),
+            common.documents_ranked(rated),
+            common.by_document(),
             of_first.by_document[coefficient],
             of_second.by_document[coefficient],
-            both.document_weight,
+            common.document_weight,
         )
     return on_same_documents(outputs, human, first, second, coefficient)
 

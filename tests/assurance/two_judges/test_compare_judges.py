@@ -132,14 +132,14 @@ def test_outputs_on_which_one_agrees_lead_to_the_case_of_the_other(
     far = Judge.objects.get(name="far")
     text = shown(as_role("owner"), "?only=first")
 
-    assert {one.winner for one in found.one} == {1}
-    assert {one.off for one in found.one} == {far.pk}
-    assert len(found.one) == found.shares[0].counts[0]
-    assert len(two_judges(pair, PairView(ReportOptions())).one) == 10
-    for one in found.one:
+    assert {one.winner for one in found.one_agrees} == {1}
+    assert {one.off for one in found.one_agrees} == {far.pk}
+    assert len(found.one_agrees) == found.shares[0].counts[0]
+    assert len(two_judges(pair, PairView(ReportOptions())).one_agrees) == 10
+    for one in found.one_agrees:
         assert abs(float(one.first) - float(one.people)) <= 0.5
         assert abs(float(one.second) - float(one.people)) > 1
-    assert f"judge={far.pk}&amp;output={found.one[0].pk}" in text
+    assert f"judge={far.pk}&amp;output={found.one_agrees[0].pk}" in text
     assert "<b>" not in text.replace("&lt;b&gt;", "")
 
 
