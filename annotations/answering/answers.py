@@ -132,14 +132,14 @@ def _ranks(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> A
     allowed = {str(rank) for rank in range(1, len(shape.shown) + 1)}
     ranks: dict[str, dict[str, int]] = {}
     for question in shape.questions:
-        given = {pk: fields.get(f"rank-{question.key}-{pk}", "").strip() for pk in shape.shown}
-        for pk, written in given.items():
+        entered = {pk: fields.get(f"rank-{question.key}-{pk}", "").strip() for pk in shape.shown}
+        for pk, written in entered.items():
             if written not in allowed:
                 errors[f"rank-{question.key}-{pk}"] = _(
                     "Give every text a rank for %(question)s, 1 for the best."
                 ) % {"question": question.name}
-        if all(written in allowed for written in given.values()):
-            ranks[str(question.key)] = {str(pk): int(written) for pk, written in given.items()}
+        if all(written in allowed for written in entered.values()):
+            ranks[str(question.key)] = {str(pk): int(written) for pk, written in entered.items()}
     return {"ranks": ranks}
 
 

@@ -40,12 +40,12 @@ def retest(annotator: Annotator) -> Retest | None:
         .exclude(item__document__in=hidden)
         .order_by("submitted_at", "pk")
     )
-    given: dict[tuple[tuple[int, ...], str], list[float]] = defaultdict(list)
+    scores: dict[tuple[tuple[int, ...], str], list[float]] = defaultdict(list)
     for row in rows:
         outputs = tuple(sorted(row.shown))
         for name, value in answer_values(row.answer or {}, row.shown).items():
-            given[outputs, name].append(value)
-    twice = np.array([answers[-2:] for answers in given.values() if len(answers) > 1])
+            scores[outputs, name].append(value)
+    twice = np.array([answers[-2:] for answers in scores.values() if len(answers) > 1])
     if not len(twice):
         return None
     first, second = twice.T

@@ -219,28 +219,28 @@ def _scale(
     return scales.get(name.lower(), USUAL_SCALE)
 
 
-def _evaluator(kind: str, given: Mapping[str, Any]) -> LlmEvaluator:
+def _evaluator(kind: str, settings: Mapping[str, Any]) -> LlmEvaluator:
     """Create the evaluator of a kind, with its own settings."""
     if kind not in KINDS:
         raise InputError(f"There is no kind {kind!r} here. There are: {', '.join(KINDS)}.")
     made = evaluator_class(kind)
-    own = {name: value for name, value in given.items() if name in made.Settings.model_fields}
+    own = {name: value for name, value in settings.items() if name in made.Settings.model_fields}
     try:
         return cast(LlmEvaluator, made(new_settings(made, own)))
     except SettingsError as error:
         raise InputError(str(error)) from None
 
 
-def _judge_settings(given: Mapping[str, Any], evaluator: LlmEvaluator) -> JudgeSettings:
+def _judge_settings(settings: Mapping[str, Any], evaluator: LlmEvaluator) -> JudgeSettings:
     own = type(evaluator).Settings.model_fields
     general = [name for name in SETTINGS if evaluator.chats or name not in _CHATTING]
-    if unknown := [name for name in given if name not in general and name not in own]:
+    if unknown := [name for name in settings if name not in general and name not in own]:
         taken = ", ".join([*general, *own])
         raise InputError(
             f"There is no setting {unknown[0]!r} of {evaluator.title}. There are: {taken}."
         )
     try:
-        return JudgeSettings(**{name: given[name] for name in general if name in given})
+        return JudgeSettings(**{name: settings[name] for name in general if name in settings})
     except ValidationError as error:
         problem = error.errors()[0]
         raise InputError(f"{problem['loc'][0]}: {problem['msg']}.") from None

@@ -144,9 +144,9 @@ def wordings_in(text: str) -> dict[str, Wording]:
     return {name: _wording(name, wording) for name, wording in content.items()}
 
 
-def _wording(criterion: str, given: Any) -> Wording:
+def _wording(criterion: str, value: Any) -> Wording:
     try:
-        return Wording.model_validate(given)
+        return Wording.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, (criterion, *first["loc"])))

@@ -74,16 +74,16 @@ class ColumnContent:
     @property
     def numbers(self) -> list[float] | None:
         """The values as numbers, or None if many are not; a few may be errors."""
-        given = [value for value in self.filled if not is_missing(value)]
-        numbers = [number for cell in given if (number := written_number(cell)) is not None]
-        return numbers if numbers and len(numbers) >= MOSTLY * len(given) else None
+        values = [value for value in self.filled if not is_missing(value)]
+        numbers = [number for cell in values if (number := written_number(cell)) is not None]
+        return numbers if numbers and len(numbers) >= MOSTLY * len(values) else None
 
     @property
     def is_of_pair(self) -> bool:
         """Whether the values are words of one pair, such as pass and fail; a few may be errors."""
-        given = [value for value in self.filled if not is_missing(value)]
-        pairs = Counter(pair for value in given if (pair := pair_of(value)))
-        return bool(pairs) and max(pairs.values()) >= MOSTLY * len(given)
+        values = [value for value in self.filled if not is_missing(value)]
+        pairs = Counter(pair for value in values if (pair := pair_of(value)))
+        return bool(pairs) and max(pairs.values()) >= MOSTLY * len(values)
 
     @property
     def is_rating_like(self) -> bool:

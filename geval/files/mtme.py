@@ -77,9 +77,9 @@ class EvalSet:
         highest, step."""
         scales = {}
         for name, scores in self.human.items():
-            given = [value for values in scores.values() for value in values if value is not None]
-            if given:
-                low, high = math.floor(min(given)), math.ceil(max(given))
+            numbers = [value for values in scores.values() for value in values if value is not None]
+            if numbers:
+                low, high = math.floor(min(numbers)), math.ceil(max(numbers))
                 scales[name] = (float(low), float(max(high, low + 1)), 1.0)
         return scales
 

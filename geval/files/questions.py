@@ -46,14 +46,14 @@ class StatementError(ValueError):
     """A user's statement about files is not possible; the message says why."""
 
 
-def parsed_columns(given: Iterable[str]) -> dict[str, str]:
+def parsed_columns(options: Iterable[str]) -> dict[str, str]:
     """Parse the meanings of columns by name ("" ignores a column).
 
     Raises:
         StatementError: a text is not written `THEIRS=OURS`; the message begins with it.
     """
     columns = {}
-    for written in given:
+    for written in options:
         name, target = _parts_of(written)
         if not name or not (target in ("", *TARGETS) or is_target_with_names(target)):
             raise StatementError(
@@ -75,7 +75,7 @@ def written_columns(columns: Mapping[str, str]) -> list[str]:
     return [f"{name}={target}" for name, target in columns.items()]
 
 
-def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]:
+def parsed_scales(options: Iterable[str]) -> dict[str, tuple[float, float, float]]:
     """Parse lowest point, highest point and step, by criterion.
 
     Raises:
@@ -83,7 +83,7 @@ def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]
             begins.
     """
     scales = {}
-    for text in given:
+    for text in options:
         criterion, _, written = text.rpartition("=")
         try:
             scale = parsed_scale(written)

@@ -230,17 +230,17 @@ def _answer(answer: Any, question: TypedQuestion, protocol: Protocol) -> dict[st
     return {"probabilities": shares} | ({} if mass is None else {"mass": _share(mass)})
 
 
-def _shares(given: Any, levels: int) -> list[float]:
+def _shares(shares: Any, levels: int) -> list[float]:
     """Read probabilities from low to high: a list of objects with `value` or in order, or an object
     by index."""
-    if isinstance(given, Mapping):
-        entries = [(_index(key), value) for key, value in given.items()]
-    elif isinstance(given, Sequence) and not isinstance(given, str):
+    if isinstance(shares, Mapping):
+        entries = [(_index(key), value) for key, value in shares.items()]
+    elif isinstance(shares, Sequence) and not isinstance(shares, str):
         entries = [
             (_index(each.get("value", index)), each.get("probability"))
             if isinstance(each, Mapping)
             else (index, each)
-            for index, each in enumerate(given)
+            for index, each in enumerate(shares)
         ]
     else:
         raise ValueError("it has no probabilities of levels")
@@ -249,13 +249,13 @@ def _shares(given: Any, levels: int) -> list[float]:
     return _summed([_share(value) for _at, value in sorted(entries, key=lambda entry: entry[0])])
 
 
-def _shares_of_choices(given: Any, names: Sequence[str]) -> list[float]:
+def _shares_of_choices(shares: Any, names: Sequence[str]) -> list[float]:
     """Read probabilities in the order of names: a list of objects with `value`, or an object by
     name."""
-    if isinstance(given, Mapping):
-        entries = list(given.items())
-    elif isinstance(given, list) and all(isinstance(each, Mapping) for each in given):
-        entries = [(each.get("value"), each.get("probability")) for each in given]
+    if isinstance(shares, Mapping):
+        entries = list(shares.items())
+    elif isinstance(shares, list) and all(isinstance(each, Mapping) for each in shares):
+        entries = [(each.get("value"), each.get("probability")) for each in shares]
     else:
         raise ValueError("it has no probabilities of choices")
     by_name = {name: value for name, value in entries if isinstance(name, str)}

@@ -27,33 +27,33 @@ _SECRET_VALUE = re.compile(r"^(?:Bearer |sk-[\w-]{16})")
 _ADDRESSES = frozenset({"apibase", "baseurl"})
 
 
-def read_options(given: Any) -> dict[str, Any]:
+def read_options(options: Any) -> dict[str, Any]:
     """Read and check options, from JSON or its text; empty for none.
 
     Raises:
         ValueError: they may not be sent; the message says why and what to do.
     """
-    if isinstance(given, str):
+    if isinstance(options, str):
         try:
-            given = json.loads(given) if given.strip() else {}
+            options = json.loads(options) if options.strip() else {}
         except (ValueError, RecursionError):
             raise ValueError(
                 'request options are a JSON object, such as {"reasoning_effort": "low"}'
             ) from None
-    if given is None:
+    if options is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(options, Mapping):
         raise ValueError('request options are a JSON object, such as {"reasoning_effort": "low"}')
-    for name in given:
+    for name in options:
         if name in OWN_PARAMETERS:
             raise ValueError(f"“{name}” is set by the judge itself; leave it out")
-        if name == "text" and isinstance(given[name], Mapping) and "format" in given[name]:
+        if name == "text" and isinstance(options[name], Mapping) and "format" in options[name]:
             raise ValueError("“text.format” is set by the judge itself; leave it out")
-    for name, value, depth in _parts(given):
+    for name, value, depth in _parts(options):
         _check(name, value, depth)
-    if len(json.dumps(given, ensure_ascii=False)) > MOST_CHARACTERS:
+    if len(json.dumps(options, ensure_ascii=False)) > MOST_CHARACTERS:
         raise ValueError(f"request options have at most {MOST_CHARACTERS} characters")
-    return dict(given)
+    return dict(options)
 
 
 def options_text(options: Mapping[str, Any]) -> str:

@@ -174,8 +174,8 @@ def _completion(answer: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[st
     }
 
 
-def _refused_by_policy(answer: Mapping[str, Any], given: Any) -> dict[str, Any]:
-    error = {"message": given} if isinstance(given, str) else _mapping(given)
+def _refused_by_policy(answer: Mapping[str, Any], error: Any) -> dict[str, Any]:
+    error = {"message": error} if isinstance(error, str) else _mapping(error)
     code = str(error.get("code") or "")[:100]
     words = str(error.get("message") or code or "it does not say why")[:1000]
     if code not in _POLICIES:

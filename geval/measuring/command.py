@@ -50,14 +50,14 @@ def run(arguments: Sequence[str]) -> int:
     return exit_code_of(required) if required else result.exit_code
 
 
-def _scale(given: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
-    if len(given) == 1 and "=" not in given[0]:
+def _scale(options: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
+    if len(options) == 1 and "=" not in options[0]:
         try:
-            scale = parsed_scale(given[0])
+            scale = parsed_scale(options[0])
         except ValueError as error:
-            raise StatementError(f"--scale {given[0]}: {error}") from None
+            raise StatementError(f"--scale {options[0]}: {error}") from None
         return scale.lowest, scale.highest, scale.step
-    return parsed_scales(given) or None
+    return parsed_scales(options) or None
 
 
 def _parser() -> argparse.ArgumentParser:

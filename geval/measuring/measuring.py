@@ -220,16 +220,16 @@ def _check_names(scales: Mapping[str, object], criteria: Sequence[str]) -> None:
         )
 
 
-def _scale_of(given: Ends | Mapping[str, Ends] | None) -> Callable[[str], Scale | None]:
+def _scale_of(scale_ends: Ends | Mapping[str, Ends] | None) -> Callable[[str], Scale | None]:
     """Return a function from a criterion's name to its scale, given for all or by criterion.
 
     Raises:
         InputError: a scale is invalid.
     """
-    if isinstance(given, Mapping):
-        scales = {name.lower(): _scale_between(ends) for name, ends in given.items()}
+    if isinstance(scale_ends, Mapping):
+        scales = {name.lower(): _scale_between(ends) for name, ends in scale_ends.items()}
         return lambda criterion: scales.get(criterion.lower())
-    scale = None if given is None else _scale_between(given)
+    scale = None if scale_ends is None else _scale_between(scale_ends)
     return lambda _criterion: scale
 
 

@@ -88,11 +88,11 @@ class Naming:
         return {name: target for name, target in named.items() if name}
 
 
-def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
+def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return one name or several as a tuple."""
-    if given is None:
+    if names is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def rows_of(

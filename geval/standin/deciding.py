@@ -45,13 +45,13 @@ def _as_geminis(answers: dict[Any, Any], usage: dict[str, int]) -> dict[str, Any
     return {"answers": answers, "usage": named}
 
 
-def _as_text(given: Any) -> str | None:
+def _as_text(value: Any) -> str | None:
     """Return the input for the stand-in: a text, or of messages the earlier ones and the last
     one."""
-    if not isinstance(given, list):
-        return given if isinstance(given, str) else None
-    texts = [_text_in(each) for each in given if isinstance(each, dict)]
-    if not texts or len(texts) < len(given) or None in texts:
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else None
+    texts = [_text_in(each) for each in value if isinstance(each, dict)]
+    if not texts or len(texts) < len(value) or None in texts:
         return None
     before = "\n".join(map(str, texts[:-1]))
     return f"Conversation History:\n\n{before}\n\nResponse:\n\n{texts[-1]}"

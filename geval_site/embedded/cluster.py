@@ -37,12 +37,12 @@ class DatabaseCluster:
     def start(self, *options: str) -> None:
         """Start the server, and return when it is ready."""
         sockets = shlex.quote(str(self.socket_dir))
-        given = " ".join(("-h ''", f"-k {sockets}", *options))
+        switches = " ".join(("-h ''", f"-k {sockets}", *options))
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
                 self._run(
-                    "pg_ctl", "-w", "-t", str(START_SECONDS), "-l", str(self.log), "-o", given,
+                    "pg_ctl", "-w", "-t", str(START_SECONDS), "-l", str(self.log), "-o", switches,
                     "start",
                 )  # fmt: skip
                 break

@@ -102,7 +102,7 @@ def missing_items(
         query = _pairs(all_pairs=not evaluator.only_pairs_people_compared)
     else:
         query = _OUTPUTS_BY_CRITERION if evaluator.per_criterion else _OUTPUTS
-    given = {
+    parameters = {
         "project": project,
         "judge": judge,
         "fresh": fresh,
@@ -116,10 +116,10 @@ def missing_items(
     }
     if trial:
         inner = query.replace("FIRST", "", 1).replace("REST", "", 1)
-        query, given["trial"] = _DRAWN.replace("MISSING", inner, 1), trial
+        query, parameters["trial"] = _DRAWN.replace("MISSING", inner, 1), trial
     else:
-        query, given["limit"] = f"{query} LIMIT %(limit)s", limit
-    return query.replace("FIRST", first, 1).replace("REST", rest, 1), given
+        query, parameters["limit"] = f"{query} LIMIT %(limit)s", limit
+    return query.replace("FIRST", first, 1).replace("REST", rest, 1), parameters
 
 
 def first_part_of(run: EvaluationRun, evaluator: Evaluator) -> int | None:
@@ -143,7 +143,7 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None
         outputs = pilot_outputs(run.project_id, list(templates), documents=frozen.pilot)
         if not outputs:
             return 0
-    query, given = missing_items(
+    query, parameters = missing_items(
         evaluator,
         project=run.project_id,
         judge=run.judge_id,
@@ -164,7 +164,7 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None
             f"""INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, rival_id, state,
                     leased_by, attempts, reason, detail)
                 {query}""",
-            given | {"run": run.pk},
+            parameters | {"run": run.pk},
         )
         return int(cursor.rowcount)
 
@@ -182,12 +182,12 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
     """
     locked = LockedDocuments.objects.filter(project=project_id, unlocked_at=None).first()
     with connection.cursor() as cursor:
-        given: dict[str, Any] = {
+        parameters: dict[str, Any] = {
             "project": project_id,
             "criteria": list(criteria),
             "any": not criteria,
         }
-        cursor.execute(_PILOT_DRAWN, given)
+        cursor.execute(_PILOT_DRAWN, parameters)
         free = (pk for pk, unit in cursor.fetchall() if not (locked and locked.holds(unit)))
         cursor.execute(
             "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",

@@ -30,11 +30,11 @@ class Command(GateCommand):
         add_file(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        given, out = Namespace(**options), StringIO()
-        if given.site:
-            apply(client_of(given), given, self.stdout)  # type: ignore[arg-type]
+        arguments, out = Namespace(**options), StringIO()
+        if arguments.site:
+            apply(client_of(arguments), arguments, self.stdout)  # type: ignore[arg-type]
             return
         # An endpoint may be probed meanwhile; nobody else waits for a new project's rows.
         with transaction.atomic():
-            apply(own_site(wanted_in(given.file).project), given, out, is_whole=True)
+            apply(own_site(wanted_in(arguments.file).project), arguments, out, is_whole=True)
         self.stdout.write(out.getvalue(), ending="")

@@ -28,8 +28,10 @@ class Command(GateCommand):
         add_file(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        given = Namespace(**options)
-        site = client_of(given) if given.site else own_site(wanted_in(given.file).project)
-        code = diff(site, given, self.stdout)  # type: ignore[arg-type]
+        arguments = Namespace(**options)
+        site = (
+            client_of(arguments) if arguments.site else own_site(wanted_in(arguments.file).project)
+        )
+        code = diff(site, arguments, self.stdout)  # type: ignore[arg-type]
         if code:
             sys.exit(code)

@@ -126,6 +126,10 @@ class Command(SiteCommand):
         if hidden and not options["with_locked"]:
             self.stdout.write(left_out_in_words(hidden))
 
-    def _write_yaml(self, given: Namespace) -> None:
-        site = client_of(given) if given.site else own_site(find_project(given.project).slug)
-        export(site, given, self.stdout)  # type: ignore[arg-type]
+    def _write_yaml(self, arguments: Namespace) -> None:
+        site = (
+            client_of(arguments)
+            if arguments.site
+            else own_site(find_project(arguments.project).slug)
+        )
+        export(site, arguments, self.stdout)  # type: ignore[arg-type]

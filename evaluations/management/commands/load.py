@@ -196,10 +196,10 @@ class Command(SiteCommand):
             self.stderr.write(f"{left_out} left out, kept in {path}.")
 
 
-def _paths(given: list[str]) -> list[Path]:
+def _paths(names: list[str]) -> list[Path]:
     """Return the files, including those in folders."""
     paths = []
-    for path in map(Path, given):
+    for path in map(Path, names):
         if path.is_dir():
             paths += files_in(path)
         elif path.is_file():
@@ -209,9 +209,9 @@ def _paths(given: list[str]) -> list[Path]:
     return paths
 
 
-def _parsed(option: str, parse: Callable[[list[str]], T], given: list[str]) -> T:
+def _parsed(option: str, parse: Callable[[list[str]], T], values: list[str]) -> T:
     try:
-        return parse(given)
+        return parse(values)
     except StatementError as error:
         raise CommandError(f"{option} {error}") from None
 

@@ -403,7 +403,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
     columns, scales = parsed_columns(about.columns), parsed_scales(about.scale)
     with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
         _write_body(request, file)
-        given = LoadOptions(
+        about_rows = LoadOptions(
             judge=_text(about.judge).strip() or "imported",
             criterion=_text(about.criterion),
             annotator=_text(about.annotator).strip() or "annotator",
@@ -417,7 +417,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
             project, [(FilePath(file.name), name)], columns, _text(about.sheet)
         )
         inputs = [as_input(file_of_project, is_chosen=bool(columns)) for file_of_project in files]
-        result = load_files(project, inputs, about=given, dry_run=about.check)
+        result = load_files(project, inputs, about=about_rows, dry_run=about.check)
     if columns and not about.check:
         remember_choices(project, files)
     return result.as_json() | {

@@ -69,8 +69,8 @@ def _may_scrape(request: HttpRequest) -> bool:
     only by its own names: a page of another site, whose name leads here, reads nothing."""
     if not settings.METRICS_TOKEN:
         return not settings.PRODUCTION and _is_called_by_its_name(request)
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    return hmac.compare_digest(given.encode(), settings.METRICS_TOKEN.encode())
+    token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return hmac.compare_digest(token.encode(), settings.METRICS_TOKEN.encode())
 
 
 def _is_called_by_its_name(request: HttpRequest) -> bool:

@@ -27,56 +27,58 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the texts in the fields, with each answer that has a number."""
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     if isinstance(record["fields"].given, dict):
         fields, metadata = record["fields"], record["metadata"]
         metadata[RECORD].skip()
-        _read_responses(record["responses"], given)
-        _read_suggestions(record["suggestions"], given)
+        _read_responses(record["responses"], output_ratings)
+        _read_suggestions(record["suggestions"], output_ratings)
     else:
         fields = metadata = record
-        _read_flat(record, given)
+        _read_flat(record, output_ratings)
     columns = named_columns(fields, metadata, without=("id", "uid"))  # they name an output
     for unused in ("id", "_server_id", "status", "inserted_at", "updated_at"):
         record[unused].skip()
     if not text_is_missing(columns, fields):
-        yield {**columns, **given.columns}
+        yield {**columns, **output_ratings.columns}
 
 
-def _read_responses(responses: Part, given: OutputRatings) -> None:
+def _read_responses(responses: Part, output_ratings: OutputRatings) -> None:
     if isinstance(responses.given, list):
         for response in responses.objects():
             who = response["user_id"].name() or PERSON
             response["status"].skip()
             for question, answer in response["values"].items():
-                _read_answer(question, who, answer["value"], given)
+                _read_answer(question, who, answer["value"], output_ratings)
         return
     for question, answers in responses.items():
         for answer in answers.objects():
-            _read_answer(question, answer["user_id"].name() or PERSON, answer["value"], given)
+            _read_answer(
+                question, answer["user_id"].name() or PERSON, answer["value"], output_ratings
+            )
 
 
-def _read_answer(question: str, who: str, answer: Part, given: OutputRatings) -> None:
+def _read_answer(question: str, who: str, answer: Part, output_ratings: OutputRatings) -> None:
     if question == COMMENT and isinstance(answer.given, str) and points_of(answer.given) is None:
-        given.comment(who, answer)
+        output_ratings.comment(who, answer)
     else:
-        given.rating(question, who, answer)
+        output_ratings.rating(question, who, answer)
 
 
-def _read_suggestions(suggestions: Part, given: OutputRatings) -> None:
+def _read_suggestions(suggestions: Part, output_ratings: OutputRatings) -> None:
     if isinstance(suggestions.given, list):
         for suggestion in suggestions.objects():
-            given.score(
+            output_ratings.score(
                 suggestion["question_name"].name(),
                 suggestion["agent"].name() or AGENT,
                 suggestion["value"],
             )
         return
     for question, suggestion in suggestions.items():
-        given.score(question, suggestion["agent"].name() or AGENT, suggestion["value"])
+        output_ratings.score(question, suggestion["agent"].name() or AGENT, suggestion["value"])
 
 
-def _read_flat(record: Part, given: OutputRatings) -> None:
+def _read_flat(record: Part, output_ratings: OutputRatings) -> None:
     for name in list(record.reading.record):
         if not name.endswith(FLAT):
             continue
@@ -84,6 +86,8 @@ def _read_flat(record: Part, given: OutputRatings) -> None:
         users = record[f"{name}.users"]
         record[f"{name}.status"].skip()
         for index, answer in enumerate(record[name].listed()):
-            given.rating(question, users[index].name() or PERSON, answer)
+            output_ratings.rating(question, users[index].name() or PERSON, answer)
         suggestion = record[f"{question}.suggestion"]
-        given.score(question, record[f"{question}.suggestion.agent"].name() or AGENT, suggestion)
+        output_ratings.score(
+            question, record[f"{question}.suggestion.agent"].name() or AGENT, suggestion
+        )

@@ -26,23 +26,25 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the labelled text as the output; other columns say what it answers."""
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     who = record["annotator"].name() or record["username"].name() or PERSON
     labels = record.first(*_LABELS)
     criterion = record["criterion"].name() or OVERALL
     if record["annotations"].holds:
         for annotation in record["annotations"].objects():
             user = annotation["user"].value
-            given.rating(criterion, str(user) if user is not None else who, annotation["label"])
+            output_ratings.rating(
+                criterion, str(user) if user is not None else who, annotation["label"]
+            )
             for unused in ("id", "document", "created_at", "updated_at", "manual", "prob"):
                 annotation[unused].skip()
     elif isinstance(labels.given, list) and len(labels.given) > 1:
         labels.note_unused("several labels of one text")
     elif labels.holds:
-        given.rating(criterion, who, labels)
+        output_ratings.rating(criterion, who, labels)
     texts = record.first("text", "data")
     columns = named_columns(record, record["meta"], without=("id", "uid", "text"))
     columns["output"] = texts.text()
     record["id"].skip()
     if not text_is_missing(columns, record):
-        yield {**columns, **given.columns}
+        yield {**columns, **output_ratings.columns}

@@ -33,9 +33,9 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         sample.note_unused("samples without an answer")
         about.skip()
         return
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     for scorer, score in sample["scores"].items():
-        _read_score(scorer, score, given)
+        _read_score(scorer, score, output_ratings)
     name, epoch = sample["id"].name(), sample["epoch"].value
     target = sample["target"].value
     listed = target if isinstance(target, list) else [target]
@@ -45,7 +45,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "system_id": about["model"].name() or model,
         "references": [text for text in listed if isinstance(text, str) and text],
         **exchange(_attached(sample, sample["input"]), _attached(sample, output)),
-        **given.columns,
+        **output_ratings.columns,
     }
     for unused in ("messages", "uuid", "attachments", "summary"):
         sample[unused].skip()
@@ -57,13 +57,13 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     yield columns
 
 
-def _read_score(scorer: str, score: Part, given: OutputRatings) -> None:
+def _read_score(scorer: str, score: Part, output_ratings: OutputRatings) -> None:
     value = score["value"]
     if isinstance(value.given, dict):
         for name, part in value.items():
-            given.score(name, scorer, _graded(part))
+            output_ratings.score(name, scorer, _graded(part))
     else:
-        given.score(scorer, scorer, _graded(value))
+        output_ratings.score(scorer, scorer, _graded(value))
 
 
 def _graded(value: Part) -> Part:

@@ -25,7 +25,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the texts in a task's data, with each rating, number, and choice that has a number."""
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     for annotation in record["annotations"].objects():
         who = _person(annotation["completed_by"])
         if annotation["was_cancelled"].value is True:
@@ -34,22 +34,22 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         for result in annotation["result"].objects():
             name, author, value = _read_result(result, who)
             if name == COMMENT and (text := value["text"][0]).holds:
-                given.comment(author, text)
+                output_ratings.comment(author, text)
             else:
-                given.rating(name, author, value)
+                output_ratings.rating(name, author, value)
         for unused in (*_KNOWN, "unique_id", "lead_time", "task"):
             annotation[unused].skip()
     for prediction in record["predictions"].objects():
         judge = prediction["model_version"].name() or "Label Studio prediction"
         for result in prediction["result"].objects():
-            given.score(*_read_result(result, judge))
+            output_ratings.score(*_read_result(result, judge))
         for unused in (*_KNOWN, "task"):
             prediction[unused].skip()
     for unused in (*_KNOWN, RECORD):
         record[unused].skip()
     columns = named_columns(record["data"], without=("id", "uid"))
     if not text_is_missing(columns, record["data"]):
-        yield {**columns, **given.columns}
+        yield {**columns, **output_ratings.columns}
 
 
 def _read_result(result: Part, who: str) -> tuple[str, str, Part]:

@@ -29,13 +29,13 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not record["output"].holds:
         record.note_unused("records without a text to rate")
         return
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     if isinstance(record["scores"].given, dict):
         if record["scores"].holds:
             record["scores"].note_unused("scores whose author the file does not name")
     else:
         for score in record["scores"].objects():
-            _read_score(score, given)
+            _read_score(score, output_ratings)
     model = record["model"].name() or _model_of(record["observations"]) or record["name"].name()
     for unused in ("traceId", "projectId", "htmlPath", "createdAt", "updatedAt"):
         record[unused].skip()
@@ -44,11 +44,11 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "system_id": model,
         "session_id": record["sessionId"].name(),
         **exchange(record["input"], record["output"]),
-        **given.columns,
+        **output_ratings.columns,
     }
 
 
-def _read_score(score: Part, given: OutputRatings) -> None:
+def _read_score(score: Part, output_ratings: OutputRatings) -> None:
     if score["observationId"].holds and not score.reading.record.get("traceId"):
         score.note_unused("scores of observations within a trace")
         return
@@ -57,10 +57,12 @@ def _read_score(score: Part, given: OutputRatings) -> None:
     for unused in ("id", "traceId", "timestamp", "createdAt", "updatedAt", "projectId", "dataType"):
         score[unused].skip()
     if source == "ANNOTATION":
-        given.rating(name, score["authorUserId"].name() or "Langfuse annotator", value)
+        output_ratings.rating(name, score["authorUserId"].name() or "Langfuse annotator", value)
     else:
         score["authorUserId"].skip()
-        given.score(name, "Langfuse evaluator" if source == "EVAL" else "Langfuse API", value)
+        output_ratings.score(
+            name, "Langfuse evaluator" if source == "EVAL" else "Langfuse API", value
+        )
 
 
 def _model_of(observations: Part) -> str:

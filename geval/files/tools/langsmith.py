@@ -25,9 +25,9 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not record["outputs"].holds:
         record.note_unused("records without a text to rate")
         return
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     for feedback in record["feedback"].objects():
-        _read_feedback(feedback, given)
+        _read_feedback(feedback, output_ratings)
     about = record.at("extra", "metadata")
     named = [about[name] for name in ("ls_model_name", "model_name", "model")]
     system = next((cell.name() for cell in named if cell.holds), "") or record["name"].name()
@@ -37,7 +37,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "doc_id": record["id"].name(),
         "system_id": system,
         **exchange(record["inputs"], record["outputs"]),
-        **given.columns,
+        **output_ratings.columns,
     }
     session = next((about[name] for name in _SESSIONS if about[name].holds), None)
     if session is not None:
@@ -51,7 +51,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
 
 
-def _read_feedback(feedback: Part, given: OutputRatings) -> None:
+def _read_feedback(feedback: Part, output_ratings: OutputRatings) -> None:
     source = feedback["feedback_source"]
     kind = source["type"].name()
     value = feedback["score"] if feedback["score"].holds else feedback["value"]
@@ -60,6 +60,6 @@ def _read_feedback(feedback: Part, given: OutputRatings) -> None:
         feedback[unused].skip()
     if kind in PEOPLE:
         who = source["user_name"].name() or source["user_id"].name() or "LangSmith user"
-        given.rating(criterion, who, value)
+        output_ratings.rating(criterion, who, value)
     else:
-        given.score(criterion, f"LangSmith {kind or 'feedback'}", value)
+        output_ratings.score(criterion, f"LangSmith {kind or 'feedback'}", value)

@@ -24,10 +24,10 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if output is None:
         record.note_unused("records without a text to rate")
         return
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     for metric in record["metrics"].listed():
         name = metric.name()
-        given.score(name, JUDGE, record[name])
+        output_ratings.score(name, JUDGE, record[name])
     target, task, number = record["target"].value, record["task"].value, record["doc_id"].value
     for unused in ("doc", "doc_hash", "prompt_hash", "target_hash", "filter"):
         record[unused].skip()
@@ -37,7 +37,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "output": output,
         "references": str(target) if target not in (None, "") else None,
         "system_id": record["model"].value,
-        **given.columns,
+        **output_ratings.columns,
     }
 
 

@@ -40,9 +40,9 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not answered.holds:
         record.note_unused("records without a text to rate")
         return
-    given, references = OutputRatings(), []
+    output_ratings, references = OutputRatings(), []
     for assessment in info["assessments"].objects():
-        references += _read_assessment(assessment, given)
+        references += _read_assessment(assessment, output_ratings)
     about = [info[name] for name in _METADATA]
     model = next((tags["mlflow.modelId"] for tags in about if tags["mlflow.modelId"].holds), None)
     session = next(
@@ -57,7 +57,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "session_id": session.name() if session else "",
         "references": references,
         **exchange(asked, answered),
-        **given.columns,
+        **output_ratings.columns,
     }
 
 
@@ -69,7 +69,7 @@ def _root(spans: Part) -> Part | None:
     return None
 
 
-def _read_assessment(assessment: Part, given: OutputRatings) -> list[str]:
+def _read_assessment(assessment: Part, output_ratings: OutputRatings) -> list[str]:
     """Add a rating or a score; if the assessment is an expected answer, return that."""
     name = assessment.first("assessment_name", "name").name()
     source = assessment["source"]
@@ -86,7 +86,7 @@ def _read_assessment(assessment: Part, given: OutputRatings) -> list[str]:
         return []
     who, value = source["source_id"].name(), assessment.at("feedback", "value")
     if source["source_type"].name() == "HUMAN":
-        given.rating(name, who or "MLflow user", value)
+        output_ratings.rating(name, who or "MLflow user", value)
     else:
-        given.score(name, who or "MLflow judge", value)
+        output_ratings.score(name, who or "MLflow judge", value)
     return []

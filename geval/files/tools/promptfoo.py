@@ -29,16 +29,18 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not output.holds and record["error"].holds:
         record.note_unused("results with an error")
         return
-    given = OutputRatings()
+    output_ratings = OutputRatings()
     for name, score in record["namedScores"].items():
-        given.score(name, JUDGE, score)
+        output_ratings.score(name, JUDGE, score)
     grading = record["gradingResult"]
-    given.score(ONLY, JUDGE, record["score"] if record["score"].holds else grading["score"])
+    output_ratings.score(
+        ONLY, JUDGE, record["score"] if record["score"].holds else grading["score"]
+    )
     if isinstance(grading.given, dict):
         grading["score"].skip()
         for part in grading["componentResults"].objects():
             if part.at("assertion", "type").given == "human":
-                given.rating(OVERALL, PERSON, part["score"])
+                output_ratings.rating(OVERALL, PERSON, part["score"])
                 part.skip()
         for unused in ("pass", "namedScores"):
             grading[unused].skip()
@@ -62,5 +64,5 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         **columns,
         "system_id": system,
         "output": value if value is None or isinstance(value, str) else as_text(value),
-        **given.columns,
+        **output_ratings.columns,
     }

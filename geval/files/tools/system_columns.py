@@ -38,12 +38,12 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     shared = named_columns(record, without=("summary", "answer", "response"))
     for system, column in systems.items():
         text = record[column].text()
-        given = OutputRatings()
+        output_ratings = OutputRatings()
         for name, (of, criterion, rater) in rated.items():
             if of == system:
-                given.rating(criterion, rater or who or "rater", record[name])
+                output_ratings.rating(criterion, rater or who or "rater", record[name])
         if text:  # an empty cell is not an output here
-            yield {**shared, "system_id": system, "output": text, **given.columns}
+            yield {**shared, "system_id": system, "output": text, **output_ratings.columns}
 
 
 def _systems(names: Collection[str]) -> dict[str, str]:
