@@ -113,6 +113,23 @@ def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        "judges/{id}/steadiness", "runs/{id}", "campaigns/{id}", "campaigns/{id}/participants",
+        "campaigns/{id}/answers",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 10**25])
+def test_an_id_beyond_what_the_database_holds_is_not_found(
+    client: Client, path: str, number: int
+) -> None:
+    answer = client.get(f"{API}/small/{path.format(id=number)}")
+
+    assert answer.status_code == 404
+    assert answer.json()["detail"].startswith("No ")  # the row, not the address
+
+
+@pytest.mark.parametrize(
     "content",
     [
         b'{"name": ' + DIGITS.encode() + b"}", b'{"name": NaN}', b'{"name": "\\u0000"}',
