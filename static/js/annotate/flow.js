@@ -12,6 +12,7 @@ let ready = []; // pieces loaded ahead: {assignment, html}
 let draftTimer = 0;
 let saving = Promise.resolve();
 let flushing = null;
+let forwarding = null;
 let loading = null;
 let wasSame = false; // whether the trouble that is shown is of a best that is the worst
 let isSignedOut = false;
@@ -274,7 +275,13 @@ export async function takeAlong(url) {
   return answer;
 }
 
-async function forward() {
+// What an answer leaves and what the start of a page leaves may ask at the same time: one goes on, for both.
+function forward() {
+  forwarding ??= goForward().finally(() => { forwarding = null; });
+  return forwarding;
+}
+
+async function goForward() {
   // Whoever changes an earlier answer comes back to the item they left.
   const gone = new Set(store.outbox(box()).map((letter) => letter.assignment));
   ready = ready.filter((one) => !gone.has(one.assignment));
