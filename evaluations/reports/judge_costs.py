@@ -14,7 +14,8 @@ PER = 1000
 def costs_of(judges: Sequence[Judge]) -> list[JudgeCost]:
     """Return the cost of each judge over all its runs, without items answered from the store, which
     cost nothing."""
-    runs = list(EvaluationRun.objects.counting().filter(judge__in=judges))
+    able = [judge for judge in judges if judge.can_run]
+    runs = list(EvaluationRun.objects.counting().filter(judge__in=able))
     finished = finished_items(runs)
     calls = {run.pk: max(0, finished[run.pk][0] - run.cache_hits) for run in runs}
     runs_of_judge = defaultdict(list)

@@ -26,7 +26,7 @@ def steadiness(judge: Judge) -> list[Steadiness]:
     with repeated questions or scores based on several replies."""
     steadiness = []
     criteria = list(judge.project.criteria.all())
-    studies, hidden = _newest_studies(judge), withheld_documents(judge.project_id)
+    studies, hidden = _newest_studies(judge), set(withheld_documents(judge.project_id))
     for criterion in criteria:
         study = studies.get(criterion.pk)
         people = partial(weighted_scores, judge.project_id, criterion.pk)
