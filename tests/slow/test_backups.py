@@ -136,8 +136,10 @@ def test_a_run_goes_on_in_the_restored_site(
     site.wait_for(lambda: site.scored() > ITEMS // 4)
     # Calls are under way and end only after the backup, however long it takes.
     standin.process.send_signal(signal.SIGSTOP)
-    site.manage("backup", str(target))
-    standin.process.send_signal(signal.SIGCONT)
+    try:
+        site.manage("backup", str(target))
+    finally:
+        standin.process.send_signal(signal.SIGCONT)
     backed_up = verify(target).projects["p"]["scores"]
     site.stop()
 
