@@ -16,9 +16,9 @@ def alone(lock: int) -> Iterator[bool]:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
-        is_locked = cursor.fetchone()[0]
+        is_alone = cursor.fetchone()[0]
         try:
-            yield is_locked
+            yield is_alone
         finally:
-            if is_locked:
+            if is_alone:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [lock])

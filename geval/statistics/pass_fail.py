@@ -117,11 +117,11 @@ class PassFail:
         """The same shares, each with whether it must not be claimed because it is not shown to
         exceed the majority's. The majority has a sensitivity of 1 and a specificity of 0, or the
         reverse, so these are compared together, by kappa and AC1."""
-        corrected = ((self.kappa, self.majority.kappa), (self.ac1, self.majority.ac1))
+        compared = ((self.kappa, self.majority.kappa), (self.ac1, self.majority.ac1))
         return (
             (self.sensitivity, False),
             (self.specificity, False),
-            *((share, _is_not_above(share, value)) for share, value in corrected),
+            *((share, _is_not_above(share, value)) for share, value in compared),
         )
 
     @property
