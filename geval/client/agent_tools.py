@@ -456,4 +456,4 @@ class CoreTools(Tools):
 
 def shortened(text: str) -> str:
     """Shorten a text for an answer."""
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"

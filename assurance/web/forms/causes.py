@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.db.models import BigIntegerField
 
 from evaluations.models import CandidateOutput, Criterion, GapCause, Judge, Project
 from evaluations.models.causes import MOST_LETTERS
@@ -25,8 +26,8 @@ class GapsForm(forms.Form):
 class GapForm(GapsForm):
     """Selects the gap of an output; `then` is the output to open next."""
 
-    output = forms.IntegerField(min_value=1, max_value=2**63 - 1)
-    then = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
+    output = forms.IntegerField(min_value=1, max_value=BigIntegerField.MAX_BIGINT)
+    then = forms.IntegerField(required=False, min_value=0, max_value=BigIntegerField.MAX_BIGINT)
 
     def clean_output(self) -> CandidateOutput:
         outputs = CandidateOutput.objects.of_project(self.project)
@@ -56,7 +57,7 @@ class CauseForm(GapForm):
 class ExamplesForm(GapsForm):
     """Outputs that become examples of a judge: one, or all with a cause."""
 
-    output = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    output = forms.IntegerField(required=False, min_value=1, max_value=BigIntegerField.MAX_BIGINT)
     cause = forms.CharField(max_length=MOST_LETTERS, required=False)
 
     def output_ids(self) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import orjson
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, QuerySet
 from django.http import HttpRequest
 from ninja import Field, Schema
 from pydantic import ConfigDict, model_validator
@@ -23,7 +23,7 @@ CHANGING = frozenset({"POST", "PUT", "PATCH"})
 # The most entries of a page: texts are in memory as rows and as JSON.
 LARGEST_PAGE = 1000
 # PostgreSQL's bigint; a lookup by a larger number would find nothing.
-LARGEST_ID = 2**63 - 1
+LARGEST_ID = BigIntegerField.MAX_BIGINT
 ID = Field(le=LARGEST_ID)
 
 
@@ -118,7 +118,7 @@ class Page(In):
     model_config = ConfigDict(extra="ignore")
 
     limit: int = Field(100, ge=1, le=LARGEST_PAGE)
-    cursor: int = Field(0, ge=0, le=2**63 - 1)
+    cursor: int = Field(0, ge=0, le=LARGEST_ID)
 
 
 def page_of(
