@@ -10,6 +10,7 @@ from evaluations.models import Study, StudyItem, StudyPart, WebhookEvent
 from evaluations.people.webhooks.announcing import announce
 from geval.statistics.drift import DriftEvidence, drift
 from geval.statistics.types import FloatArray
+from geval.texts.numbers import signed
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -85,7 +86,7 @@ def _reasons(
 
 def _by_how_much(study: Study, items: Sequence[StudyItem]) -> str:
     moved = shift(study, items)
-    return "" if moved is None else f": their mean by {moved:+.2f} points in the last asking"
+    return "" if moved is None else f": their mean by {signed(moved)} points in the last asking"
 
 
 def shift(study: Study, items: Sequence[StudyItem]) -> float | None:

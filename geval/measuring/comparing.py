@@ -7,6 +7,7 @@ from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.reports.report import CriterionResult
 from geval.statistics.thresholds import SIGNIFICANCE
+from geval.texts.numbers import signed
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class Comparison:
     def __str__(self) -> str:
         if self.difference is None:
             return f"{self.criterion}: {self.first} and {self.second}: {self.reason}."
-        ends = "" if self.interval is None else " [{:+.2f}, {:+.2f}]".format(*self.interval)
+        ends = "" if self.interval is None else " [{}, {}]".format(*map(signed, self.interval))
         shown = f"{self.better} agrees better" if self.better else "neither is shown to be better"
         tested = "" if self.p_adjusted is None else f", p = {self.p_adjusted:.3f}"
         return (
-            f"{self.criterion}: {shown}. {self.first} less {self.second}: {self.difference:+.2f}"
+            f"{self.criterion}: {shown}. {self.first} less {self.second}: {signed(self.difference)}"
             f"{ends} over {self.documents} documents{tested}."
         )
 

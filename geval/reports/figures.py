@@ -330,7 +330,7 @@ def _heatmap(
     }
     values = [[correlations[frozenset((a, b))] if a != b else 1.0 for b in names] for a in names]
     shown = [[None if np.isnan(value) else round(value, 4) for value in row] for row in values]
-    texts = [["–" if np.isnan(value) else f"{value:.2f}" for value in row] for row in values]
+    texts = [["–" if np.isnan(value) else two_decimals(value) for value in row] for row in values]
     return Figure(
         title=title,
         caption=caption,

@@ -110,7 +110,7 @@ def other_criteria(
                 OtherCriterion(
                     pk,
                     name,
-                    "–" if np.isnan(people) else f"{people:.2f}",
+                    "–" if np.isnan(people) else two_decimals(people),
                     "–" if np.isnan(score) else short(round(float(score), 2)),
                 )
             )

@@ -15,7 +15,7 @@ from geval.statistics.accuracy_tests import (
     soft_pairwise_test,
     tie_calibrated_test,
 )
-from geval.texts.numbers import p_value
+from geval.texts.numbers import p_value, signed
 from geval.texts.subjects import CriterionLike
 
 # The most outputs, as each of a thousand orderings processes all of them.
@@ -112,6 +112,6 @@ def accuracy_in_words(accuracy: AccuracyTest) -> str:
         return f"–, {accuracy.reason}"
     return (
         f"{accuracy.first:.3f} and {accuracy.second:.3f}, second less first"
-        f" {accuracy.difference:+.3f}, p {p_value(accuracy.p)}"
+        f" {signed(accuracy.difference or 0.0, 3)}, p {p_value(accuracy.p)}"
         f" (that the second is better: {p_value(accuracy.p_better or 0.0)})"
     )

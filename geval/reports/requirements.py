@@ -13,6 +13,7 @@ from geval.statistics.correlation import COEFFICIENTS, LEVELS
 from geval.statistics.null_judges import is_met
 from geval.statistics.projection import documents_for
 from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS
+from geval.texts.numbers import with_decimals
 
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -157,20 +158,18 @@ def check(requirement: Requirement, figure: RequiredFigure) -> Checked:
     estimate = figure.estimate
     if estimate is not None and holds(estimate, requirement.bound):
         more = _more_documents(value, estimate, requirement.bound, figure.units)
-        reason = (
-            f"{_stated(value)}, while the estimate is {estimate:.3f}: the interval is too wide to"
-            " say"
-        )
+        shown = with_decimals(estimate, 3)
+        reason = f"{_stated(value)}, while the estimate is {shown}: the interval is too wide to say"
         if more is None or more > AFFORDABLE_DOCUMENTS:
             more = None
             reason = (
-                f"{_stated(value)}, and the estimate, {estimate:.3f}, lies on your bound or hardly"
-                " beyond it: no affordable number of documents decides this"
+                f"{_stated(value)}, and the estimate, {shown}, lies on your bound"
+                " or hardly beyond it: no affordable number of documents decides this"
             )
         return Checked(requirement, RequirementOutcome.CANNOT_SAY, value, reason, more)
     reason = _stated(value)
     if estimate is not None:
-        reason += f", and the estimate itself is {estimate:.3f}"
+        reason += f", and the estimate itself is {with_decimals(estimate, 3)}"
     return Checked(requirement, RequirementOutcome.NOT_MET, value, reason)
 
 
@@ -185,7 +184,7 @@ def _met_by_nulls(figure: RequiredFigure, meets: Callable[[float], bool]) -> str
 
 
 def _stated(value: float) -> str:
-    return f"it is {value:g}" if float(value).is_integer() else f"it is {value:.3f}"
+    return f"it is {with_decimals(value, 0 if float(value).is_integer() else 3)}"
 
 
 def _more_documents(end: float, estimate: float, bound: float, units: int) -> int | None:

@@ -24,7 +24,7 @@ from geval.reports.drawings.shapes import (
     width_of,
 )
 from geval.statistics.scales import short
-from geval.texts.numbers import counted, signed, thin
+from geval.texts.numbers import counted, signed, thin, two_decimals
 
 # Margins around the square: ticks and titles to the left and below, tallies above and to the right.
 LEFT, FOOT, BESIDE, TOP = 50.0, 40.0, 66.0, 70.0
@@ -107,7 +107,7 @@ def bubbles(
         shapes=tuple(shapes),
         columns=("human score", "judge's score", "outputs"),
         rows=tuple(
-            (f"{bubble.human:.2f}", f"{bubble.score:.2f}", thin(bubble.outputs))
+            (f"{two_decimals(bubble.human)}", f"{two_decimals(bubble.score)}", thin(bubble.outputs))
             for bubble in judge.bubbles
         ),
         width=width,
@@ -161,8 +161,8 @@ def _marks(square: _Square, judge: JudgeNumbers, address: Address) -> Iterable[S
         )
         about = "near " if judge.tile else ""
         hint = (
-            f"{counted(bubble.outputs, 'output')}: people {about}{bubble.human:.2f}, {judge.name}"
-            f" {about}{bubble.score:.2f}"
+            f"{counted(bubble.outputs, 'output')}: people {about}{two_decimals(bubble.human)},"
+            f" {judge.name} {about}{two_decimals(bubble.score)}"
         )
         if judge.tile:
             yield _hexagon(square, judge.tile, x, y, bubble.outputs / most, hint=hint, address=link)

@@ -21,7 +21,7 @@ from geval.reports.drawings.shapes import (
 )
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import short
-from geval.texts.numbers import in_brackets, signed, thin
+from geval.texts.numbers import in_brackets, signed, thin, two_decimals
 from geval.texts.sentences import listed
 
 LEFT, GAP, FOOT, LINE = 36.0, 22.0, 26.0, 12.0
@@ -89,7 +89,7 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
         columns=("judge", "mean score", "mean human score", "95 % interval", "outputs"),
         rows=tuple(
             (
-                other.name, f"{point.score:.2f}", f"{point.rating:.2f}",
+                other.name, two_decimals(point.score), two_decimals(point.rating),
                 in_brackets(Interval(point.low, point.high)) or "–",
                 thin(point.outputs),
             )
@@ -142,10 +142,8 @@ def _square(
         if bin_.low is not None and bin_.high is not None:
             yield Line(x(bin_.score), y(bin_.low), x(bin_.score), y(bin_.high), role, 1.5)
         interval = in_brackets(Interval(bin_.low, bin_.high))
-        hint = (
-            f"{judge.name} {bin_.score:.2f}: people {bin_.rating:.2f} {interval}".rstrip()
-            + f", n = {thin(bin_.outputs)}"
-        )
+        people = f"{two_decimals(bin_.rating)} {interval}".rstrip()
+        hint = f"{judge.name} {two_decimals(bin_.score)}: people {people}, n = {thin(bin_.outputs)}"
         yield Dot(x(bin_.score), y(bin_.rating), 2.6, role, hint=hint)
 
 

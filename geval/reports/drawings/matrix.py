@@ -152,6 +152,6 @@ def _finding(numbers: CriterionNumbers, judge: JudgeNumbers) -> str:
     if len(means) < 2 or not with_judge:
         return "Judges and annotators among themselves"
     return (
-        f"Two annotators agree with each other at {means[1]:.2f}, {judge.name} with one of them at"
-        f" {means[0]:.2f}"
+        f"Two annotators agree with each other at {two_decimals(means[1])},"
+        f" {judge.name} with one of them at {two_decimals(means[0])}"
     )

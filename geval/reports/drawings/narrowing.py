@@ -7,7 +7,7 @@ from geval.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
 from geval.statistics.interval_by_documents import NarrowingStep
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
-from geval.texts.numbers import counted, in_brackets, thin
+from geval.texts.numbers import counted, in_brackets, thin, two_decimals
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
 # Opaque colour would hide the line within the band.
@@ -43,14 +43,14 @@ def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
     shapes += [
         Line(end, y(last.low), end, y(last.high), "llm", 1.5),
         Dot(end, y(last.value), 3.2, "llm", hint=_hint(last)),
-        Words(RIGHT + 8, y(last.value) + 4, f"{last.value:.2f}", "llm", is_bold=True),
+        Words(RIGHT + 8, y(last.value) + 4, two_decimals(last.value), "llm", is_bold=True),
         Words(RIGHT + 38, y(last.value) + 4, _half(last), "quiet"),
         Words(LEFT, BOTTOM + 15, thin(INTERVAL_DOCUMENTS), "quiet", size=10),
         Words(RIGHT, BOTTOM + 15, f"{thin(last.documents)} documents", "quiet", "end", size=10),
     ]
     return Drawing(
         kind="narrowing",
-        title=f"{criterion}: rho {last.value:.2f} after {thin(last.documents)} documents",
+        title=f"{criterion}: rho {two_decimals(last.value)} after {thin(last.documents)} documents",
         caption=(
             f"{criterion}: summary-level rho by the number of documents, in the order in which they"
             " were judged, with the 95 % interval of each number (band) and the interval that holds"
@@ -62,9 +62,9 @@ def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
         rows=tuple(
             (
                 thin(at_step.documents),
-                f"{at_step.value:.2f}",
-                f"[{at_step.low:.2f}, {at_step.high:.2f}]",
-                f"[{at_step.anytime.low:.2f}, {at_step.anytime.high:.2f}]",
+                two_decimals(at_step.value),
+                in_brackets(Interval(at_step.low, at_step.high)),
+                in_brackets(Interval(at_step.anytime.low, at_step.anytime.high)),
             )
             for at_step in steps
         ),
@@ -73,7 +73,7 @@ def narrowing_band(criterion: str, steps: Sequence[NarrowingStep]) -> Drawing:
 
 def _hint(step: NarrowingStep) -> str:
     return (
-        f"rho {step.value:.2f} {in_brackets(Interval(step.low, step.high))} after"
+        f"rho {two_decimals(step.value)} {in_brackets(Interval(step.low, step.high))} after"
         f" {counted(step.documents, 'document')}"
     )
 

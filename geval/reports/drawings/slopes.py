@@ -16,6 +16,7 @@ from geval.reports.drawings.shapes import (
     ordinal,
     width_of,
 )
+from geval.texts.numbers import two_decimals
 
 # More systems would not fit on a printed page.
 MOST_SYSTEMS = 40
@@ -63,7 +64,13 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
         shapes=tuple(shapes),
         columns=("system", "place by people", "human score", "place by the judge", "judge's mean"),
         rows=tuple(
-            (point.system, str(first), f"{point.human:.2f}", str(second), f"{point.judge:.2f}")
+            (
+                point.system,
+                str(first),
+                two_decimals(point.human),
+                str(second),
+                two_decimals(point.judge),
+            )
             for point, first, second in rows
         ),
         width=width,
@@ -79,15 +86,19 @@ def _slope(
     role, width = ("ink", 1.8) if is_moved else ("axis", 0.8)
     name = fitting(system.system, begin - GAP - width_of(" 0.00", is_bold=True), is_bold=is_moved)
     hints = (
-        f"{system.system}: {ordinal(first)} by people, mean {system.human:.2f}",
-        f"{system.system}: {ordinal(second)} by the judge, mean {system.judge:.2f}",
+        f"{system.system}: {ordinal(first)} by people, mean {two_decimals(system.human)}",
+        f"{system.system}: {ordinal(second)} by the judge, mean {two_decimals(system.judge)}",
     )
     return [
         Line(begin, left, end, right, role, width),
         Dot(begin, left, 2.4, PEOPLE, hint=hints[0]),
         Dot(end, right, 2.4, JUDGE, hint=hints[1]),
-        Words(begin - GAP, left + 4, f"{name} {system.human:.2f}", "ink", "end", is_moved),
-        Words(end + GAP, right + 4, f"{system.judge:.2f} {name}", "ink", "start", is_moved),
+        Words(
+            begin - GAP, left + 4, f"{name} {two_decimals(system.human)}", "ink", "end", is_moved
+        ),
+        Words(
+            end + GAP, right + 4, f"{two_decimals(system.judge)} {name}", "ink", "start", is_moved
+        ),
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geval.reports.verdicts.verdict import USABLE, Verdict
-from geval.texts.numbers import or_dash, two_decimals
+from geval.texts.numbers import or_dash, signed, two_decimals
 
 # The end of the comment, by which a later run finds it.
 MARK = "<!-- geval-site: {name} -->"
@@ -107,7 +107,7 @@ def _change(line: VerdictLine, before: VerdictLine | None) -> str:
         changes.append(f"was {before.judge or 'no judge'}")
     if line.rho is not None and before.rho is not None:
         difference = round(line.rho - before.rho, 2)
-        changes += [f"rho {difference:+.2f}"] if difference else []
+        changes += [f"rho {signed(difference)}"] if difference else []
     return ", ".join(changes) or "no"
 
 
