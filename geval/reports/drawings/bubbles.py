@@ -107,7 +107,7 @@ def bubbles(
         shapes=tuple(shapes),
         columns=("human score", "judge's score", "outputs"),
         rows=tuple(
-            (f"{two_decimals(bubble.human)}", f"{two_decimals(bubble.score)}", thin(bubble.outputs))
+            (two_decimals(bubble.human), two_decimals(bubble.score), thin(bubble.outputs))
             for bubble in judge.bubbles
         ),
         width=width,
