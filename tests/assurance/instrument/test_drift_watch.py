@@ -68,7 +68,7 @@ def test_a_drift_is_found_logged_and_announced_once(
     for _ in range(3):
         ask_now(watch)
 
-    assert "have changed: their mean by -0." in watch.drift
+    assert "have changed: their mean by −0." in watch.drift
     (sent,) = WebhookDelivery.objects.all()
     assert '"judge":"Stand-in"' in sent.body
     assert list(Study.objects.drifted()) == [watch]
