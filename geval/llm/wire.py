@@ -249,9 +249,8 @@ def read_echo_answer(content: bytes) -> Reply:
     """
     answer = _object(loads(content))
     choices = answer.get("choices")
-    logprobs = _checked(_ECHOED, choices[:1] if isinstance(choices, list) else choices, "choices")[
-        0
-    ]["logprobs"]
+    first = choices[:1] if isinstance(choices, list) else choices
+    logprobs = _checked(_ECHOED, first, "choices")[0]["logprobs"]
     if len(logprobs["tokens"]) != len(logprobs["token_logprobs"]):
         raise MalformedError("it has not one log-probability for each token")
     echoed = tuple(map(EchoedToken, logprobs["tokens"], logprobs["token_logprobs"]))

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from geval.reports.at_a_glance import ForestRow, VerdictRow
 from geval.reports.drawings.forest import Axis
-from geval.texts.numbers import two_decimals
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import in_brackets, two_decimals
 from geval.texts.sentences import shortened
 
 if TYPE_CHECKING:
@@ -130,6 +131,5 @@ def card_of(result: "Measurement") -> str:
 def _numbers(measure: "CriterionMeasure") -> str:
     if measure.judge is None or measure.rho is None:
         return ""
-    ends = measure.interval
-    between = f" [{two_decimals(ends[0])}, {two_decimals(ends[1])}]" if ends else ""
-    return f"{measure.judge}, rho {two_decimals(measure.rho)}{between}"
+    interval = in_brackets(Interval(*measure.interval)) if measure.interval else ""
+    return f"{measure.judge}, rho {two_decimals(measure.rho)} {interval}".rstrip()

@@ -17,7 +17,7 @@ from evaluations.models import StudyKind
 from evaluations.reports.probes import ShownFinding
 from evaluations.reports.steadiness import steadiness
 from geval.reports.steadiness import Row, rows_of
-from geval.texts.numbers import thin, two_decimals
+from geval.texts.numbers import in_brackets, thin, two_decimals
 from geval.texts.program import command
 
 NOTHING, FOUND, CANNOT_SAY = 0, 1, 2
@@ -94,10 +94,10 @@ def _in_words(probe: ShownFinding) -> str:
     finding = probe.found
     if finding.value is None:
         return f"{probe.title}: –, {finding.reason}"
-    ends = finding.interval.ends if finding.interval else None
-    between = f" [{two_decimals(ends[0])}, {two_decimals(ends[1])}]" if ends else ""
+    interval = in_brackets(finding.interval) if finding.interval else ""
+    value = f"{two_decimals(finding.value)} {interval}".rstrip()
     outcome = "found" if finding.is_found else "not found"
-    return f"{probe.title}: {two_decimals(finding.value)}{between}, {outcome}"
+    return f"{probe.title}: {value}, {outcome}"
 
 
 def rows_of_last(shown_study: ShownStudy) -> list[Row]:

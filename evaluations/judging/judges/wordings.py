@@ -59,8 +59,8 @@ def reworded(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> di
         return dict(judge.settings)
     before, criterions = judge.settings.get("wording", ""), _texts_of(criterion)
     wordings = wordings_in(before)
-    parts = {part: "\n".join(text.strip().splitlines()) for part, text in texts.items()}
-    parts = {part: "" if text == criterions[part].strip() else text for part, text in parts.items()}
+    typed = {part: "\n".join(text.strip().splitlines()) for part, text in texts.items()}
+    parts = {part: "" if text == criterions[part].strip() else text for part, text in typed.items()}
     wording = wordings.pop(criterion.name, Wording())
     changed = Wording.model_validate(wording.model_dump() | parts)
     if changed != Wording():

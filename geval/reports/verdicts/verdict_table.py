@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from geval.reports.verdicts.verdict import USABLE, Verdict
-from geval.texts.numbers import or_dash, signed, two_decimals
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import in_brackets, or_dash, signed
 
 # The end of the comment, by which a later run finds it.
 MARK = "<!-- geval-site: {name} -->"
@@ -85,12 +86,12 @@ def comment(
 
 
 def _row(line: VerdictLine, before: VerdictLine | None, has_base: bool) -> str:
-    ends = "" if line.interval is None else " [{}, {}]".format(*map(two_decimals, line.interval))
+    interval = in_brackets(Interval(*line.interval)) if line.interval else ""
     cells = (
         line.criterion,
         line.verdict.label,
         line.judge or "–",
-        f"{or_dash(line.rho)}{ends}",
+        f"{or_dash(line.rho)} {interval}".rstrip(),
         or_dash(line.one_rater),
         _change(line, before) if has_base else "–",
     )
