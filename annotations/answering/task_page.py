@@ -44,8 +44,8 @@ _TEXTS = """SELECT o.id, o.text, s.name, o.turns FROM evaluations_candidateoutpu
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a question; `key` is the keyboard key that chooses it, `end` the meaning of the
-    first or last point of a scale without point names."""
+    """An option of a question; `key` has the keys that choose it, pressed in turn, `end` the
+    meaning of the first or last point of a scale without point names."""
 
     value: str
     label: str
@@ -282,29 +282,16 @@ def _row(
 
 
 def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
-    """Return a scale's points as options. A point's key is its digit (0 for 10), or else its
-    position in the row."""
+    """Return a scale's points as options. The keys of a whole point are those of its number (1 and
+    0 for 10, - and 2 for -2); a point between two whole numbers has none."""
     names = {point: name for name, point in scale.labels.items()}
-    digits = (
-        scale.is_integral
-        and scale.points[-1] <= 10
-        and not (scale.points[0] == 0 and scale.points[-1] == 10)
-    )
     ends = {} if names else {1: _("low"), len(scale.points): _("high")}
     return tuple(
         Option(
             value=short(point),
             label=with_point(point),
             name=names.get(point, ""),
-            key=(
-                short(point % 10)
-                if digits
-                else str(number)
-                if number < 10
-                else "0"
-                if number == 10
-                else ""
-            ),
+            key=short(point) if point.is_integer() else "",
             chosen=short(point) == chosen,
             end=ends.get(number, ""),
         )

@@ -8,12 +8,12 @@ import * as spans from "./spans.js";
 import { showAsWritten } from "../as_written.js";
 import { step } from "../turns.js";
 
-const WAIT = 700; // for the second digit of a number
+const WAIT = 1500; // for the next key of a number, where the scale has longer ones
 const stage = () => document.getElementById("stage");
 const questions = () => [...stage().querySelectorAll("[data-question]")];
 const isTyping = (element) => element.matches("textarea, select, input:not([type=radio], [type=checkbox])");
-let typed = "";
-let typedAt = 0;
+let begun = { radio: null, keys: "" }; // a number, while the focus stays where its first keys put it
+let waiting;
 
 const target = (question) => question.querySelector("input:checked") || question.querySelector("input");
 const isAnswered = (question) => Boolean(question.querySelector("input:checked") || question.querySelector("input[type=number]")?.value);
@@ -23,27 +23,45 @@ function current() {
   return focused || questions().find((question) => !isAnswered(question)) || questions()[0];
 }
 
-// A digit is an answer by itself, or the second one of a number such as 10 where the scale has it.
-function answer(digit) {
-  const question = current();
+// The keys of a number choose its point and no other. While a longer number may follow (1 before 10, a minus before all)
+// the question keeps the focus; the next key either continues the number or belongs to the next question.
+function answer(key) {
+  let question = current();
   if (!question) return false;
-  const now = Date.now();
-  const number = now - typedAt < WAIT ? typed + digit : "";
-  typed = digit;
-  typedAt = now;
-  const previous = number && questions()[questions().indexOf(question) - 1];
-  const both = previous && previous.querySelector(`input[value="${number}"]`);
-  if (both && !previous.querySelector(`input[data-key="${digit}"]`)) {
-    choose(both);
-    return true;
+  clearTimeout(waiting);
+  const before = begun.radio === document.activeElement ? begun.keys : "";
+  let keys = before + key;
+  begun = { radio: null, keys: "" };
+  if (before && !options(question, keys).length) {
+    if (!point(question, before)) return true; // a minus before a number that the scale lacks
+    goOn(question);
+    question = current();
+    keys = key;
   }
-  const radio = question.querySelector(`input[data-key="${digit}"]`);
-  if (!radio) return false;
-  choose(radio);
+  const choices = options(question, keys).length;
+  const radio = point(question, keys);
+  if (radio) choose(radio);
+  if (radio && choices === 1) goOn(question);
+  else if (choices) wait(question, keys, radio);
+  return choices > 0;
+}
+
+const options = (question, keys) => [...question.querySelectorAll(`input[data-key^="${keys}"]`)];
+const point = (question, keys) => question.querySelector(`input[data-key="${keys}"]`);
+
+function wait(question, keys, chosen) {
+  const radio = chosen || target(question);
+  radio.focus();
+  begun = { radio, keys };
+  waiting = setTimeout(() => {
+    begun = { radio: null, keys: "" };
+    if (chosen && document.activeElement === radio) goOn(question);
+  }, WAIT);
+}
+
+function goOn(question) {
   const list = questions();
-  const next = list[list.indexOf(question) + 1];
-  if (next) target(next).focus(); else radio.focus();
-  return true;
+  target(list[list.indexOf(question) + 1] || question).focus();
 }
 
 function choose(radio) {
@@ -118,7 +136,7 @@ document.addEventListener("keydown", (event) => {
   if (action) {
     event.preventDefault();
     actions[action]();
-  } else if (/^[0-9]$/.test(event.key)) {
+  } else if (shortcuts.isOfANumber(event.key)) {
     if (!shortcuts.areOn() && !element.closest?.("[data-question]")) return;
     if (answer(event.key)) event.preventDefault();
   }

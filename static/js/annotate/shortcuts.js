@@ -8,6 +8,7 @@ const fields = () => [...drawer().querySelectorAll("input[data-shortcut]")];
 let chosen = { off: false, keys: {} };
 
 export const areOn = () => !chosen.off;
+export const isOfANumber = (key) => /^[0-9-]$/.test(key);
 
 const keyOf = (action) => chosen.keys[action] ?? action;
 
@@ -43,7 +44,7 @@ document.addEventListener("change", (event) => {
   const field = event.target.closest("input[data-shortcut]");
   if (!field) return;
   const key = field.value.trim();
-  const isTaken = /^[0-9]$/.test(key) || fields().some((other) => other !== field && keyOf(other.dataset.shortcut) === key);
+  const isTaken = isOfANumber(key) || fields().some((other) => other !== field && keyOf(other.dataset.shortcut) === key);
   field.setCustomValidity(isTaken ? word("key_taken") : "");
   if (isTaken) { field.reportValidity(); return; }
   if (key) chosen.keys[field.dataset.shortcut] = key; else delete chosen.keys[field.dataset.shortcut];

@@ -1,0 +1,123 @@
+"""In a real browser: a digit chooses the point of its number and no other, on scales of all
+kinds."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Locator, Page, expect
+
+from annotations.models import Campaign
+from annotations.planning.campaigns import open_campaign, seat_annotators
+from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
+
+# (lowest, highest, step), and which point each series of keys chooses; None: none.
+SCALES = {
+    (0, 1, 1): {"0": "0", "1": "1", "2": None},
+    (1, 3, 1): {"1": "1", "3": "3", "4": None},
+    (1, 5, 1): {"1": "1", "4": "4", "5": "5", "0": None, "6": None},
+    (0, 5, 1): {"0": "0", "1": "1", "5": "5"},
+    (1, 7, 1): {"7": "7", "8": None},
+    (1, 10, 1): {"7": "7", "1": "1", "10": "10", "0": None},
+    (0, 10, 1): {"0": "0", "7": "7", "1": "1", "10": "10", "9": "9"},
+    (1, 5, 0.5): {"1": "1", "4": "4", "2": "2", "6": None},
+    (-2, 2, 1): {"2": "2", "-2": "-2", "0": "0", "-1": "-1", "-3": None, "3": None},
+    (0, 100, 10): {"0": "0", "10": "10", "100": "100", "5": None},
+}
+NOTHING_CHOSEN = """() => {
+    for (const input of document.querySelectorAll("[data-question] input")) input.checked = false;
+}"""
+
+
+def keys_of(question: Locator) -> list[str | None]:
+    inputs = question.locator("input[data-key]")
+    return [inputs.nth(n).get_attribute("data-key") for n in range(inputs.count())]
+
+
+@pytest.fixture
+def page_of(
+    project: Project, make_user: Callable[..., User], sign_in: Callable[[str], Page]
+) -> Callable[..., Page]:
+    ann = make_user("ann")
+    Membership.objects.create(project=project, user=ann, role=Role.ANNOTATOR)
+    document = Document.objects.create(project=project, doc_id="d", source="A ferry sails.")
+    system = System.objects.create(project=project, name="s")
+    CandidateOutput.objects.create(document=document, system=system, text="It sails.")
+
+    def open_page(*scales: tuple[float, float, float]) -> Page:
+        for position, (lowest, highest, step) in enumerate(scales):
+            project.criteria.create(
+                name=f"criterion {position}",
+                scale_min=lowest,
+                scale_max=highest,
+                scale_step=step,
+                position=position,
+            )
+        campaign = Campaign.objects.create(project=project, name="Campaign", overlap=1)
+        campaign.criteria.set(project.criteria.all())
+        seat_annotators(campaign, [ann])
+        open_campaign(campaign)
+        page = sign_in("ann")
+        page.goto(f"/p/{project.slug}/annotate/{campaign.pk}/task/")
+        return page
+
+    return open_page
+
+
+def test_keys_choose_the_point_of_their_number(page_of: Callable[..., Page]) -> None:
+    page = page_of(*SCALES)
+    questions = page.locator("[data-question]")
+    expect(questions).to_have_count(len(SCALES))
+
+    for number, (scale, series) in enumerate(SCALES.items()):
+        question = questions.nth(number)
+        for keys, point in series.items():
+            page.evaluate(NOTHING_CHOSEN)
+            question.locator("input").first.focus()
+            for key in keys:
+                page.keyboard.press(key)
+            chosen = page.locator("[data-question] input:checked")
+            values = [chosen.nth(n).get_attribute("value") for n in range(chosen.count())]
+            assert values == ([point] if point else []), (scale, keys)
+            page.keyboard.press("Shift+Tab")  # the question is left, and with it a number begun
+
+
+def test_keys_are_printed_on_their_points(page_of: Callable[..., Page]) -> None:
+    page = page_of((-2, 2, 1), (1, 5, 0.5), (0, 10, 1))
+    questions = page.locator("[data-question]")
+
+    for number, keys in enumerate(
+        (
+            ["-2", "-1", "0", "1", "2"],
+            ["1", "2", "3", "4", "5"],
+            [str(point) for point in range(11)],
+        )
+    ):
+        assert questions.nth(number).locator("kbd").all_inner_texts() == keys
+        assert keys_of(questions.nth(number)) == keys
+
+
+def test_a_longer_number_is_waited_for(page_of: Callable[..., Page]) -> None:
+    page = page_of((0, 10, 1), (1, 5, 1))
+    first, second = page.locator("[data-question]").nth(0), page.locator("[data-question]").nth(1)
+
+    page.keyboard.press("1")
+    expect(first.locator("input[value='1']")).to_be_focused()
+    page.keyboard.press("4")
+
+    expect(first.locator("input[value='1']")).to_be_checked()
+    expect(second.locator("input[value='4']")).to_be_checked()
+
+
+def test_the_next_question_gets_the_focus_after_a_pause(page_of: Callable[..., Page]) -> None:
+    page = page_of((0, 10, 1), (0, 5, 1))
+    first, second = page.locator("[data-question]").nth(0), page.locator("[data-question]").nth(1)
+
+    page.keyboard.press("1")
+    expect(second.locator("input").first).to_be_focused()
+    page.keyboard.press("0")
+
+    expect(first.locator("input[value='1']")).to_be_checked()
+    expect(second.locator("input[value='0']")).to_be_checked()
