@@ -34,7 +34,13 @@ IN_USE = (
 _PLACE_DIFFERS = """(s.of IS NOT NULL AND d.conversation_id IS NOT NULL
     AND (s.of, s.turns_before) <> (d.conversation_id, d.turns_before))"""
 _SESSION_DIFFERS = "(s.session <> '' AND d.session <> '' AND s.session <> d.session)"
-DIFFERS = f"""((s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)
+# White space may differ; an empty field states nothing, and can be filled later.
+_SOURCE_DIFFERS = r"""(s.source <> d.source
+    AND regexp_replace(s.source, '\s+', ' ', 'g') <> regexp_replace(d.source, '\s+', ' ', 'g'))"""
+_CONTEXT_DIFFERS = "(s.context <> '' AND d.context <> '' AND s.context <> d.context)"
+_REFERENCES_DIFFER = """(s.refs <> '[]'::jsonb AND d.references <> '[]'::jsonb
+    AND s.refs <> d.references)"""
+DIFFERS = f"""({_SOURCE_DIFFERS} OR {_CONTEXT_DIFFERS} OR {_REFERENCES_DIFFER}
     OR {_PLACE_DIFFERS} OR {_SESSION_DIFFERS})"""
 # Ignore the numbers of turns: earlier versions stored none.
 _SAID = """(SELECT jsonb_agg(e.turn - 'number' ORDER BY e.place)
@@ -55,7 +61,8 @@ OTHER_NUMBER = (
     " under another session_id, and its ratings by that one's numbers"
 )
 _ADDS = """(s.of IS NOT NULL AND d.conversation_id IS NULL)
-    OR (s.session <> '' AND d.session = '')"""
+    OR (s.session <> '' AND d.session = '') OR (s.context <> '' AND d.context = '')
+    OR (s.refs <> '[]'::jsonb AND d.references = '[]'::jsonb)"""
 # Metadata fields that exist on both sides with different values.
 CONTRADICTS = """EXISTS (SELECT 1 FROM jsonb_each(s.metadata) AS e
                          WHERE jsonb_exists(d.metadata, e.key)
@@ -78,6 +85,7 @@ class Merge:
         with planned_for(sum(table.count for table in load.tables)):
             self._merge_rows(result)
         self._finish_new_criteria()
+        self._confirm_scales()
         self.steps.begin("raw replies")
         read = parse_first_digit if self.about.first_digit else None
         load.replies.merge(result.replies, errors=load.errors, files=load.file_names, read=read)
@@ -89,6 +97,7 @@ class Merge:
         self.steps.begin("documents and outputs")
         self._merge_conversations()
         self._drop_varying_metadata()
+        self._fill_documents()
         self._merge_documents(result.documents)
         self._merge_outputs(result.outputs)
         self.steps.begin("ratings")
@@ -164,14 +173,26 @@ class Merge:
                 is_column = key in load.columns.get(file, {})
                 load.errors.unused.add(file, key if is_column else f"metadata.{key}", rows)
 
+    def _fill_documents(self) -> None:
+        """Add to staged documents what only later rows have."""
+        if self.load.filled_table.count:
+            self._execute(
+                """UPDATE stage_document s SET context = coalesce(nullif(s.context, ''), f.context),
+                    refs = CASE s.refs WHEN '[]'::jsonb THEN coalesce(f.refs, s.refs)
+                        ELSE s.refs END
+                   FROM (SELECT doc_id, max(context) AS context,
+                             (array_agg(refs) FILTER (WHERE refs <> '[]'::jsonb))[1] AS refs
+                         FROM stage_filled GROUP BY doc_id) AS f WHERE f.doc_id = s.doc_id"""
+            )
+
     def _merge_documents(self, tally: LoadTally) -> None:
         load, replace = self.load, self.about.replace
         fixed = f"{DIFFERS} AND {DOCUMENT_HAS_DEPENDENTS}"
         self._conflicts(
             f"""SELECT s.file, s.line, s.doc_id, d.id,
-                       CASE WHEN s.source <> d.source THEN 'source'
-                           WHEN s.context <> d.context THEN 'context'
-                            WHEN s.refs <> d.references THEN 'references'
+                       CASE WHEN {_SOURCE_DIFFERS} THEN 'source'
+                           WHEN {_CONTEXT_DIFFERS} THEN 'context'
+                            WHEN {_REFERENCES_DIFFER} THEN 'references'
                             WHEN {_PLACE_DIFFERS} THEN 'conversation'
                             WHEN {_SESSION_DIFFERS} THEN 'session_id' ELSE 'metadata' END
                 FROM stage_document s
@@ -195,7 +216,9 @@ class Merge:
         # kept.
         tally.changed = self._execute(
             f"""UPDATE evaluations_document d
-                SET source = s.source, context = s.context, "references" = s.refs,
+                SET source = CASE WHEN {_SOURCE_DIFFERS} THEN s.source ELSE d.source END,
+                       context = coalesce(nullif(s.context, ''), d.context),
+                       "references" = coalesce(nullif(s.refs, '[]'::jsonb), d.references),
                        metadata = d.metadata || s.metadata,
                        conversation_id = coalesce(s.of, d.conversation_id),
                        turns_before = CASE WHEN s.of IS NULL THEN d.turns_before
@@ -344,16 +367,26 @@ class Merge:
             criterion, scale = seen.criterion, scales[name]
             criterion.scale_min, criterion.scale_max = scale.lowest, scale.highest
             criterion.scale_step = scale.step
+            criterion.scale_is_guess = name.lower() not in self.load.scales
             if name in presets:
                 criterion.use_preset(presets[name])
             criterion.save()
+
+    def _confirm_scales(self) -> None:
+        """Store the scales of existing criteria that were guesses and are confirmed now."""
+        for name, seen in self.load.seen.items():
+            criterion, stated = seen.criterion, self.load.stated_scales.get(name)
+            if stated and not seen.is_new and criterion.scale_is_guess:
+                criterion.scale_min, criterion.scale_max = stated.lowest, stated.highest
+                criterion.scale_step, criterion.scale_is_guess = stated.step, False
+                criterion.save()
 
     def _scale_of(self, name: str, seen: SeenCriterion) -> Scale:
         """Return the confirmed scale, or the guess from the values. Ratings off the guessed scale
         are errors, because they may be typing errors."""
         if name.lower() in self.load.scales:
             return self.load.scales[name.lower()]
-        guess = guess_of(seen)
+        guess = guess_of(seen, [other.criterion.name for other in self.load.seen.values()])
         if guess.off:
             self._report_strays(name, seen, guess)
         return guess.scale

@@ -4,9 +4,11 @@ remembers."""
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from django.utils import timezone
+
 from evaluations.models import JudgeKind, Project
 from geval.files.rater_names import KnownNames
-from geval.files.recognised import RecognisedFile, recognised_files
+from geval.files.recognised import RecognisedFile, changed_columns, recognised_files
 from geval.files.rows import Columns
 
 # The database stores 100 characters: this leaves room for a number.
@@ -33,22 +35,23 @@ def files_of_project(
 def remember_columns(
     project: Project, name: str, file_columns: Sequence[str], columns: Columns
 ) -> None:
-    """Remember these columns of a named file for the project's next file with the same header."""
+    """Remember changed columns of a named file for the project's next file with the same header."""
     # The next file may have the columns in another order.
     header = sorted(file_columns)
-    saved = project.saved_columns
-    if saved.filter(file_columns=header).update(columns=dict(columns)):
+    saved, now = project.saved_columns, timezone.now()
+    if saved.filter(file_columns=header).update(columns=dict(columns), saved_at=now):
         return
     taken, stem, number = set(saved.values_list("name", flat=True)), name[:LONGEST_NAME], 1
     free = stem
     while free in taken:
         number += 1
         free = f"{stem} ({number})"
-    saved.create(name=free, file_columns=header, columns=dict(columns))
+    saved.create(name=free, file_columns=header, columns=dict(columns), saved_at=now)
 
 
 def remember_choices(project: Project, files: Iterable[RecognisedFile]) -> None:
     """Remember the user's column choices for the project's next files with the same headers."""
     for file in files:
-        if file.columns != file.preview.guess and not file.preview.structure:
-            remember_columns(project, file.path.name, file.column_names, file.columns)
+        changed = changed_columns(file.columns, file.preview.guess)
+        if changed and not file.preview.structure:
+            remember_columns(project, file.path.name, file.column_names, changed)

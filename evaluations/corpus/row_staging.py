@@ -2,8 +2,8 @@
 texts."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import orjson
 from django.db import connection
@@ -14,7 +14,9 @@ from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.stages import PreferenceStage, ProbabilityStage, VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from geval.files import contradictions
+from geval.files.fields import top_in
 from geval.files.limits import file_limits
+from geval.files.row_notes import CutTexts, notes_on_names
 from geval.files.rows import (
     Columns,
     ConversationRow,
@@ -31,9 +33,11 @@ from geval.files.rows import (
 from geval.files.unused import Unused
 from geval.files.value_summary import ValueSummary
 from geval.files.word_ratings import WordError, WordNotes, WordRatings
-from geval.statistics.scales import Scale
+from geval.statistics.scales import Scale, usual_scale_for
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
+# What rows may leave out and a later one adds.
+FILLED_LATER = ("context", "references")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
 
@@ -63,6 +67,13 @@ class _Staged:
     number: int
     digests: tuple[bytes, ...]
     place: str
+
+
+@dataclass(frozen=True)
+class _StagedDocument(_Staged):
+    """Its digests leave white space of the source out, `source` does not."""
+
+    source: bytes
 
 
 @dataclass
@@ -107,14 +118,14 @@ class RowStager:
         self.rows = 0
         self.most_rows = file_limits().rows
         self.file_numbers: dict[str, int] = {}
-        self.documents: dict[str, _Staged] = {}
+        self.documents: dict[str, _StagedDocument] = {}
         self.outputs: dict[tuple[str, str], _Staged] = {}
         self.known_outputs = self._known_outputs()
         self.known_sources = self._known_sources()
         self.systems = {system.name: system.pk for system in project.systems.all()}
         self.seen = {c.name.lower(): SeenCriterion(c, is_new=False) for c in project.criteria.all()}
-        scales = {name.lower(): Scale(*scale[:3]) for name, scale in about.scales.items()}
-        self.scales = scales | {name: seen.criterion.scale for name, seen in self.seen.items()}
+        self.stated_scales = {n.lower(): Scale(*scale[:3]) for n, scale in about.scales.items()}
+        self.scales = self.stated_scales | dict(self._existing_scales())
         self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
         self.judges = {judge.name: judge for judge in project.judges.all()}
         self.import_runs: dict[str, int] = {}
@@ -140,6 +151,9 @@ class RowStager:
         # Metadata of further rows of a document, where it differs from the first row's.
         self.metadata_table = StagingTable(
             "stage_metadata", {"doc_id": "text", "metadata": "jsonb"}
+        )
+        self.filled_table = StagingTable(
+            "stage_filled", {"doc_id": "text", "context": "text", "refs": "jsonb"}
         )
         self.metadata_rows = Unused()
         # Outputs with errors of their own; rows about them cause no second error.
@@ -168,6 +182,9 @@ class RowStager:
         self.mixed_scores: list[MixedScores] = []
         self.words = WordRatings()
         self.word_notes = WordNotes()
+        self.cut_texts = CutTexts()
+        self.names_before = {kind: set(names) for kind, names in self._names().items()}
+        self.sources_alike = 0
 
     @property
     def tables(self) -> dict[StagingTable, str]:
@@ -176,6 +193,7 @@ class RowStager:
             self.conversation_table: "",
             self.document_table: "doc_id",
             self.metadata_table: "doc_id",
+            self.filled_table: "doc_id",
             self.output_table: "doc_id",
             self.rating_table: "",
             self.score_table: "",
@@ -184,6 +202,26 @@ class RowStager:
             self.verdicts.table: "",
             self.replies.table: "file, line",
         }
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of the load, in sentences."""
+        alike = [
+            note
+            for kind, names in self._names().items()
+            for note in notes_on_names(kind, names, self.names_before[kind])
+        ]
+        spaces = []
+        if self.sources_alike:
+            rows = "1 row has" if self.sources_alike == 1 else f"{self.sources_alike:,} rows have"
+            spaces = [
+                f"{rows} a document's text that differs from an earlier row's by white space alone;"
+                " the earlier one is kept."
+            ]
+        return [*self.word_notes, *alike, *self.cut_texts, *spaces]
+
+    def _names(self) -> dict[str, Collection[str]]:
+        return {"raters": self.annotators, "systems": self.systems, "judges": self.judges}
 
     def confirms_scale(self, scores: MixedScores) -> bool:
         """Whether the user confirmed a scale that spans all scores of a judge."""
@@ -230,10 +268,11 @@ class RowStager:
             if row.metadata
             else "{}"
         )
+        self.cut_texts.add(row, file)
         digests = tuple(
             _digest(text)
             for text in (
-                row.source,
+                " ".join(row.source.split()),
                 row.context,
                 "\0".join(row.references),
                 f"{row.conversation} {row.turns_before}",
@@ -245,7 +284,9 @@ class RowStager:
             self.metadata_rows.add(file, name)
         earlier = self.documents.get(doc_id)
         if earlier is None:
-            self.documents[doc_id] = _Staged(len(self.documents), digests, place)
+            self.documents[doc_id] = _StagedDocument(
+                len(self.documents), digests, place, _digest(row.source)
+            )
             references = _json_list(row.references)
             size = len(row.source) + len(row.context) + len(references)
             document = (file_number, row.line, doc_id, row.source, row.context, references, content,
@@ -254,8 +295,10 @@ class RowStager:
         else:
             *theirs, their_metadata = earlier.digests
             *ours, our_metadata = digests
+            self.sources_alike += earlier.source != _digest(row.source)
             for column, existing, here in zip(DOCUMENT_COLUMNS, theirs, ours, strict=True):
-                if existing != here:
+                is_filled = column in FILLED_LATER and NOTHING in (existing, here)
+                if existing != here and not is_filled:
                     message = (
                         f"document {doc_id} has a different {column} at {earlier.place}; a "
                         "document has only one"
@@ -263,6 +306,7 @@ class RowStager:
                     self.errors.add(file, row.line, column, message)
                     self.refused_outputs.add((doc_id, row.system_id))
                     return
+            self._fill(doc_id, earlier, row, digests)
             if their_metadata != our_metadata:
                 self.metadata_table.add((doc_id, content), len(content))
         output = _Staged(len(self.outputs), (_digest(row.output), _digest(row.turns)), place)
@@ -279,6 +323,22 @@ class RowStager:
         elif twice.digests != output.digests:
             message = contradictions.OUTPUTS.format(row.system_id, doc_id, twice.place)
             self.errors.add(file, row.line, "output", message)
+
+    def _fill(
+        self, doc_id: str, earlier: _StagedDocument, row: OutputRow, digests: tuple[bytes, ...]
+    ) -> None:
+        """Stage the context and references that a document lacked in earlier rows."""
+        places = [DOCUMENT_COLUMNS.index(column) for column in FILLED_LATER]
+        new = [n for n in places if earlier.digests[n] == NOTHING != digests[n]]
+        if new:
+            whole = tuple(
+                digests[n] if n in new else digest for n, digest in enumerate(earlier.digests)
+            )
+            self.documents[doc_id] = replace(earlier, digests=whole)
+            references = _json_list(row.references)
+            self.filled_table.add(
+                (doc_id, row.context, references), len(row.context) + len(references)
+            )
 
     def _doc_id_of(self, source: str) -> str:
         """Return the document with this source: an existing one, or a name derived from the
@@ -310,8 +370,7 @@ class RowStager:
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)
             if scale is not None and not scale.holds(row.score):
-                message = contradictions.OUTSIDE.format(row.score, criterion.criterion.name, scale)
-                self.errors.add(file, row.line, row.column, message)
+                self._report_outside(file, row, criterion, scale)
                 return
             annotator = self._annotator(row.rater, is_mean=row.is_mean)
             if annotator is None:
@@ -322,6 +381,7 @@ class RowStager:
                 self.errors.add(file, row.line, "annotator", message)
                 return
             criterion.ratings.add(row.score)
+            criterion.ratings.top = top_in(row.word) or criterion.ratings.top
             self.rating_table.add(
                 (
                     file_number, row.line, output, criterion.criterion.pk, annotator, row.score,
@@ -344,6 +404,16 @@ class RowStager:
                 seen.scores.add(row.score)
                 criterion_id = seen.criterion.pk
             self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
+
+    def _report_outside(self, file: str, row: RatingRow, seen: SeenCriterion, scale: Scale) -> None:
+        """Report a rating outside its criterion's scale, which may be wider if it was a guess."""
+        name, is_guess = seen.criterion.name, seen.criterion.scale_is_guess and not seen.is_new
+        message = contradictions.OUTSIDE.format(row.score, name, scale)
+        if is_guess and row.criterion.lower() not in self.stated_scales:
+            seen.off = tuple(sorted({*seen.off, row.score}))
+            wider = usual_scale_for((scale.lowest, scale.highest, *seen.off))
+            message = contradictions.OUTSIDE_GUESS.format(row.score, name, scale, wider)
+        self.errors.add(file, row.line, row.column, message)
 
     def _stage_replies(self, file: str, file_number: int, row: RepliesRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
@@ -464,6 +534,17 @@ class RowStager:
 
     # Existing records
 
+    def _existing_scales(self) -> Iterator[tuple[str, Scale]]:
+        """Yield the scales of existing criteria. Only a guess can be replaced by a statement."""
+        for name, seen in self.seen.items():
+            scale = seen.criterion.scale
+            stated = self.stated_scales.get(name, scale)
+            is_free = seen.criterion.scale_is_guess and stated.spans(scale.lowest, scale.highest)
+            if (stated.lowest, stated.highest) != (scale.lowest, scale.highest) and not is_free:
+                message = contradictions.HAS_SCALE.format(seen.criterion.name, scale, stated)
+                self.errors.add("scale", 0, "", message)
+            yield name, stated if is_free else scale
+
     def _known_outputs(self) -> dict[tuple[str, str], int]:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -487,6 +568,9 @@ class RowStager:
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+NOTHING = _digest("")
 
 
 def _json_list(texts: Sequence[str]) -> str:

@@ -1,20 +1,26 @@
 """Guess the scale of a load's ratings, and detect judges whose scores are on two scales."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from django.db import connection
 
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from geval.files.value_summary import guess_of_values
+from geval.llm.presets import ready_scales
 from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, narrower_scale, usual_scale_for
 
 
-def guess_of(seen: SeenCriterion) -> ScaleGuess:
-    """Guess a criterion's scale from its staged ratings, or else from its scores."""
+def guess_of(seen: SeenCriterion, among: Collection[str]) -> ScaleGuess:
+    """Guess a criterion's scale from its staged ratings, or else from its scores.
+
+    Args:
+        among: the names of all criteria of the load.
+    """
     ratings = seen.ratings
     every = None if ratings.are_all_counted else _counts("stage_rating WHERE criterion = %s", seen)
-    return guess_of_values(ratings, seen.scores, every)
+    ready = ready_scales(seen.criterion.name, among=among)
+    return guess_of_values(ratings, seen.scores, every, ready=ready)
 
 
 def other_scale(seen: SeenCriterion) -> Scale | None:

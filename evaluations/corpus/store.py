@@ -44,6 +44,7 @@ from geval.files.rows import (
     OutputRow,
     Row,
 )
+from geval.files.unused import NOTHING_READ, is_useless
 from geval.statistics.scales import short
 
 # People check at a glance whether columns were understood; more would fill the page.
@@ -209,7 +210,7 @@ def _load(
     else:
         result.contents = LoadContents(_criteria_of(load))
     errors.raise_if_any(result.contents, load.columns)
-    result.notes = list(load.word_notes)
+    result.notes = load.notes
     result.unused = [
         UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
     ]
@@ -226,6 +227,8 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
         errors.left_out = load.errors.left_out
         with closing(_rows_of(file, errors, about)) as rows:
             first = next(rows, None)
+            if first is None and not errors.total and is_useless(errors.unused):
+                errors.add(file.name, 0, "", NOTHING_READ)
             if first is not None and not isinstance(first, ConversationRow | OutputRow):
                 held_back.append(file)
                 continue
@@ -274,9 +277,10 @@ def _criteria_of(load: RowStager) -> tuple[CriterionContents, ...]:
 def _criteria(load: RowStager) -> Iterable[CriterionContents]:
     for name, seen in load.seen.items():
         ratings, criterion = seen.ratings, seen.criterion
-        if not ratings.total and not seen.scores.total:
+        if not ratings.total and not seen.scores.total and not seen.off:
             continue
         is_guess = seen.is_new and name not in load.scales
+        is_guess |= criterion.scale_is_guess and name not in load.stated_scales
         shown = sorted(ratings.counts) if len(ratings.counts) <= SHOWN_VALUES else []
         yield CriterionContents(
             criterion.name, seen.is_new, criterion.scale_min, criterion.scale_max,

@@ -33,6 +33,9 @@ class Criterion(models.Model):
     scale_min = models.FloatField(default=1)
     scale_max = models.FloatField(default=5)
     scale_step = models.FloatField(default=1)
+    scale_is_guess = models.BooleanField(
+        default=False, db_default=False, help_text="Guessed from ratings; nobody confirmed it."
+    )
     scale_labels = models.JSONField(
         default=dict, blank=True, help_text='Names of points, such as {"1": "Yes"}.'
     )

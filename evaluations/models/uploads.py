@@ -169,12 +169,16 @@ class UploadPart(models.Model):
 
 
 class SavedColumns(models.Model):
-    """The meaning of a kind of file's columns, saved for the next similar file."""
+    """What a person changed of the recognised columns of a kind of file, for the next file like
+    it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_columns")
     name = models.CharField(max_length=100)
-    columns = models.JSONField(help_text="Columns of the file with their meaning.")
+    columns = models.JSONField(
+        help_text="Columns with a meaning other than the recognised one; empty: left out."
+    )
     file_columns = models.JSONField(help_text="All columns of the file it was saved for, sorted.")
+    saved_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("name",)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geval.files.fields import is_missing, written_number
+from geval.files.fields import is_missing, number_in, only_of
 from geval.files.rater_names import words
 from geval.statistics.scales import pair_of
 
@@ -72,11 +72,22 @@ class ColumnContent:
         )
 
     @property
+    def share_of_numbers(self) -> float:
+        """The share of numbers among the values that say something."""
+        values = [value for value in self.filled if not is_missing(value)]
+        return sum(number_in(cell) is not None for cell in values) / len(values) if values else 0.0
+
+    @property
     def numbers(self) -> list[float] | None:
         """The values as numbers, or None if many are not; a few may be errors."""
-        values = [value for value in self.filled if not is_missing(value)]
-        numbers = [number for cell in values if (number := written_number(cell)) is not None]
-        return numbers if numbers and len(numbers) >= MOSTLY * len(values) else None
+        if self.share_of_numbers < MOSTLY:
+            return None
+        return [number for cell in self.filled if (number := number_in(cell)) is not None]
+
+    @property
+    def may_be_numbered(self) -> bool:
+        """Whether the name allows ratings: not a count, an index or a time."""
+        return NOT_RATINGS.isdisjoint(re.split(r"[\s_\-./:()]+", self.name.lower()))
 
     @property
     def is_of_pair(self) -> bool:
@@ -90,8 +101,7 @@ class ColumnContent:
         """Whether the values are numbers with few distinct ones, on a common scale; not counts or
         years."""
         numbers = self.numbers
-        parts = re.split(r"[\s_\-./:()]+", self.name.lower())
-        if numbers is None or NOT_RATINGS & set(parts):
+        if numbers is None or not self.may_be_numbered:
             return False
         different = sorted(set(numbers))
         if len(numbers) > 3 and different == [different[0] + step for step in range(len(numbers))]:
@@ -108,7 +118,7 @@ def contents_of(names: Sequence[str], rows: Rows) -> dict[str, ColumnContent]:
     """Return the columns with plain values; those with lists and objects are left out."""
     contents = {}
     for name in names:
-        values = [row.get(name) for row in rows]
+        values = [only_of(row.get(name)) for row in rows]
         if not any(isinstance(value, dict | list) for value in values):
             written = tuple("" if value is None else str(value).strip() for value in values)
             contents[name] = ColumnContent(name, written)

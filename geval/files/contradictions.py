@@ -21,6 +21,11 @@ SCORES = (
 REPLIES = "this output already has different replies on {}"
 OUTPUTS = "system {} has a different output for document {} at {}"
 OUTSIDE = "score {:g} is outside {}'s scale {}; change it or the scale"
+OUTSIDE_GUESS = (
+    "score {:g} is outside {}'s scale {}, which was guessed from its first ratings; change the"
+    " score, or confirm that the scale is {}"
+)
+HAS_SCALE = "{} exists with the scale {}, not {}; change it on the criterion's page"
 PREFERENCES = "contradicts this annotator's existing preference about these two outputs"
 VERDICTS = "contradicts another row about these two outputs in this order"
 PROBABILITIES = (
@@ -136,5 +141,5 @@ def stray(rating: float, guess: ScaleGuess, name: str, *, others: int, wider: st
         )
     return (
         f"{rating:g} is off {guess.scale}, the scale of the other {others:,} ratings of {name};"
-        f" correct it, or {wider}"
+        f" correct it (an empty cell is no rating), or {wider}"
     )

@@ -10,6 +10,8 @@ import orjson
 from geval.files.rows import FileErrors, is_text
 from geval.statistics.scales import PAIRS, is_number, value_in_pair
 from geval.texts.sentences import shortened
+from geval.texts.spelling import as_name, storable
+from geval.texts.spreadsheets import unguarded
 
 # The lengths of the database's columns for names; beyond them a load would fail at its end.
 ID_LIMIT = 200
@@ -18,17 +20,33 @@ CRITERION_LIMIT = 100
 METADATA_LIMIT = 1000
 # What annotators may write, and files may have, so that exported ratings can be loaded again.
 COMMENT_LIMIT = 10_000
+# What is noted where texts have characters that the database cannot store.
+UNSTORABLE = "characters that cannot be stored, now �"
 # The longest text that may name a point of a scale.
 WORD_LIMIT = 200
 SESSION = "session_id"
-# How pandas writes an empty cell.
-NOT_A_NUMBER = "nan"
 # Not with three digits after the comma, unless a zero precedes: 1,234 may be a thousand.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
 # Words such as "yes" or "very good": without digits, and not a program's NaN or infinity.
 LABEL = re.compile(r"\s*(?!(nan|inf(inity)?|none|null|n\.a)\W*$)[^\W\d_][^\d]*", re.IGNORECASE)
-# What people and spreadsheets write into a cell without a rating.
-MISSING = frozenset({"", "n/a", "na", "#n/a", "-", "–", "—", "."})
+# What people, spreadsheets and programs write into a cell without a rating.
+MISSING = frozenset(
+    ("", "n/a", "na", "#n/a", "#na", "#nv", "n.a.", "<na>", "nan", "none", "null", "nil", "k.a.",
+     "-", "--", "–", "—", ".")
+)  # fmt: skip
+# "1.000" may be a thousand beside whole numbers above 100, as "1,000" may be anywhere.
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+_NUMBER = r"(?P<number>[+-]?\d+(?:[.,]\d+)?)"
+_WORDS = r"[^\W\d_][^\d]*"
+# A point with its name: "4 - good", "2: poor", "good (4)"; and with the highest one: "4/5".
+_NAMED_POINT = re.compile(
+    rf"{_NUMBER}\s*[-–—:=.)(|]\s*{_WORDS}|{_WORDS}\({_NUMBER.replace('number', 'behind')}\)"
+)
+_OUT_OF = re.compile(rf"{_NUMBER}\s*(?:/|out of|of|von|sur|de|di)\s*(?P<top>\d+)", re.IGNORECASE)
+# Numbers of JSON in a cell, as Label Studio writes them: [{"rating": 3}].
+# Longer cells are texts, which may begin with the number of a list.
+_LONGEST_POINT = 60
+_NUMBER_NAMES = ("rating", "number", "score", "value")
 
 
 def is_missing(value: Any) -> bool:
@@ -54,6 +72,11 @@ class Place:
         if len(value) > limit:
             self.error(column, f"{len(value)} characters; the limit is {limit}")
         return self.clean(value, column)
+
+    def name(self, value: str, column: str, limit: int = ID_LIMIT) -> str:
+        """Return a name as names are compared, without the apostrophe that keeps it from being a
+        formula in our CSV."""
+        return self.limited(unguarded(as_name(value)), limit, column)
 
     def clean(self, value: str, column: str) -> str:
         """Return a text that the database can store, if it is no longer than the site allows."""
@@ -86,20 +109,20 @@ class Fields:
                 column, f"expected a short text or whole number that names it, found {given}"
             )
             return ""
-        return self.place.limited(str(value).strip(), ID_LIMIT, column)
+        return self.place.name(str(value), column)
 
     def session(self, column: str = SESSION) -> str:
         """Return the session that a document is a turn of; empty if there is none. A whole number
         may be a float, as in columns with missing values."""
         value = self.record.get(column)
-        if is_missing(value) or str(value).strip().lower() == NOT_A_NUMBER:
+        if is_missing(value):
             return ""
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         return Fields({column: value}, self.place).identifier(column)
 
     def text(self, column: str, *, required: bool = False, may_be_blank: bool = False) -> str:
-        value = self.record.get(column)
+        value = _as_text_of(self.record.get(column))
         if value is None and not required:
             return ""
         if not isinstance(value, str):
@@ -109,18 +132,25 @@ class Fields:
             return ""
         if required and not may_be_blank and not value.strip():
             self.place.error(column, "expected a text, found nothing")
-        return self.place.clean(value, column)
+        return self._stored(value, column)
+
+    def _stored(self, text: str, column: str) -> str:
+        """Return a text with replacement characters for NULs, which are noted."""
+        if "\0" in text and is_text(text):
+            self.place.errors.unused.add(self.place.file, UNSTORABLE)
+            text = storable(text)
+        return self.place.clean(text, column)
 
     def texts(self, *columns: str) -> tuple[str, ...]:
         """Return one text or a list of texts from the first of these columns that exists."""
         value = next((self.record[column] for column in columns if column in self.record), None)
         if value is None or value == "":
             return ()
-        listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        listed = [*map(_as_text_of, value if isinstance(value, list) else [value])]
+        if not all(isinstance(text, str) for text in listed):
             self.place.error(columns[-1], f"expected a list of texts, found {kind(value)}")
             return ()
-        return tuple(self.place.clean(text, columns[-1]) for text in listed)
+        return tuple(self._stored(text, columns[-1]) for text in listed if text is not None)
 
     def numbers(self, column: str) -> Iterator[tuple[str, float]]:
         """Return an object of names and finite numbers."""
@@ -139,7 +169,7 @@ class Fields:
             if number is None:
                 self.place.error(f"{column}.{name}", not_a_number(given))
             else:
-                yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), number
+                yield self.place.name(str(name), column, CRITERION_LIMIT), number
 
     def metadata(self) -> dict[str, str]:
         """Return other information about a document: an object `metadata` of short values, or
@@ -167,6 +197,17 @@ class Fields:
         return metadata
 
 
+def only_of(value: Any) -> Any:
+    """Return the only element of a list, such as a choice; anything else unchanged."""
+    return only_of(value[0]) if isinstance(value, list) and len(value) == 1 else value
+
+
+def _as_text_of(value: Any) -> Any:
+    """Return a number as the text that it is written as: answers to sums are numbers."""
+    is_plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_plain and math.isfinite(value) else value
+
+
 def number_of(value: Any) -> float | None:
     """Return a JSON value as a finite number, or None; true and false are not numbers."""
     is_one = isinstance(value, int | float) and not isinstance(value, bool) and is_number(value)
@@ -174,29 +215,78 @@ def number_of(value: Any) -> float | None:
 
 
 def written_number(text: str) -> float | None:
-    """Parse a finite number as written in a table, with a decimal point or comma.
+    """Parse a finite number as written in a table, with a decimal point or comma; alone in a list,
+    or after the apostrophe by which spreadsheets mark a text.
 
     Unlike `float()`, refuse "1_000", "nan" and "inf"; and "1,234", which is ambiguous.
     """
+    plain = text
     if "," in text:
         if not DECIMAL_COMMA.fullmatch(text.strip()):
-            return None
-        text = text.replace(",", ".")
+            return _bare_number(text)
+        plain = text.replace(",", ".")
     try:
-        value = float(text)
+        value = float(plain)
     except ValueError:
-        return None
+        return _bare_number(text)
     return value if is_number(value) and "_" not in text else None
+
+
+def _bare_number(text: str) -> float | None:
+    """Return the number of a cell that has it in a list, an object or after an apostrophe."""
+    bare = text.strip()
+    if bare[:1] == "'":
+        return written_number(bare.strip("'"))
+    if not (bare.startswith(("[", "{")) and bare.endswith(("]", "}"))):
+        return None
+    try:
+        value = orjson.loads(bare)
+    except ValueError:
+        inner = bare[1:-1].strip()
+        is_quoted = bare[0] == "[" and len(inner) > 2 and inner[0] == inner[-1] == "'"
+        return written_number(inner[1:-1]) if is_quoted and "'" not in inner[1:-1] else None
+    value = only_of(value)
+    if isinstance(value, dict):
+        named = [value[name] for name in _NUMBER_NAMES if name in value]
+        value = named[0] if len(named) == 1 else None
+    return written_number(value) if isinstance(value, str) else number_of(value)
+
+
+def point_with_name(text: str) -> float | None:
+    """Return the number of a point that is written with its name ("4 - good"), or with the highest
+    one ("4/5"); None for any other text."""
+    bare = text.strip()
+    if len(bare) > _LONGEST_POINT:
+        return None
+    match = _NAMED_POINT.fullmatch(bare) or _OUT_OF.fullmatch(bare)
+    if match is None:
+        return None
+    return written_number(match["number"] or match.groupdict().get("behind") or "")
+
+
+def top_in(text: str) -> float | None:
+    """Return the highest point that a rating such as "4/5" states; None if it states none."""
+    match = _OUT_OF.fullmatch(text.strip())
+    return float(match["top"]) if match else None
+
+
+def number_in(text: str) -> float | None:
+    """Return the number of a rating: alone, or with its point's name or the highest point."""
+    number = written_number(text)
+    return point_with_name(text) if number is None else number
 
 
 def number_or_word(value: Any) -> tuple[float, str] | None:
     """Return a rating as its number, or as NaN and the word that it is written as; None if it is
-    neither. What a word stands for depends on its criterion (`word_ratings`)."""
+    neither. What a word stands for, and a number such as "1.000", depends on its criterion
+    (`word_ratings`)."""
+    value = only_of(value)
     if isinstance(value, bool):
         return math.nan, str(value).lower()
     number = written_number(value.strip()) if isinstance(value, str) else number_of(value)
     if number is not None:
-        return number, ""
+        is_unclear = isinstance(value, str) and THOUSANDS.fullmatch(value.strip())
+        return (math.nan, value.strip()) if is_unclear else (number, "")
     is_word = isinstance(value, str) and len(value) <= WORD_LIMIT
     return (math.nan, value.strip()) if is_word else None
 

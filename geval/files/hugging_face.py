@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import orjson
 
+from geval.files.opening import is_of_file_manager
 from geval.texts.program import command
 
 STATE_FILE, SPLITS_FILE = "state.json", "dataset_dict.json"
@@ -250,7 +251,9 @@ def files_in(folder: Path) -> list[Path]:
     for ending in ENDINGS:
         alike = sorted(folder.rglob(f"*{ending}"))
         if usable := [
-            path for path in alike if not path.name.startswith((CACHE_PREFIX, NOT_LOADED))
+            path
+            for path in alike
+            if not (path.name.startswith((CACHE_PREFIX, NOT_LOADED)) or is_of_file_manager(path))
         ]:
             return usable
     raise FolderError(

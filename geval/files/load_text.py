@@ -45,12 +45,20 @@ def result_in_lines(result: LoadResult) -> Iterator[str]:
             " others."
         )
     yield from result.notes
-    for column in result.unused:
-        yield f"  not used: {column}"
+    yield from _unused_in_lines(result)
     if result.contents is not None:
         yield from _contents_in_lines(result.contents)
     if not result.changed:
         yield "Nothing has changed: everything in these files already exists."
+
+
+def _unused_in_lines(result: LoadResult) -> Iterator[str]:
+    """Return a line for each file with what of it was not used, and in how many rows."""
+    of_file: dict[str, list[str]] = {}
+    for unused in result.unused:
+        of_file.setdefault(unused.file, []).append(f"{unused.column} ({unused.rows:,})")
+    for file, columns in of_file.items():
+        yield f"  not used in {file} (rows): {', '.join(columns)}"
 
 
 def result_as_json(result: LoadResult) -> str:

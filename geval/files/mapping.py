@@ -7,7 +7,7 @@ from typing import Any
 
 from geval.files.cells import NUMBERED, CellColumn, base_of, cell_of
 from geval.files.column_aliases import NAMES, is_ours
-from geval.files.fields import is_missing, written_number
+from geval.files.fields import is_missing, number_in
 from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 from geval.files.rows import Columns
@@ -55,7 +55,18 @@ COMMENTS = ("comment", "comments", "remark", "remarks")
 SCORES = {
     "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
     "system_id": NAMES["system_id"],
-    "criterion": ("criterion", "dimension", "aspect", "quality", "criteria"),
+    "criterion": (
+        "criterion",
+        "dimension",
+        "aspect",
+        "quality",
+        "criteria",
+        "kriterium",
+        "merkmal",
+        "critère",
+        "criterio",
+        "critério",
+    ),
     "score": ("score", "rating", "value"),
     "annotator": (
         "annotator",
@@ -65,10 +76,21 @@ SCORES = {
         "worker",
         "worker_id",
         "evaluator",
+        "bewerter",
+        "bewerterin",
+        "annotateur",
+        "évaluateur",
+        "anotador",
+        "evaluador",
+        "avaliador",
+        "annotatore",
+        "valutatore",
     ),
     "judge": ("judge", "metric", "judge_model"),
     "comment": COMMENTS,
 }
+# What else a row with a rating says: whose it is, and a comment.
+RATED_BY = ("annotator", "judge", "comment")
 PREFERENCES = {
     "doc_id": DOCUMENT,
     "system_a": (*FIRST, "first"),
@@ -132,6 +154,8 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
         return _named(plain, SCORES)
     columns = _named(plain, {**NAMES, "session_id": ("session_id",)})
+    if tidy := _named_in_tidy(plain, columns, rows):
+        return _with_metadata(names, columns | tidy, rows)
     if "output" not in columns.values():
         # Texts written by people, with nothing to compare them with: these are the outputs.
         columns |= {name: "output" for name, target in columns.items() if target == "references"}
@@ -144,9 +168,38 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
             continue
         if short in ("ratings", "metadata"):
             columns[name] = short
-        elif _all_short(name, rows):
-            columns[name] = "ratings" if rater and _all_numbers(name, rows) else "metadata"
-    return columns | (rater if "ratings" in columns.values() else dict.fromkeys(rater, "metadata"))
+        elif rater and _all_short(name, rows) and _all_numbers(name, rows):
+            columns[name] = "ratings"
+    columns |= rater if "ratings" in columns.values() else dict.fromkeys(rater, "metadata")
+    return _with_metadata(names, columns, rows)
+
+
+def _named_in_tidy(
+    plain: Mapping[str, str], columns: Columns, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return the columns of a rating in a table whose rows have the output as well: its criterion,
+    number and rater; empty for any other table."""
+    others = {name: written for name, written in plain.items() if name not in columns}
+    names = {target: SCORES[target] for target in ("criterion", "score", *RATED_BY)}
+    tidy = _named(others, names)
+    by_target = _by_target(tidy)
+    criterion, score = by_target.get("criterion"), by_target.get("score")
+    if not (criterion and score) or _all_numbers(criterion, rows):
+        return {}
+    by_judge = "judge" in by_target and "annotator" not in by_target
+    return tidy | {score: CellColumn("", "", by_judge).target}
+
+
+def _by_target(columns: Columns) -> dict[str, str]:
+    return {target: name for name, target in columns.items()}
+
+
+def _with_metadata(
+    names: Sequence[str], columns: dict[str, str], rows: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """Return columns with short values that have no other meaning as metadata."""
+    others = (name for name in names if name not in columns and _all_short(name, rows))
+    return columns | dict.fromkeys(others, "metadata")
 
 
 def plain_names(names: Sequence[str]) -> dict[str, str]:
@@ -184,7 +237,7 @@ def _all_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     values = [row.get(name) for row in rows if not is_missing(row.get(name))]
-    return all(written_number(str(value)) is not None for value in values)
+    return all(number_in(str(value)) is not None for value in values)
 
 
 def kind_of(columns: Columns) -> str:

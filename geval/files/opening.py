@@ -9,7 +9,7 @@ import gzip
 import io
 import zipfile
 from collections.abc import Generator
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any
 
 import orjson
@@ -28,6 +28,7 @@ from geval.files.packed import (
 from geval.files.parquet import is_arrow, is_parquet, rows_of_stream
 from geval.files.sheets import is_workbook
 
+OF_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
 INSPECT_HEADERS = ("header.json", "_journal/start.json")
 INSPECT_SAMPLES = "samples/"
 ROW_ENDINGS = (".arrow", ".parquet")
@@ -105,11 +106,17 @@ def _limited(stream: Any, raw: IO[bytes]) -> IO[bytes]:
 
 
 def usable_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the files of a zip, without those that file managers add."""
     return [
         info
         for info in archive.infolist()
-        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        if not info.is_dir() and not is_of_file_manager(PurePosixPath(info.filename))
     ]
+
+
+def is_of_file_manager(path: PurePath) -> bool:
+    """Return whether a file was added by a system's file manager."""
+    return "__MACOSX" in path.parts or path.name.startswith("._") or path.name in OF_FILE_MANAGERS
 
 
 def bundle_lines(archive: zipfile.ZipFile) -> Generator[bytes, None, None] | None:

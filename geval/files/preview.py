@@ -56,7 +56,8 @@ class Preview:
     `structure` names the kind of nested records. `further` is the guess for columns of a wide file
     that are not shown; `questions` must be answered first. `error` says why there is nothing to
     show. `is_large` if it unpacks to more than should be read while a user waits, however small the
-    file is. `sheet` is the sheet of a workbook that was read.
+    file is. `sheet` is the sheet of a workbook that was read. `remembered` says which columns have
+    a meaning that a person chose for a file like this.
     """
 
     format: str
@@ -67,6 +68,7 @@ class Preview:
     questions: tuple[UploadQuestion, ...] = ()
     further: Mapping[str, str] = field(default_factory=dict)
     sheet: str = ""
+    remembered: str = ""
 
     @property
     def guess(self) -> dict[str, str]:

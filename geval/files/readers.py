@@ -28,7 +28,7 @@ from geval.files.preference_rows import (
     preferences_of_map,
     read_preference,
 )
-from geval.files.records import Format, Objects, Table, records_of
+from geval.files.records import Objects, Table, records_of
 from geval.files.rows import (
     EXPECTED,
     Columns,
@@ -40,6 +40,7 @@ from geval.files.rows import (
 )
 from geval.files.score_records import (
     BESIDE,
+    COMMENT,
     SCORE_COLUMNS,
     is_wide,
     score_reader,
@@ -50,6 +51,7 @@ from geval.files.tools import Tool, tool_of
 from geval.files.tools.batches import REQUEST, is_request, is_result
 from geval.files.tools.parts import Reading
 from geval.files.unused import WatchedRecord, holds_something
+from geval.texts.spreadsheets import unguarded
 
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 
@@ -183,9 +185,6 @@ def _object_rows(
         if not is_ours(plain) and (tool := tool_of(plain)):
             yield from _rows_of_tool(tool, requests.put_into(plain), place, defaults)
             continue
-        if records.format == Format.OBJECT and not is_preference_map(plain):
-            place.error("", f"one object that spans several lines; {EXPECTED}")
-            continue
         if is_preference_map(plain):
             yield from preferences_of_map(plain, line, file.name, errors)
             continue
@@ -262,7 +261,7 @@ def _table_rows(
             _note_unread_of_table(record, header, table.header, file, errors)
         return
     rater = next((column for column in ("annotator", "judge") if column in header), None)
-    if rater and "score" in header:
+    if rater and "score" in header and "output" not in header:
         rater_columns: tuple[str, ...] = (*SCORE_COLUMNS, rater)
     elif rater and not is_wide(header) and "output" not in header:
         rater_columns = (*SCORE_COLUMNS, rater)
@@ -284,7 +283,10 @@ def _table_rows(
             for index, name in enumerate(header)
             if name not in (*rater_columns, *(BESIDE if rater == "annotator" else ()))
         ]
+        comment = header.index(COMMENT) if COMMENT in header else None
         for line, values in table.lines:
+            if comment is not None:
+                values[comment] = unguarded(values[comment])
             yield from read(values, line)
             for index, name in unused:
                 if values[index].strip():

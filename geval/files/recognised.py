@@ -3,13 +3,14 @@ and contents, or remembered from an earlier file with the same columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from geval.files.apart import preview_apart
 from geval.files.mapping import SEVERAL, is_native, problems_of
 from geval.files.preview import Preview
-from geval.files.questions import StatementError, UploadQuestion
+from geval.files.questions import StatementError, UploadQuestion, listed
 from geval.files.rater_names import KnownNames
 from geval.files.readers import InputFile
 from geval.files.rows import Columns
@@ -23,6 +24,9 @@ class SavedLike(Protocol):
 
     @property
     def columns(self) -> dict[str, str]: ...
+
+    @property
+    def saved_at(self) -> datetime | None: ...
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class UnclearColumnsError(Exception):
 def recognise_file(
     path: Path, name: str, names: KnownNames, saved: Iterable[SavedLike], sheet: str = ""
 ) -> RecognisedFile:
-    """Return the columns remembered for a file like this, or a guess.
+    """Return the recognised columns of a file, with what a person changed of a file like it.
 
     Args:
         sheet: the sheet of a workbook; by default the first that looks like a table, with a
@@ -60,9 +64,25 @@ def recognise_file(
     preview = preview_apart(path, name, names, sheet)
     columns = sorted(column.name for column in preview.columns)
     like = next((mapping for mapping in saved if mapping.file_columns == columns), None)
-    if like is not None and not asks_for_sheet(preview.questions):
-        return RecognisedFile(path, name, replace(preview, questions=()), like.columns)
-    return RecognisedFile(path, name, preview, preview.guess, preview.questions)
+    recognised = RecognisedFile(path, name, preview, preview.guess, preview.questions)
+    if like is None or asks_for_sheet(preview.questions):
+        return recognised
+    chosen = with_columns(recognised, like.columns)
+    day = f" on {like.saved_at:%Y-%m-%d}" if like.saved_at else ""
+    remembered = f"{listed(like.columns)} as you chose{day}"
+    return replace(
+        chosen, preview=replace(preview, questions=chosen.questions, remembered=remembered)
+    )
+
+
+def changed_columns(columns: Columns, guess: Columns) -> dict[str, str]:
+    """Return the columns with a meaning other than the recognised one; "" for those left out."""
+    names = dict.fromkeys([*guess, *columns])
+    return {
+        name: columns.get(name, "")
+        for name in names
+        if columns.get(name, "") != guess.get(name, "")
+    }
 
 
 def asks_for_sheet(questions: Iterable[UploadQuestion]) -> bool:

@@ -6,24 +6,30 @@ the output for a source, a document's name has a single source. Numbers on a sca
 `rating_columns`. Where two readings remain, a question shows the result of each.
 """
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from geval.files.cells import CellColumn, cell_of, people_and_judges
 from geval.files.contents import ColumnContent, Rows, contents_of, decides
 from geval.files.mapping import COMMENTS, SCORES, cell_column, guess_columns, kind_of, plain_names
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
-from geval.files.rater_names import KnownNames, NameKind
+from geval.files.rater_names import KnownNames, NameKind, without_noise
 from geval.files.rating_columns import (
     about_repeated_rows,
     may_be_ratings,
     read_rating_columns,
 )
+from geval.files.rows import Columns
 from geval.texts.sentences import shortened
 
 # A column's name may become that of a criterion (`fields.CRITERION_LIMIT`).
 LONGEST_COLUMN_NAME = 100
+# Kinds of tables with a row for each rating and nothing else.
+LONG = ("ratings", "scores of judges")
+# Beside a rater, a column of at least this share of numbers is read as ratings, with errors.
+MANY_NUMBERS = 0.5
 MOST_CHOICES = 4
 
 
@@ -48,7 +54,37 @@ def recognise(
     if kind_of(guess) == "preferences":
         return Recognition(guess)
     short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
-    return _Reading(guess, contents_of(short, rows), project_names or KnownNames()).recognition()
+    contents = contents_of(short, rows)
+    if kind_of(guess) in LONG and (tidy := _as_tidy(guess, contents)):
+        guess = tidy
+    return _Reading(guess, contents, project_names or KnownNames()).recognition()
+
+
+def _as_tidy(guess: Columns, contents: Mapping[str, ColumnContent]) -> dict[str, str]:
+    """Return the columns of a table of ratings whose rows have the rated texts as well, under other
+    names; empty if none does. A rater's remark differs between the rows of an output."""
+    by_target = {target: name for name, target in guess.items()}
+    output = [by_target[name] for name in ("doc_id", "system_id") if name in by_target]
+    keys = list(zip(*(contents[name].values for name in output), strict=True))
+    texts = [
+        name
+        for name, content in contents.items()
+        if name not in guess
+        and content.is_text
+        and len(set(content.values)) < len(content.values)
+        and (len(output) < 2 or decides(keys, content.values))
+    ]
+    if len(texts) < 2 or "criterion" not in by_target:
+        return {}
+    by_judge = "annotator" not in by_target and "judge" in by_target
+    return {**guess, by_target["score"]: CellColumn("", "", by_judge).target}
+
+
+def _are_ids(content: ColumnContent) -> bool:
+    """Return whether most values are ids: without spaces, and most with a digit."""
+    filled = content.filled
+    ids = sum(re.fullmatch(r"(?=.*\d)[\w.:#/\-]{1,60}", value) is not None for value in filled)
+    return 2 * ids > len(filled)
 
 
 class _Reading:
@@ -63,14 +99,17 @@ class _Reading:
         self.questions: list[UploadQuestion] = []
 
     def recognition(self) -> Recognition:
-        if kind_of(self.guess) in ("ratings", "scores of judges"):
+        if kind_of(self.guess) in LONG:
             self._read_long_ratings()
         else:
+            self._read_ids_of_documents()
             self._read_texts()
             self._read_names()
+            self._read_criteria()
             self._read_raters()
             self._read_ratings()
             self._ask_about_repeated_rows()
+            self._ask_what_raters_rated()
         self._ask_about_judges_among_raters()
         self._read_comments()
         self._leave_out_what_varies_within_a_document()
@@ -132,7 +171,34 @@ class _Reading:
         self.questions += read.questions
 
     def _numbers(self) -> list[str]:
-        return [name for name, content in self.contents.items() if content.is_rating_like]
+        """Return columns of numbers on a scale; beside a rater, or with a criterion's name, also
+        those with some numbers, as their other cells are errors to correct."""
+        return [
+            name
+            for name, content in self.contents.items()
+            if content.is_rating_like
+            or (
+                content.share_of_numbers > 0
+                and not content.is_text
+                and content.may_be_numbered
+                and (
+                    self._is_criterion(name)
+                    or (self._is_rated(name) and content.share_of_numbers >= MANY_NUMBERS)
+                )
+            )
+        ]
+
+    def _is_criterion(self, name: str) -> bool:
+        return self.project_names.kind_of(without_noise(name)) == NameKind.CRITERION
+
+    def _is_rated(self, name: str) -> bool:
+        """Return whether a column beside a rater varies within documents, as ratings do."""
+        document = self._column("doc_id") or self._column("source")
+        if not (self._column("annotator") or self._rater_by_name()):
+            return False
+        return document in self.contents and not decides(
+            self.contents[document].values, self.contents[name].values
+        )
 
     def _words(self) -> list[str]:
         """Return columns of words such as pass and fail that may be ratings: their names say it,
@@ -140,20 +206,16 @@ class _Reading:
         None where the file says which are its ratings."""
         if any(name == "ratings" or name.startswith("ratings.") for name in self.contents):
             return []
-        names = [name for name, content in self.contents.items() if content.is_of_pair]
-        document = self._column("doc_id") or self._column("source")
-        is_rated = bool(self._column("annotator") or self._rater_by_name())
         is_all = not kind_of(self.guess) and not self._numbers()
         return [
             name
-            for name in names
-            if is_all
-            or may_be_ratings(name, self.project_names)
-            or (
-                is_rated
-                and document in self.contents
-                and not decides(self.contents[document].values, self.contents[name].values)
+            for name, content in self.contents.items()
+            if (
+                content.is_of_pair
+                and (is_all or may_be_ratings(name, self.project_names) or self._is_rated(name))
             )
+            # Other words are errors that say what to write instead.
+            or (content.is_name and self._is_criterion(name) and self._is_rated(name))
         ]
 
     def _looks_like_a_key(self, numbers: list[str], named: list[str]) -> bool:
@@ -188,7 +250,7 @@ class _Reading:
             return
         if len(texts) == 1:
             return
-        order = self._source_first(texts)
+        order = self._source_first(texts, self._column("system_id"))
         if order and len(texts) == 2:
             self._set(order[0], "source")
             self._set(order[1], "output")
@@ -198,16 +260,32 @@ class _Reading:
         else:
             self._ask_which_is_the_source(texts[:2])
 
-    def _source_first(self, texts: list[str]) -> list[str]:
-        """Return the texts with the source first, if it is clear: it repeats, or it asks."""
+    def _source_first(self, texts: list[str], system: str) -> list[str]:
+        """Return the texts with the source first, if it is clear: it repeats, or it asks. In the
+        right order a system has one output for a source; in the other, a repeated answer would be a
+        source with several outputs."""
         different = {name: len(set(self.contents[name].values)) for name in texts}
         by_number = sorted(texts, key=different.__getitem__)
         if different[by_number[0]] < different[by_number[1]]:
-            return by_number
+            source, output, *others = by_number
+            if self._is_written_from(output, source, system):
+                return by_number
+            if self._is_written_from(source, output, system):
+                return [output, source, *others]
+            return []
         marked = [name for name in texts if self.contents[name].asks]
         if len(marked) == 1:
             return [*marked, *(name for name in texts if name != marked[0])]
         return []
+
+    def _is_written_from(self, output: str, source: str, system: str) -> bool:
+        """Return whether each system has one text in `output` for each text in `source`."""
+        sources, outputs = self.contents[source].values, self.contents[output].values
+        if system in self.contents:
+            return decides(list(zip(sources, self.contents[system].values, strict=True)), outputs)
+        return decides(sources, outputs) or any(
+            self._names_systems(name, source, output) for name in self._free_names()
+        )
 
     def _ask_which_text(self, missing: str, texts: list[str]) -> None:
         what = "output" if missing == "output" else "source text"
@@ -245,6 +323,17 @@ class _Reading:
         return shortened(next(iter(self.contents[name].filled), ""), 60)
 
     # Names
+
+    def _read_ids_of_documents(self) -> None:
+        """Read a column named like a source as the documents' names, if it has names and another
+        column has texts to write from."""
+        source = self._column("source")
+        content = self.contents.get(source)
+        texts = [name for name in self._free() if self.contents[name].is_text]
+        if content is None or self._column("doc_id") or not texts or not _are_ids(content):
+            return
+        if len(texts) > 1 or self._column("output"):
+            self._set(source, "doc_id")
 
     def _read_names(self) -> None:
         """Find the short columns that name the document and the system."""
@@ -287,6 +376,22 @@ class _Reading:
 
     # Raters
 
+    def _read_criteria(self) -> None:
+        """Find the column that names the criterion, if an output has a row for each, and the only
+        column of numbers."""
+        free = (None, "metadata", "ratings")
+        numbers = [name for name in self._numbers() if self.guess.get(name) in free]
+        if self._column("criterion") or len(numbers) != 1 or self._rows_per_output() < 2:
+            return
+        plain = plain_names(list(self.contents))
+        for name in self._free_names():
+            values = set(self.contents[name].filled)
+            criteria = sum(map(self._is_criterion, values))
+            if plain[name] in SCORES["criterion"] or 2 * criteria >= len(values):
+                self._set(name, "criterion")
+                self._set(numbers[0], CellColumn("", "").target)
+                return
+
     def _read_raters(self) -> None:
         """Find the column that names the rater, if an output has several rows."""
         if self._column("annotator") or self._column("judge"):
@@ -319,9 +424,29 @@ class _Reading:
 
     def _ask_about_repeated_rows(self) -> None:
         cells = self._cells_without_rater()
-        most = self._rows_per_output()
+        most = self._rows_per_output(self._column("criterion"))
         if cells and most > 1 and not self._column("annotator") and not self._column("judge"):
             self.questions.append(about_repeated_rows(cells, most))
+
+    def _ask_what_raters_rated(self) -> None:
+        """Ask which column has the ratings of named raters, if none was recognised."""
+        rater = self._column("annotator") or self._rater_by_name()
+        cells = [name for name, target in self.guess.items() if cell_column(name, target)]
+        rated = [name for name in self._free() if name != rater and self._is_rated(name)]
+        if not rater or cells or self.questions or not rated:
+            return
+        choices = [
+            UploadAnswer(
+                f"“{name}”",
+                f"ratings such as “{self._example(name)}”",
+                {rater: "annotator", name: CellColumn(without_noise(name), "").target},
+            )
+            for name in rated[:MOST_CHOICES]
+        ]
+        left_out = dict.fromkeys([rater, *rated[:MOST_CHOICES]], "")
+        choices.append(UploadAnswer("There are no ratings", "these columns are ignored", left_out))
+        text = f"“{rater}” names raters. Which column has their ratings?"
+        self.questions.append(UploadQuestion(text, tuple(choices)))
 
     def _ask_about_judges_among_raters(self) -> None:
         """Ask whether names such as gpt-4o in a column of raters are judges or people."""

@@ -1,8 +1,8 @@
 """Convert a file's bytes to records: the format is detected, and errors are collected.
 
-Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet,
-Arrow, a sheet of a workbook. All are streamed except a JSON list or object, which is a single value
-and may be as large as GEVAL_JSON_LIMIT_MB.
+Known formats: CSV with commas, semicolons, tabs or bars, JSON Lines, a JSON list, JSON objects one
+after another, Parquet, Arrow, a sheet of a workbook. All are streamed except a JSON list and
+objects of several lines, which may be as large as GEVAL_JSON_LIMIT_MB.
 """
 
 import codecs
@@ -17,9 +17,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO, Any
 
-import orjson
-
 from geval.files.fields import kind
+from geval.files.json_values import Note, decoded, decoded_values, rows_of_columns
 from geval.files.limits import file_limits, is_too_deep, too_deep, too_many_columns, too_many_fields
 from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
@@ -29,11 +28,13 @@ from geval.files.tools import held_by, record_holders
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
 
-# orjson takes twelve times a text's length: 50 MB here.
-FAST_CHARACTERS = 2**22
 # How text in UTF-16 begins, which spreadsheets call Unicode text.
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-DELIMITERS = (",", "\t", ";")
+DELIMITERS = (",", "\t", ";", "|")
+# The first line in which Excel names the separator of the others.
+_SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[,;|\s]*')
+# How the opening tag of a page or an XML file begins.
+_MARKUP = re.compile(r"<(?:[!?]|[A-Za-z])")
 # A cell between tabs: completely quoted, or unquoted.
 _CELL = re.compile(r'(?:^|(?<=\t))(?:(?P<whole>"(?:[^"]|"")*")(?=[\t\r\n]|$)|[^\t\r\n]+)')
 
@@ -42,9 +43,10 @@ class Format(StrEnum):
     CSV = "CSV"
     TSV = "CSV with tabs"
     SEMICOLONS = "CSV with semicolons"
+    BARS = "CSV with bars"
     JSONL = "JSON Lines"
     LIST = "JSON list"
-    OBJECT = "JSON object"
+    OBJECTS = "JSON objects"
     PARQUET = "Parquet"
     ARROW = "Arrow"
     SHEET = "Spreadsheet"
@@ -83,6 +85,8 @@ def records_of(
         sheet: of a workbook; by default the first that looks like a table.
     """
     records = _records_of(raw, name, errors, sheet)
+    if isinstance(records, Table):
+        records = _with_rows(records, name, errors)
     if isinstance(records, Table) and is_flat(records.header):
         return Objects(records.format, _as_objects(records, blanks=False))
     if isinstance(records, Table) and has_system_columns(records.header):
@@ -90,6 +94,15 @@ def records_of(
     if isinstance(records, Objects):
         return replace(records, lines=_unfolded(records.lines, name, errors))
     return records
+
+
+def _with_rows(table: Table, name: str, errors: FileErrors) -> Table | None:
+    """Return a table unless it has a header alone, which is an error."""
+    total = errors.total
+    first = next(table.lines, None)
+    if first is None and errors.total == total:
+        errors.add(name, table.header_line, "", "the file has a header and no rows")
+    return None if first is None else replace(table, lines=itertools.chain([first], table.lines))
 
 
 def _records_of(
@@ -121,21 +134,36 @@ def _records_of(
         return None
     if opening == "[":
         return Objects(Format.LIST, _list_records(_whole(first, text), name, errors))
-    if first.strip() == "{":
-        return Objects(Format.OBJECT, _one_record(_whole(first, text), name, errors))
+    if opening == "{" and not first.rstrip().rstrip(",").endswith("}"):
+        records = _object_records(_whole(first, text), skipped, name, errors)
+        return Objects(Format.OBJECTS, records)
     if opening == "{":
         return Objects(
             Format.JSONL, _line_records(itertools.chain([first], lines), skipped + 1, name, errors)
         )
+    if _MARKUP.match(first.lstrip()):
+        errors.add(name, 0, "", MARKUP)
+        return None
     return _table(first, lines, skipped + 1, name, errors)
+
+
+MARKUP = (
+    "an HTML or XML file, whatever its name ends with: open it in a spreadsheet program and save it"
+    " as .xlsx or CSV"
+)
 
 
 def _unfolded(
     lines: Iterator[tuple[int, Record]], name: str, errors: FileErrors
 ) -> Iterator[tuple[int, Record]]:
-    """Yield records; those that a tool writes in one object are numbered consecutively."""
+    """Yield records; those that a tool or pandas writes in one object are numbered
+    consecutively."""
     number = 0
     for line, record in lines:
+        if (rows := rows_of_columns(record)) is not None:
+            yield from enumerate(rows, start=number + 1)
+            number += len(rows)
+            continue
         held = None if record_holders().isdisjoint(record) else held_by(record)
         if held is None:
             yield line, record
@@ -188,78 +216,95 @@ def _whole(first: str, stream: IO[str]) -> str:
 # JSON
 
 
+def _note_of(name: str, errors: FileErrors) -> Note:
+    return lambda replaced: errors.unused.add(name, replaced)
+
+
 def _line_records(
     lines: Iterable[str], first_line: int, name: str, errors: FileErrors
 ) -> Iterator[tuple[int, Record]]:
+    note = _note_of(name, errors)
     for number, line in enumerate(lines, start=first_line):
         if not line.strip():
             continue
         try:
-            record = _loaded(line)
+            records = _records_in(line, note)
         except RecursionError:
             errors.add(name, number, "", too_deep())
             continue
         except ValueError as error:
             errors.add(name, number, "", f"not JSON ({error}); each line must be one object")
             continue
-        if _is_too_deep(record, line):
-            errors.add(name, number, "", too_deep())
-        elif not isinstance(record, dict):
-            expected = "doc_id, system_id, source, output"
-            errors.add(
-                name, number, "", f"expected an object with {expected}, found {kind(record)}"
-            )
-        elif problem := too_many_fields(record):
-            errors.add(name, number, "", problem)
-        else:
-            yield number, record
+        for record in records:
+            if _is_object(record, line, number, name, errors):
+                yield number, record
 
 
-def _loaded(line: str) -> Any:
-    """Parse a line. orjson is much faster, but takes twelve times a text's length in memory."""
-    if len(line) <= FAST_CHARACTERS:
-        return orjson.loads(line)
-    return json.loads(line, parse_constant=_refuse_constant)
+def _records_in(line: str, note: Note) -> list[Any]:
+    """Return the object of a line, or the objects where it has several."""
+    try:
+        return [decoded(line, note)]
+    except ValueError:
+        records = [record for _, record in decoded_values(line, note)]
+        if not all(isinstance(record, dict) for record in records):
+            raise
+        return records
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
+def _is_object(record: Any, text: str, number: int, name: str, errors: FileErrors) -> bool:
+    """Return whether a value is an object that can be read; otherwise add an error."""
+    if _is_too_deep(record, text):
+        problem = too_deep()
+    elif not isinstance(record, dict):
+        problem = f"expected an object with doc_id, system_id, source, output, found {kind(record)}"
+    else:
+        problem = too_many_fields(record)
+    if problem:
+        errors.add(name, number, "", problem)
+    return not problem
 
 
 def _list_records(text: str, name: str, errors: FileErrors) -> Iterator[tuple[int, Record]]:
-    records = _parsed(text, name, errors, "not JSON: {0.msg}")
+    records: Any = []
+    try:
+        records = decoded(text, _note_of(name, errors))
+    except RecursionError:
+        errors.add(name, 0, "", too_deep())
+        return
+    except ValueError as error:
+        _report_no_json(error, 0, name, errors)
+        return
     if records == []:
         errors.add(name, 0, "", f"the list is empty; {EXPECTED}")
-    for number, record in enumerate(records or (), start=1):
-        if not isinstance(record, dict):
-            errors.add(name, number, "", f"expected an object, found {kind(record)}")
-        elif problem := too_many_fields(record):
-            errors.add(name, number, "", problem)
-        else:
+    if _is_too_deep(records, text):
+        errors.add(name, 0, "", too_deep())
+        return
+    for number, record in enumerate(records, start=1):
+        if _is_object(record, "", number, name, errors):
             yield number, record
 
 
-def _one_record(text: str, name: str, errors: FileErrors) -> Iterator[tuple[int, Record]]:
-    message = "not JSON ({0}); each line must be one object, or the file a list"
-    record = _parsed(text, name, errors, message)
-    if record is not None:
-        yield 1, record
-
-
-def _parsed(text: str, name: str, errors: FileErrors, message: str) -> Any:
+def _object_records(
+    text: str, skipped: int, name: str, errors: FileErrors
+) -> Iterator[tuple[int, Record]]:
+    """Yield objects that follow one another, each of any number of lines."""
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        errors.add(name, error.lineno, f"column {error.colno}", message.format(error))
+        for line, record in decoded_values(text, _note_of(name, errors)):
+            if _is_object(record, text, skipped + line, name, errors):
+                yield skipped + line, record
     except RecursionError:
         errors.add(name, 0, "", too_deep())
-    except ValueError as error:  # a number with thousands of digits
-        errors.add(name, 0, "", f"not JSON ({error})")
+    except ValueError as error:
+        _report_no_json(error, skipped, name, errors)
+
+
+def _report_no_json(error: ValueError, skipped: int, name: str, errors: FileErrors) -> None:
+    """Report what is no JSON, at its place: a number with thousands of digits has none."""
+    if isinstance(error, json.JSONDecodeError):
+        place = f"column {error.colno}"
+        errors.add(name, skipped + error.lineno, place, f"not JSON ({error.msg})")
     else:
-        if not _is_too_deep(value, text):
-            return value
-        errors.add(name, 0, "", too_deep())
-    return None
+        errors.add(name, 0, "", f"not JSON ({error})")
 
 
 def _is_too_deep(value: Any, text: str) -> bool:
@@ -274,9 +319,14 @@ def _table(
     header_line: str, lines: Iterator[str], first_line: int, name: str, errors: FileErrors
 ) -> Table | None:
     csv.field_size_limit(file_limits().field_bytes)
+    separator = _SEPARATOR_LINE.fullmatch(header_line)
+    if separator:
+        header_line, first_line = next(lines, ""), first_line + 1
     # Cells copied from a spreadsheet are separated by tabs, and may contain any other separator.
     delimiter = (
-        "\t"
+        separator["separator"]
+        if separator
+        else "\t"
         if "\t" in header_line
         else max(DELIMITERS, key=lambda mark: (header_line.count(mark), mark == ","))
     )
@@ -290,10 +340,13 @@ def _table(
         return None
     if not _is_header(header, first_line, name, errors):
         return None
-    format_ = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS}[delimiter]
+    format_ = dict(zip(DELIMITERS, _FORMATS, strict=True))[delimiter]
     return Table(
         format_, header, first_line, _table_lines(reader, header, first_line, name, errors)
     )
+
+
+_FORMATS = (Format.CSV, Format.TSV, Format.SEMICOLONS, Format.BARS)
 
 
 def _with_quoted_cells(lines: Iterable[str]) -> Iterator[str]:

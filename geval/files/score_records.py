@@ -9,8 +9,8 @@ from geval.files.cells import NUMBERED, CellColumn, cell_of
 from geval.files.fields import (
     COMMENT_LIMIT,
     CRITERION_LIMIT,
-    ID_LIMIT,
     SESSION,
+    THOUSANDS,
     Fields,
     Place,
     is_missing,
@@ -19,7 +19,7 @@ from geval.files.fields import (
     shown,
     written_number,
 )
-from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row, is_text
+from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row
 from geval.files.unused import peek
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
@@ -38,7 +38,12 @@ Read = Callable[[Sequence[str], int], Iterator[Scored]]
 
 def is_wide(columns: Mapping[str, Any] | Sequence[str]) -> bool:
     """Return whether a record or header has separate columns of ratings or scores."""
-    return "ratings" in columns or any(map(_is_cell, columns))
+    return "ratings" in columns or _is_tidy(columns) or any(map(_is_cell, columns))
+
+
+def _is_tidy(columns: Mapping[str, Any] | Sequence[str]) -> bool:
+    """Return whether a record or header has one rating beside its output."""
+    return "score" in columns and "criterion" in columns and "output" in columns
 
 
 def _is_cell(name: str) -> bool:
@@ -49,9 +54,15 @@ def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
     """Read a rating or a judge's score from an object, like a line of a table."""
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
     header = [*SCORE_COLUMNS, rater, *(column for column in BESIDE if column in record)]
-    values = ["" if record.get(column) is None else str(record[column]) for column in header]
+    values = [_as_cell(record.get(column)) for column in header]
     rows = score_reader(header, rater, place.file, place.errors)(values, place.line)
     yield from _in_session(rows, record, place)
+
+
+def _as_cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value!r}0" if THOUSANDS.fullmatch(repr(value)) else repr(value)  # no thousand
+    return "" if value is None else str(value)
 
 
 def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
@@ -91,8 +102,8 @@ def wide_scores(
     if not is_wide(record):
         return
     by_judge = bool(record.get("judge")) and not record.get("annotator")
-    who = str(record.get("judge" if by_judge else "annotator") or "").strip()
-    place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
+    column_of_raters = "judge" if by_judge else "annotator"
+    who = place.name(str(record.get(column_of_raters) or ""), column_of_raters)
     comments = _comments(record, place)
     row_number = 0
     for column, given, value in _cells(record, by_judge=by_judge):
@@ -104,9 +115,9 @@ def wide_scores(
             continue
         score = number_or_word(value)
         criterion = cell.criterion or str(record.get("criterion") or "").strip()
-        name = place.limited(criterion, CRITERION_LIMIT, column)
+        name = place.name(criterion, column, CRITERION_LIMIT)
         default = defaults.judge if cell.by_judge else defaults.annotator
-        rater = place.limited(cell.rater or who or default, ID_LIMIT, column)
+        rater = place.name(cell.rater or who or default, column)
         if not name:
             place.error(column, "expected the criterion's name, found nothing")
         elif score is None:
@@ -144,6 +155,8 @@ def _cells(record: Mapping[str, Any], *, by_judge: bool) -> Iterator[tuple[str, 
     given = record.get("ratings")
     for criterion, value in given.items() if isinstance(given, dict) else ():
         yield f"{WIDE}{criterion}", CellColumn(str(criterion).strip(), "", by_judge), value
+    if _is_tidy(record):
+        yield "score", CellColumn("", "", by_judge), record["score"]
     for column in record:
         if column.startswith(WIDE):
             name = column.removeprefix(WIDE).strip()
@@ -219,7 +232,7 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
     def read(values: Sequence[str], line: int) -> Iterator[Scored]:
         doc_id, system, criterion, who, written = (values[index].strip() for index in columns)
         score, word = written_number(written), ""
-        if score is None:
+        if score is None or written[-4:-3] == ".":  # a word, or 1.000, which may be a thousand
             if is_missing(written):
                 return
             score, word = number_or_word(written) or (None, "")
@@ -232,22 +245,26 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
             and who
             and (criterion or not is_rating)
             and (len(names) <= CRITERION_LIMIT and names.isascii() and "\0" not in names)
+            and "'" not in names
         ):
             yield make(line, doc_id, system, criterion, who, score, word=word)
             return
         place = Place(name, line, errors)
-        for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who)):
-            if not value:
-                place.error(column, "expected a name, found nothing")
-            elif len(value) > ID_LIMIT or "\0" in value or not is_text(value):
-                place.limited(value, ID_LIMIT, column)
+        doc_id, system, who = (
+            place.name(value, column) if value else _nothing(place, column)
+            for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who))
+        )
         if not criterion and is_rating:
             place.error("criterion", "expected the criterion that was rated, found nothing")
-        elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
-            place.limited(criterion, CRITERION_LIMIT, "criterion")
+        criterion = place.name(criterion, "criterion", CRITERION_LIMIT)
         if score is None:
             place.error("score", not_a_number(written))
         elif place.sound:
             yield make(line, doc_id, system, criterion, who, score, word=word)
 
     return read
+
+
+def _nothing(place: Place, column: str) -> str:
+    place.error(column, "expected a name, found nothing")
+    return ""

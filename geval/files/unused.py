@@ -6,6 +6,12 @@ from typing import Any
 # Beyond this number, names are counted together.
 MOST_NAMES = 200
 OTHERS = "(other columns)"
+# What a file of a batch's requests is listed as: it has no rows, but results need it.
+REQUESTS = "requests of a batch, which are used with its results"
+NOTHING_READ = (
+    "nothing was read from this file: it has no rows, or none with a text, a rating or a score;"
+    " check its columns"
+)
 
 
 class Unused:
@@ -27,6 +33,11 @@ class Unused:
     def drain(self) -> dict[tuple[str, str], int]:
         rows, self.rows = self.rows, {}
         return rows
+
+
+def is_useless(unused: Unused) -> bool:
+    """Return whether a file without rows is of no use to others, as a batch's requests are."""
+    return all(column != REQUESTS for _, column in unused.rows)
 
 
 class WatchedRecord(Mapping[str, Any]):

@@ -1,8 +1,17 @@
 """Count the values of a criterion in the files of a load, and guess its scale. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from geval.statistics.scales import ScaleGuess, guess_scale, mixed_guess, usual_scale_for
+from geval.statistics.scales import (
+    EXPECTED_SCALES,
+    FEW,
+    Scale,
+    ScaleGuess,
+    guess_scale,
+    likely_scale,
+    mixed_guess,
+    usual_scale_for,
+)
 
 # Means and metrics have many different values; beyond this number only their range is kept.
 MOST_DIFFERENT = 1000
@@ -16,6 +25,8 @@ class ValueSummary:
         self.total = 0
         self.lowest = float("inf")
         self.highest = float("-inf")
+        # The highest point of the scale, where ratings state it ("4/5").
+        self.top: float | None = None
 
     def add(self, value: float) -> None:
         self.total += 1
@@ -50,7 +61,11 @@ class ValueSummary:
 
 
 def guess_of_values(
-    ratings: ValueSummary, scores: ValueSummary, every_rating: Mapping[float, int] | None = None
+    ratings: ValueSummary,
+    scores: ValueSummary,
+    every_rating: Mapping[float, int] | None = None,
+    *,
+    ready: Sequence[Scale] = (),
 ) -> ScaleGuess:
     """Guess the scale of a criterion's ratings, or else of its scores.
 
@@ -58,9 +73,22 @@ def guess_of_values(
 
     Args:
         every_rating: how often each rating occurs, where `ratings` has not counted all.
+        ready: the scales of ready criteria with this name; the first that holds all values wins.
     """
+    seen = ratings if ratings.total else scores
+    for scale in (*_ending_at(ratings.top), *ready):
+        if scale.spans(*seen.range):
+            return ScaleGuess(scale)
     if not ratings.total:
-        return ScaleGuess(usual_scale_for(scores.range))
+        return ScaleGuess(likely_scale(dict.fromkeys(scores.range, FEW)))
     if ratings.are_all_counted:
         return guess_scale(ratings.counts)
     return mixed_guess(every_rating or {}) or ScaleGuess(usual_scale_for(ratings.range))
+
+
+def _ending_at(top: float | None) -> list[Scale]:
+    """Return the usual scales with this highest point, and one of its own from 0."""
+    if top is None:
+        return []
+    ends = [*((low, high) for low, high in EXPECTED_SCALES if high == top), (0.0, top)]
+    return [Scale(lowest, highest) for lowest, highest in ends if highest > lowest]

@@ -3,6 +3,8 @@
 On a criterion whose scale names its points, words are these names. Otherwise words of two values
 (`scales.PAIRS`) are 1 and 0, on a scale from 0 to 1. Only words of one pair may stand together,
 without numbers other than 0 and 1, because nothing says what "yes" is among ratings from 1 to 5.
+A number with its point's name ("4 - good") is the number; with the highest point ("4/5") it is one
+on a scale that ends there. "1.000" is 1, or an error beside whole numbers above 100.
 """
 
 from collections import Counter
@@ -10,12 +12,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from geval.files.fields import not_a_number, shown
+from geval.files.fields import (
+    THOUSANDS,
+    not_a_number,
+    point_with_name,
+    shown,
+    top_in,
+    written_number,
+)
 from geval.files.rows import FileErrors, JudgeScoreRow, RatingRow, ScoreRow
 from geval.statistics.scales import Scale, pair_of, short, value_in_pair
 
 Rated = TypeVar("Rated", bound=ScoreRow)
 NUMBERS = "numbers"
+# Whole numbers above this beside "1.000" make it unclear whether that is a thousand.
+HUNDREDS = 100
+THOUSAND = (
+    "{} beside whole numbers such as {} may be a thousand or a decimal number; write it without a"
+    " separator of thousands (1000), or with other decimals (1.0)"
+)
 # At most this many ratings of a kind are listed as errors; once corrected, the others are.
 MOST_LISTED = 1000
 # A note names at most this many words of a criterion.
@@ -39,12 +54,22 @@ class _Alike:
     total: int = 0
     listed: list[tuple[str, int, str, str]] = field(default_factory=list)
 
+    def add(self, row: ScoreRow, file: str) -> None:
+        self.total += 1
+        if len(self.listed) < MOST_LISTED:
+            value = shown(row.word) if row.word else short(row.score)
+            self.listed.append((file, row.line, row.column, value))
+
 
 class WordRatings:
     """Reads the words of a load or a measurement, and finds out where they are mixed."""
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[str, str], dict[str, _Alike]] = {}
+        # Numbers such as "1.000", and a whole number above 100 beside them.
+        self._thousands: dict[tuple[str, str], _Alike] = {}
+        self._hundreds: dict[tuple[str, str], str] = {}
+        self._tops: dict[str, tuple[float, str]] = {}
 
     def read(self, row: Rated, file: str, scale: Scale | None) -> Rated:
         """Return a row with its score.
@@ -55,21 +80,43 @@ class WordRatings:
         Raises:
             WordError: the word is no point of the scale, or not known.
         """
+        judge = row.rater if isinstance(row, JudgeScoreRow) else ""
+        key = (row.criterion.lower(), judge)
+        if THOUSANDS.fullmatch(row.word):
+            self._thousands.setdefault(key, _Alike(row.criterion)).add(row, file)
+            row = replace(row, score=written_number(row.word) or 0.0, word="")
+        elif row.score > HUNDREDS and row.score.is_integer():
+            self._hundreds.setdefault(key, short(row.score))
         if row.word:
+            self._check_top(row, file, scale)
             row = replace(row, score=_score_of(row, scale))
             kind = "" if scale and scale.labels else pair_of(row.word)
+            kind = kind or (NUMBERS if row.score not in (0, 1) else "")
         else:
             # Among words, 1 and 0 are what the words are read as.
             kind = "" if row.score in (0, 1) else NUMBERS
         if kind:
-            judge = row.rater if isinstance(row, JudgeScoreRow) else ""
-            kinds = self._kinds.setdefault((row.criterion.lower(), judge), {})
-            alike = kinds.setdefault(kind, _Alike(row.criterion))
-            alike.total += 1
-            if len(alike.listed) < MOST_LISTED:
-                value = shown(row.word) if row.word else short(row.score)
-                alike.listed.append((file, row.line, row.column, value))
+            kinds = self._kinds.setdefault(key, {})
+            kinds.setdefault(kind, _Alike(row.criterion)).add(row, file)
         return row
+
+    def _check_top(self, row: ScoreRow, file: str, scale: Scale | None) -> None:
+        """Compare the scale that a rating such as "4/5" states with that of its criterion."""
+        top = top_in(row.word)
+        if top is None:
+            return
+        place = f"{file}:{row.line}"
+        other, where = self._tops.setdefault(row.criterion.lower(), (top, place))
+        if scale and scale.highest != top:
+            raise WordError(
+                row.column, f"{shown(row.word)} is not on {row.criterion}'s scale {scale}"
+            )
+        if other != top:
+            raise WordError(
+                row.column,
+                f"{shown(row.word)} is on another scale than a rating out of {short(other)} at"
+                f" {where}; bring all to one scale",
+            )
 
     def report_mixtures(self, errors: FileErrors) -> bool:
         """Report ratings that are written in another way than most of their criterion as errors;
@@ -88,11 +135,16 @@ class WordRatings:
             for kind in kinds.keys() - {usual}:
                 for source, number, column, value in kinds[kind].listed:
                     errors.add(source, number, column, f"{value} {message}")
+        for key in self._thousands.keys() & self._hundreds.keys():
+            for source, number, column, value in self._thousands[key].listed:
+                errors.add(source, number, column, THOUSAND.format(value, self._hundreds[key]))
         return errors.total > total
 
 
 def _score_of(row: ScoreRow, scale: Scale | None) -> float:
     point = scale.point_named(row.word) if scale else value_in_pair(row.word)
+    if point is None:
+        point = point_with_name(row.word)
     if point is None and isinstance(row, JudgeScoreRow) and not (scale and scale.labels):
         point = value_in_pair(row.word)  # a judge may have a scale of its own
     if point is not None:
@@ -125,7 +177,7 @@ class WordNotes:
         if row.word:
             criterion = row.criterion.lower()
             self._names.setdefault(criterion, row.criterion)
-            self._points.setdefault(criterion, {})[row.word.lower()] = row.score
+            self._points.setdefault(criterion, {})[" ".join(row.word.lower().split())] = row.score
             self._counts[criterion, "rating" if isinstance(row, RatingRow) else "score"] += 1
 
     def __iter__(self) -> Iterator[str]:

@@ -92,6 +92,31 @@ def presets_by_key(keys: Sequence[str]) -> list[Preset]:
     return list(chosen.values())
 
 
+def ready_scales(name: str, *, among: Collection[str] = (), domain: str = "any") -> list[Scale]:
+    """Return the scales of the presets with this name, those of the likeliest task first.
+
+    Args:
+        among: the names of all criteria of the project.
+    """
+    return [
+        preset.scale
+        for task in _tasks_by_fit((name, *among))
+        for preset in presets()
+        if (preset.task, preset.domain, preset.name) == (task, domain, name.strip().lower())
+    ]
+
+
+def _tasks_by_fit(names: Collection[str]) -> list[str]:
+    """Return the tasks of presets, first those that have most of these criteria."""
+    named = {name.strip().lower() for name in names}
+    tasks = dict.fromkeys(preset.task for preset in presets())
+    fit = {
+        task: len(named & {preset.name for preset in presets() if preset.task == task})
+        for task in tasks
+    }
+    return sorted(tasks, key=lambda task: -fit[task])
+
+
 def presets_for(
     scales: Mapping[str, Scale], *, among: Collection[str] = (), domain: str = "any"
 ) -> dict[str, Preset]:
@@ -102,12 +127,7 @@ def presets_for(
         among: the names of all criteria of the project; the task with most of them is preferred, as
             several tasks have a criterion coherence.
     """
-    names = {name.strip().lower() for name in (*scales, *among)}
-    tasks = dict.fromkeys(preset.task for preset in presets())
-    by_name = {
-        task: names & {preset.name for preset in presets() if preset.task == task} for task in tasks
-    }
-    by_fit = sorted(tasks, key=lambda task: -len(by_name[task]))
+    by_fit = _tasks_by_fit((*scales, *among))
     merged = {}
     for name, scale in scales.items():
         fitting = [

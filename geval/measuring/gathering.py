@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from geval.files import contradictions
+from geval.files.fields import top_in
 from geval.files.rows import (
     JudgeScoreRow,
     OutputRow,
@@ -18,6 +19,7 @@ from geval.files.rows import (
 )
 from geval.files.value_summary import ValueSummary, guess_of_values
 from geval.files.word_ratings import WordNotes
+from geval.llm.presets import ready_scales
 from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData, in_sessions
 from geval.reports.human_scores import HumanScores, Rater, Sampled, human_scores_of
@@ -218,6 +220,7 @@ class Gatherer:
         values.rater.append(rater.pk - 1)
         values.value.append(row.score)
         values.seen.add(row.score)
+        values.seen.top = top_in(row.word) or values.seen.top
 
     def _add_score(self, row: JudgeScoreRow) -> None:
         judge = self._judge(row.rater)
@@ -481,7 +484,8 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
                 if about == key:
                     scores.extend(values.seen)
             if ratings.total or scores.total:
-                guess = guess_of_values(ratings, scores)
+                ready = ready_scales(name, among=gatherer.criteria.values())
+                guess = guess_of_values(ratings, scores, ready=ready)
                 scale = guess.scale
                 if key in gatherer.ratings:
                     gatherer.strays += gatherer.ratings[key].note_strays(guess, name)

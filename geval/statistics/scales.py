@@ -210,8 +210,12 @@ def usual_scale_for(values: Iterable[float]) -> Scale:
     return Scale(low, top, step=max(1.0, (top - low) / 100))
 
 
-# The scales to try first when a few values are outside; scales of three or four points are rare.
-_EXPECTED_SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
+# The scales to try first; scales of three or four points are rare.
+EXPECTED_SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
+# Fewer values do not show a scale of three or four points, nor are they enough to call it known.
+FEW = 20
+# What programs and people write for a missing rating: negative numbers, and these.
+_MISSING_CODES = frozenset((8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999))
 # At most this share of the values may lie outside the scale of the others.
 RARE = 0.05
 
@@ -237,9 +241,47 @@ class ScaleGuess:
     is_mixed: bool = False
 
 
+def likely_scale(counts: Mapping[float, int]) -> Scale:
+    """Return the usual scale that values are likely to be on; their own range if none holds them.
+
+    Few raters use every point: 2 to 4 is 1-5. A scale of three or four points is likely only if at
+    least FEW values use both its ends.
+
+    Args:
+        counts: how often each value occurs.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    narrowest = usual_scale_for(counts)
+    low, high = min_and_max(counts)
+    if (narrowest.lowest, narrowest.highest) not in ((1, 3), (1, 4)):
+        return narrowest
+    is_used = (low, high) == (narrowest.lowest, narrowest.highest)
+    return narrowest if is_used and sum(counts.values()) >= FEW else Scale(1, 5)
+
+
+def _missing_code(counts: Mapping[float, int]) -> float | None:
+    """Return the value that may say that there is no rating: it lies apart from the others, as -1
+    and 99 do from 1 to 5, and is not the end of a scale around 0. None if there is none."""
+    for code in (min(counts), max(counts)):
+        others = {value: count for value, count in counts.items() if value != code}
+        if len(others) < 2 or counts[code] >= sum(others.values()):
+            continue
+        gap = min(abs(code - value) for value in others)
+        is_code = (
+            code == int(code) < 0 <= min(others) and -code != max(others)
+            if code == min(counts)
+            else code in _MISSING_CODES
+        )
+        if is_code and gap > 1 and not likely_scale(others).holds(code):
+            return code
+    return None
+
+
 def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
-    """Guess the scale of most values: a stray 9 among 1 to 5 does not make it 1 to 10; where two
-    scales are mixed, the narrower one.
+    """Guess the scale of most values: a stray 9 among 1 to 5 does not make it 1 to 10, nor does a
+    code for missing ratings, however often it occurs; where two scales are mixed, the narrower one.
 
     Args:
         counts: how often each value occurs.
@@ -249,8 +291,11 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     """
     if mixed := mixed_guess(counts):
         return mixed
-    whole, total = usual_scale_for(counts), sum(counts.values())
-    for lowest, highest in _EXPECTED_SCALES:
+    if (code := _missing_code(counts)) is not None:
+        rest = guess_scale({value: count for value, count in counts.items() if value != code})
+        return ScaleGuess(rest.scale, tuple(sorted((*rest.off, code))))
+    whole, total = likely_scale(counts), sum(counts.values())
+    for lowest, highest in EXPECTED_SCALES:
         expected = Scale(lowest, highest)
         off = sorted(value for value in counts if not expected.holds(value))
         if not off:

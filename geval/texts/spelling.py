@@ -22,6 +22,7 @@ _UNSEEN = frozenset(
         ),
     )
 )
+JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 # Small letters that look like Latin ones: Cyrillic, Greek, Armenian, and Latin itself. Unicode's
 # confusables.txt has more; no list is complete.
 _LOOKALIKES = str.maketrans(
@@ -55,6 +56,15 @@ def is_seen(character: str) -> bool:
 def storable(text: str) -> str:
     """Make a text storable in PostgreSQL: NUL and lone surrogates become replacement characters."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def as_name(text: str) -> str:
+    """Return a name as names are stored and compared: NFC, without characters that nobody sees and
+    white space around it; joiners stay, as they change how letters look."""
+    if text.isascii():
+        return text.strip()
+    seen = (letter for letter in normalize("NFC", text) if letter in JOINERS or is_seen(letter))
+    return "".join(seen).strip() or text.strip()
 
 
 def for_xml(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Write lines of CSV that are safe to open in a spreadsheet."""
+"""Write lines of CSV that are safe to open in a spreadsheet, and read their cells again."""
 
 import csv
 import io
@@ -30,4 +30,15 @@ def csv_line(cells: Iterable[Any], *, number: Callable[[float], str] = repr) -> 
 
 
 def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULAS) else text
+    return f"'{text}" if _may_be_formula(text) else text
+
+
+def unguarded(text: str) -> str:
+    """Return a cell without the apostrophe that `csv_line` puts before what may be a formula."""
+    return text[1:] if text[:1] == "'" and _may_be_formula(text[1:]) else text
+
+
+def _may_be_formula(text: str) -> bool:
+    """Return whether a text begins like a formula, also after apostrophes: so that a text with one
+    of its own is read again as it was."""
+    return text.lstrip("'").startswith(FORMULAS)

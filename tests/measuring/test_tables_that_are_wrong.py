@@ -36,7 +36,7 @@ def test_a_label_in_place_of_a_number_is_told_to_be_written_as_one(label: str) -
     assert "yes/no, true/false, pass/fail or correct/incorrect" in message
 
 
-@pytest.mark.parametrize("cell", ["3 / 5", "1_0", float("inf"), "-inf", "nan"])
+@pytest.mark.parametrize("cell", ["3 bis 5", "1_0", float("inf"), "-inf"])
 def test_a_number_that_cannot_be_read_is_no_label(cell: object) -> None:
     message = error_of(table(gpt=cell))
 

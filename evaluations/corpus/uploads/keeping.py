@@ -22,7 +22,7 @@ from evaluations.models import Project, Upload, UploadFile, UploadPart
 from geval.files.mapping import problems_of
 from geval.files.packed import Counter, name_among
 from geval.files.readers import InputFile
-from geval.files.recognised import input_file, recognise_file
+from geval.files.recognised import changed_columns, input_file, recognise_file
 from geval.files.refused import without
 
 # PostgreSQL and its client hold a whole value in memory.
@@ -127,11 +127,11 @@ def _guess(file: UploadFile) -> dict[str, str]:
 def remember(upload: Upload) -> None:
     """Remember the user's choices for an upload's files, for later files like them."""
     for file in upload.files.all():
-        guess = _guess(file)
+        changed = changed_columns(file.columns, _guess(file))
         is_usable = not problems_of(file.columns) and not file.preview.get("questions")
-        if file.columns != guess and is_usable and not file.preview.get("structure"):
+        if changed and is_usable and not file.preview.get("structure"):
             names = [column["name"] for column in file.preview["columns"]]
-            remember_columns(upload.project, file.name, names, file.columns)
+            remember_columns(upload.project, file.name, names, changed)
 
 
 def problems_with(upload: Upload) -> list[str]:

@@ -67,6 +67,8 @@ def change_criterion(criterion: Criterion, values: Mapping[str, Any]) -> Criteri
         raise ValidationError(problems)
     for name, value in values.items():
         setattr(criterion, name, value)
+    if not {"scale_min", "scale_max", "scale_step"}.isdisjoint(values):
+        criterion.scale_is_guess = False
     criterion.full_clean()
     criterion.save()
     return criterion

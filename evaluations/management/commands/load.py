@@ -183,6 +183,9 @@ class Command(SiteCommand):
         if as_json:
             self.stdout.write(result_as_json(loaded.result))
             return
+        for file in files:
+            if file.preview.remembered:
+                self.stdout.write(f"{file.name}: {file.preview.remembered}.")
         for line in result_in_lines(loaded.result):
             self.stdout.write(line)
         if options["check"]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
+from geval.files.unused import REQUESTS
 
 TITLE = "an OpenAI batch: its requests or results"
 MARKS = ("custom_id",)
@@ -29,7 +30,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the question and answer; the request has been added to the result
     (`requests_beside`)."""
     if is_request(record.reading.record):
-        record.note_unused("requests of a batch, which are used with its results")
+        record.note_unused(REQUESTS)
         return
     response = record["response"]
     status = response["status_code"].value

@@ -1,10 +1,9 @@
 """Ratings by people and scores by evaluators, in the forms that tools write. Pure."""
 
-import re
 from typing import Any
 
 from geval.files.cells import CellColumn
-from geval.files.fields import CRITERION_LIMIT, ID_LIMIT, number_of, written_number
+from geval.files.fields import CRITERION_LIMIT, ID_LIMIT, number_in, number_of, only_of
 from geval.files.rows import is_text
 from geval.files.tools.parts import Part
 from geval.statistics.scales import value_in_pair
@@ -12,8 +11,6 @@ from geval.statistics.scales import value_in_pair
 OVERALL = "overall"
 # The question whose answer is a comment, and the field that has comments by person.
 COMMENT, COMMENTS = "comment", "comments"
-# A choice that begins with its number: "4 - good", "2: poor", "5 (excellent)".
-_NUMBERED = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*(?:[-–—:=).(/].*)?", re.DOTALL)
 
 
 def points_of(value: Any) -> float | None:
@@ -22,17 +19,13 @@ def points_of(value: Any) -> float | None:
     value = _written(value)
     if not isinstance(value, str):
         return number_of(value)
-    for number in (value_in_pair(value), written_number(value.strip())):
-        if number is not None:
-            return number
-    match = _NUMBERED.fullmatch(value)
-    return written_number(match[1]) if match else None
+    in_pair = value_in_pair(value)
+    return number_in(value.strip()) if in_pair is None else in_pair
 
 
 def _written(value: Any) -> Any:
     """Return a rating as in our own files: the only one of a list, and a word for a boolean."""
-    if isinstance(value, list) and len(value) == 1:
-        return _written(value[0])
+    value = only_of(value)
     return str(value).lower() if isinstance(value, bool) else value
 
 
@@ -71,10 +64,10 @@ class OutputRatings:
             value.note_unused(f"{whose} without a number: {cell.criterion}")
             value.skip()
             return
-        # What a word stands for depends on its criterion, so it stays one.
+        # What a word or "4/5" stands for depends on its criterion, so it stays one.
         written = _written(value.given)
-        is_word = isinstance(written, str) and value_in_pair(written) is not None
-        earlier = points_of(self.columns.setdefault(cell.target, written if is_word else points))
+        cell_value = written if isinstance(written, str) else points
+        earlier = points_of(self.columns.setdefault(cell.target, cell_value))
         if earlier != points:
             value.error(
                 f"{cell.rater} gave {cell.criterion} twice, {earlier:g} and {points:g}; keep one"

@@ -1,0 +1,140 @@
+"""Decode JSON as programs write it, in files of one value or of several. Pure.
+
+Beyond JSON: NaN is nothing (pandas writes missing cells so), Infinity a number that no reader
+accepts, and half of an emoji a replacement character. What was replaced is noted.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import repeat
+from typing import Any
+
+import orjson
+
+from geval.files.column_aliases import NAMES
+from geval.files.fields import UNSTORABLE
+from geval.files.rows import is_text
+from geval.texts.spelling import storable
+
+# orjson takes twelve times a text's length: 50 MB here.
+FAST_CHARACTERS = 2**22
+NOT_A_NUMBER = "NaN (no value)"
+Note = Callable[[str], None]
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_BETWEEN = re.compile(r"[\s,]*")
+# Columns by which a table that was written column by column is recognised.
+_KNOWN = frozenset(name for names in NAMES.values() for name in names) | {"winner", "score"}
+
+
+def decoded(text: str, note: Note) -> Any:
+    """Return the value of a JSON text.
+
+    Args:
+        note: called with what was replaced.
+
+    Raises:
+        ValueError: it is not JSON. RecursionError: it is nested too deeply.
+    """
+    if len(text) <= FAST_CHARACTERS:
+        try:
+            return orjson.loads(text)
+        except ValueError:
+            pass
+    return _storable(json.loads(text, parse_constant=_constant(note)), text, note)
+
+
+def decoded_values(text: str, note: Note) -> Iterator[tuple[int, Any]]:
+    """Yield the values in a text that has several, one after another, with their lines from 1.
+
+    Raises:
+        ValueError: one of them is not JSON. RecursionError: one is nested too deeply.
+    """
+    decoder = json.JSONDecoder(parse_constant=_constant(note))
+    place, line = 0, 1
+    while True:
+        start = _end_of_gap(text, place)
+        line += text.count("\n", place, start)
+        if start == len(text):
+            return
+        value, end = decoder.raw_decode(text, start)
+        yield line, _storable(value, text[start:end], note)
+        line += text.count("\n", start, end)
+        place = end
+
+
+def _end_of_gap(text: str, place: int) -> int:
+    gap = _BETWEEN.match(text, place)
+    return gap.end() if gap else place
+
+
+def _constant(note: Note) -> Callable[[str], float | None]:
+    def constant(name: str) -> float | None:
+        if name != "NaN":
+            return float(name)
+        note(NOT_A_NUMBER)
+        return None
+
+    return constant
+
+
+def _storable(value: Any, text: str, note: Note) -> Any:
+    """Return a value without halves of characters. Bytes that are not UTF-8 stay, so that the error
+    can name their place."""
+    if not _HALF.search(text) or not is_text(text):
+        return value
+    whole = _mapped(value)
+    if whole != value:
+        note(UNSTORABLE)
+    return whole
+
+
+def _mapped(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [_mapped(part) for part in value]
+    if isinstance(value, dict):
+        return {storable(name): _mapped(part) for name, part in value.items()}
+    return value
+
+
+def rows_of_columns(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of a table that was written as one object, as pandas' `to_json` does (with
+    any `orient` that has names) and programs that write a list for each column; None for any other
+    object."""
+    names, rows = record.get("columns"), record.get("data")
+    if isinstance(rows, list) and isinstance(names, list) and record.keys() <= _SPLIT:
+        are_rows = all(isinstance(row, list) and len(row) == len(names) for row in rows)
+        return [dict(zip(names, row, strict=True)) for row in rows] if are_rows else None
+    if isinstance(rows, list) and record.keys() == {"schema", "data"}:
+        return rows
+    columns = list(record.values())
+    if len(columns) > 1 and not _KNOWN.isdisjoint(record) and _are_columns(columns):
+        cells = [column.values() if isinstance(column, dict) else column for column in columns]
+        return [dict(zip(record, row, strict=True)) for row in zip(*cells, strict=True)]
+    if columns and all(isinstance(row, dict) for row in columns):
+        are_alike = all(row.keys() == columns[0].keys() for row in columns)
+        return columns if are_alike and not _KNOWN.isdisjoint(columns[0]) else None
+    return None
+
+
+_SPLIT = {"columns", "index", "data", "index_names", "column_names"}
+
+
+def _are_columns(columns: list[Any]) -> bool:
+    """Return whether values are columns of one table: lists of one length, or objects with the same
+    names, of plain values."""
+    first = columns[0]
+    if not isinstance(first, list | dict) or not first:
+        return False
+    keys = first.keys() if isinstance(first, dict) else len(first)
+    return all(
+        type(column) is type(first)
+        and (column.keys() if isinstance(column, dict) else len(column)) == keys
+        and not any(
+            map(isinstance, column.values() if isinstance(column, dict) else column, repeat(dict))
+        )
+        for column in columns
+    )

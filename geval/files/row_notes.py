@@ -1,0 +1,48 @@
+"""What a reader should know of loaded rows though nothing of it is an error. Pure."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from geval.files.questions import listed
+from geval.files.rows import OutputRow
+
+# The longest text that a cell of a spreadsheet holds.
+SPREADSHEET_LIMIT = 32_767
+
+
+class CutTexts:
+    """Counts texts that a spreadsheet probably cut, by file."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, row: OutputRow, file: str) -> None:
+        texts = (row.source, row.output, row.context)
+        self._counts[file] += sum(len(text) == SPREADSHEET_LIMIT for text in texts)
+
+    def __iter__(self) -> Iterator[str]:
+        for file, count in self._counts.items():
+            if count:
+                texts = "1 text has" if count == 1 else f"{count:,} texts have"
+                yield (
+                    f"{file}: {texts} exactly {SPREADSHEET_LIMIT:,} characters, the most that a"
+                    " spreadsheet's cell holds, and may be cut. Load the texts from another format."
+                )
+
+
+def notes_on_names(kind: str, names: Collection[str], before: Collection[str]) -> Iterator[str]:
+    """Yield a note for names that differ by capitals alone, if one of them is new.
+
+    Args:
+        kind: what they name, in the plural, such as "raters".
+        before: the names that existed before.
+    """
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(name.casefold(), []).append(name)
+    for spellings in alike.values():
+        if len(spellings) > 1 and not set(spellings) <= set(before):
+            yield (
+                f"{listed(sorted(spellings))} differ by capitals alone and are {len(spellings)}"
+                f" {kind}. If they are the same, write them alike and load the file again."
+            )
