@@ -29,6 +29,7 @@ from geval.files.rows import (
     RepliesRow,
     Row,
     ScoreRow,
+    name_of_source,
 )
 from geval.files.unused import Unused
 from geval.files.value_summary import ValueSummary
@@ -344,7 +345,7 @@ class RowStager:
         """Return the document with this source: an existing one, or a name derived from the
         text."""
         digest = hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
-        return self.known_sources.setdefault(digest, f"doc-{digest[:12]}")
+        return self.known_sources.setdefault(digest, name_of_source(source))
 
     def _system(self, name: str) -> int:
         if name not in self.systems:

@@ -13,7 +13,7 @@ from django.db import connection
 from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable
 from geval.files import contradictions
 from geval.files.load_results import LoadTally
-from geval.files.rows import FileErrors, PreferenceRow
+from geval.files.rows import FileErrors, PreferenceRow, ShareRow
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]
 PREFERENCE_COLUMNS = {
@@ -141,6 +141,8 @@ class VerdictStage:
         """
         value = 0.5 if not row.value else float(row.value > 0)
         tie = float(not row.value)
+        if isinstance(row, ShareRow):
+            value, tie = row.share, row.tie
         place = (file, row.line, *outputs)
         self.table.add((*place, criterion, run, value, tie, row.first_was_left))
 

@@ -36,7 +36,7 @@ MISSING = frozenset(
 )  # fmt: skip
 # "1.000" may be a thousand beside whole numbers above 100, as "1,000" may be anywhere.
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
-_NUMBER = r"(?P<number>[+-]?\d+(?:[.,]\d+)?)"
+_NUMBER = r"(?P<number>[+-]?(?:0|[1-9]\d*)(?:[.,]\d+)?)"
 _WORDS = r"[^\W\d_][^\d]*"
 # A point with its name: "4 - good", "2: poor", "good (4)"; and with the highest one: "4/5".
 _NAMED_POINT = re.compile(
@@ -44,9 +44,13 @@ _NAMED_POINT = re.compile(
 )
 _OUT_OF = re.compile(rf"{_NUMBER}\s*(?:/|out of|of|von|sur|de|di)\s*(?P<top>\d+)", re.IGNORECASE)
 # Numbers of JSON in a cell, as Label Studio writes them: [{"rating": 3}].
+# Spreadsheets turn "4-5" into a date, which they write as 04.Mai or 5-Apr.
+_MONTHS = frozenset(
+    ["jan", "january", "januar", "janvier", "enero", "ene", "gennaio", "gen", "janeiro", "feb", "february", "februar", "février", "févr", "fév", "febrero", "febbraio", "fevereiro", "fev", "mar", "march", "märz", "mär", "mars", "marzo", "março", "apr", "april", "avril", "avr", "abril", "abr", "aprile", "may", "mai", "mayo", "maggio", "mag", "maio", "jun", "june", "juni", "juin", "junio", "giugno", "giu", "junho", "jul", "july", "juli", "juillet", "juil", "julio", "luglio", "lug", "julho", "aug", "august", "août", "agosto", "ago", "sep", "sept", "september", "septembre", "septiembre", "settembre", "set", "setembro", "oct", "october", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "outubro", "nov", "november", "novembre", "noviembre", "novembro", "dec", "december", "dezember", "dez", "décembre", "déc", "diciembre", "dic", "dicembre", "dezembro"]
+)
 # Longer cells are texts, which may begin with the number of a list.
 _LONGEST_POINT = 60
-_NUMBER_NAMES = ("rating", "number", "score", "value")
+_NUMBER_NAMES = ("rating", "number", "score", "value", "choices")
 
 
 def is_missing(value: Any) -> bool:
@@ -248,8 +252,8 @@ def _bare_number(text: str) -> float | None:
     value = only_of(value)
     if isinstance(value, dict):
         named = [value[name] for name in _NUMBER_NAMES if name in value]
-        value = named[0] if len(named) == 1 else None
-    return written_number(value) if isinstance(value, str) else number_of(value)
+        value = only_of(named[0]) if len(named) == 1 else None
+    return number_in(value) if isinstance(value, str) else number_of(value)
 
 
 def point_with_name(text: str) -> float | None:
@@ -259,7 +263,7 @@ def point_with_name(text: str) -> float | None:
     if len(bare) > _LONGEST_POINT:
         return None
     match = _NAMED_POINT.fullmatch(bare) or _OUT_OF.fullmatch(bare)
-    if match is None:
+    if match is None or bare.lower().rstrip(".").lstrip("0123456789.-/ ") in _MONTHS:
         return None
     return written_number(match["number"] or match.groupdict().get("behind") or "")
 

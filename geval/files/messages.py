@@ -31,6 +31,8 @@ _ROLES = {
     "observation": TOOL,
     "tool_response": TOOL,
 }
+# What stands for a part of a message that cannot be kept.
+NO_TEXT = "[{} that is not a text]"
 _LINKS = ("http://", "https://")
 
 
@@ -38,6 +40,21 @@ def turns_column(record: Mapping[str, Any]) -> str:
     """Return the field with a record's turns; empty if it is not a conversation."""
     columns = (name for name in NAMES if _is_turns(peek(record, name)))
     return next(columns, "")
+
+
+def plain_text(content: Any) -> str:
+    """Return the text of a message's content, with a mark for each part that is no text."""
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
+    texts = [
+        part["text"]
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+        else part
+        if isinstance(part, str)
+        else NO_TEXT.format(part.get("type") or "a part" if isinstance(part, Mapping) else "a part")
+        for part in content
+    ]
+    return "\n".join(texts)
 
 
 def _is_turns(value: Any) -> bool:
@@ -183,7 +200,7 @@ class _Parts:
             inner.read(part.get("content"))
             self.results.append((str(part.get("tool_use_id") or ""), inner.text))
         else:
-            self.attachments.append(_link(part) or f"[{kinds or 'a part'} that is not a text]")
+            self.attachments.append(_link(part) or NO_TEXT.format(kinds or "a part"))
 
     def call(self, given: Any) -> ToolCall:
         """Read a call in our form, OpenAI's or Anthropic's."""

@@ -37,6 +37,7 @@ from geval.files.rows import (
     JudgeScoreRow,
     RatingRow,
     Row,
+    ShareRow,
 )
 from geval.files.score_records import (
     BESIDE,
@@ -209,10 +210,16 @@ def _rows_of_tool(
 ) -> Iterator[Row]:
     """Yield the rows of another tool's record; parts that its reader ignores are listed as
     unused."""
-    reading = Reading(record, place)
+    reading = Reading(record, place, defaults.rows_of)
     for row in tool.read(reading.root):
         if not place.sound:
             return
+        if "system_a" in row:
+            yield from _choice_of_tool(row, place)
+            continue
+        if "score" in row:
+            yield from score_rows(row, place)
+            continue
         texts = {} if turns_column(row) else {"source": None, "output": None}
         columns = texts | {name: value for name, value in row.items() if value is not None}
         for name in ("doc_id", "system_id", "session_id"):
@@ -224,6 +231,19 @@ def _rows_of_tool(
             place.errors.unused.add(place.file, name)
     for name in reading.unread():
         place.errors.unused.add(place.file, name)
+
+
+def _choice_of_tool(row: Mapping[str, Any], place: Place) -> Iterator[Row]:
+    """Yield a preference; a judge's `share` is the probability that the first output is better."""
+    share = row.get("share")
+    if share is None:
+        yield from read_preference(row, place.line, place.file, place.errors)
+        return
+    value = 0 if share == 0.5 else 1 if share > 0.5 else -1
+    yield ShareRow(
+        place.line, row["doc_id"], row["system_a"], row["system_b"], "", row["judge"], value,
+        by_judge=True, share=share, tie=float(share == 0.5),
+    )  # fmt: skip
 
 
 def _note_unread(record: WatchedRecord, file: InputFile, errors: FileErrors) -> None:

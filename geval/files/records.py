@@ -24,7 +24,8 @@ from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
 from geval.files.rows import EXPECTED, FileErrors
 from geval.files.sheets import SheetTable, may_be_workbook, read_sheet
-from geval.files.tools import held_by, record_holders
+from geval.files.tools import held_by, potato, record_holders
+from geval.files.tools.promptfoo_tables import has_result_columns
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
 
@@ -89,7 +90,12 @@ def records_of(
         records = _with_rows(records, name, errors)
     if isinstance(records, Table) and is_flat(records.header):
         return Objects(records.format, _as_objects(records, blanks=False))
-    if isinstance(records, Table) and has_system_columns(records.header):
+    has_results = isinstance(records, Table) and (
+        has_system_columns(records.header)
+        or has_result_columns(records.header)
+        or any(potato.IN_TABLE in name for name in records.header)
+    )
+    if isinstance(records, Table) and has_results:
         return Objects(records.format, _as_objects(records, blanks=True))
     if isinstance(records, Objects):
         return replace(records, lines=_unfolded(records.lines, name, errors))

@@ -1,5 +1,6 @@
 """The rows of uploaded files, whatever their format, and the errors in them. Pure data."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -197,6 +198,12 @@ class FileError:
         return (
             f"{place}: {self.column}: {self.message}" if self.column else f"{place}: {self.message}"
         )
+
+
+def name_of_source(source: str) -> str:
+    """Return a document's name for files that name none, from its text."""
+    digest = hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
+    return f"doc-{digest[:12]}"
 
 
 def characters_of(row: Row) -> int:

@@ -17,8 +17,11 @@ from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from geval.files.tools import (
+    alpaca_eval,
+    arena,
     argilla,
     batches,
+    deepeval,
     doccano,
     helm,
     inspect_logs,
@@ -27,7 +30,10 @@ from geval.files.tools import (
     langsmith,
     lm_eval,
     mlflow,
+    mt_bench,
+    potato,
     promptfoo,
+    promptfoo_tables,
     spans,
     system_columns,
 )
@@ -36,8 +42,11 @@ from geval.files.tools.parts import Part
 # The first module that knows a record reads it. Not entry points, which keep no order.
 _OWN: tuple[Any, ...] = (
     lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
-    label_studio, langfuse, doccano, system_columns,
+    label_studio, langfuse, doccano, deepeval, alpaca_eval, arena, mt_bench, potato,
+    promptfoo_tables, system_columns,
 )  # fmt: skip
+# How columns begin by which a table is recognised.
+BEGINNINGS = (*system_columns.BEGINNINGS, *promptfoo_tables.BEGINNINGS)
 ENTRY_POINTS = "geval_site.importers"
 log = logging.getLogger(__name__)
 
@@ -85,7 +94,8 @@ def _tool(module: Any) -> Tool:
 @cache
 def record_holders() -> frozenset[str]:
     """Return where a tool's object may contain its records."""
-    return frozenset(tool.holder for tool in all_tools() if tool.holder)
+    holders = (tool.holder for tool in all_tools() if tool.holder)
+    return frozenset((*holders, deepeval.WITHIN))
 
 
 @cache
@@ -104,7 +114,7 @@ class HeldRecords(NamedTuple):
 def tool_of(record: Mapping[str, Any]) -> Tool | None:
     """Return the tool that wrote a record; None if no tool has this shape."""
     if _marks().isdisjoint(record) and not any(
-        "." in name or name.startswith(system_columns.BEGINNINGS) for name in record
+        "." in name or ":::" in name or name.startswith(BEGINNINGS) for name in record
     ):
         return None  # most files are long tables of ratings
     return next((tool for tool in all_tools() if tool.knows(record)), None)
@@ -112,6 +122,8 @@ def tool_of(record: Mapping[str, Any]) -> Tool | None:
 
 def held_by(record: Mapping[str, Any]) -> HeldRecords | None:
     """Return the records in an object that a tool wrote as a whole file; None if it is not one."""
+    if isinstance(inner := record.get(deepeval.WITHIN), Mapping):
+        return held_by(inner)
     for tool in all_tools():
         inner = record.get(tool.holder) if tool.holder else None
         if isinstance(inner, dict):  # promptfoo: a summary that contains the results

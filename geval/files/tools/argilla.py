@@ -9,7 +9,7 @@ from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import COMMENT, OutputRatings, points_of
+from geval.files.tools.ratings import COMMENT, OutputRatings, is_answer, points_of
 
 TITLE = "records of Argilla"
 MARKS = ("fields",)
@@ -17,6 +17,7 @@ AGENT, PERSON = "Argilla suggestion", "Argilla user"
 # Where our export stores the record of answers, which cannot be loaded again.
 RECORD = "record"
 FLAT = ".responses"
+ANSWERS = "responses"
 
 
 def knows(record: Mapping[str, Any]) -> bool:
@@ -47,15 +48,19 @@ def _read_responses(responses: Part, output_ratings: OutputRatings) -> None:
     if isinstance(responses.given, list):
         for response in responses.objects():
             who = response["user_id"].name() or PERSON
-            response["status"].skip()
+            if not is_answer(response["status"], ANSWERS):
+                response["values"].skip()
+                continue
             for question, answer in response["values"].items():
                 _read_answer(question, who, answer["value"], output_ratings)
         return
     for question, answers in responses.items():
         for answer in answers.objects():
-            _read_answer(
-                question, answer["user_id"].name() or PERSON, answer["value"], output_ratings
-            )
+            who = answer["user_id"].name() or PERSON
+            if is_answer(answer["status"], ANSWERS):
+                _read_answer(question, who, answer["value"], output_ratings)
+            else:
+                answer["value"].skip()
 
 
 def _read_answer(question: str, who: str, answer: Part, output_ratings: OutputRatings) -> None:
@@ -83,9 +88,11 @@ def _read_flat(record: Part, output_ratings: OutputRatings) -> None:
         if not name.endswith(FLAT):
             continue
         question = name.removesuffix(FLAT)
-        users = record[f"{name}.users"]
-        record[f"{name}.status"].skip()
+        users, states = record[f"{name}.users"], record[f"{name}.status"]
         for index, answer in enumerate(record[name].listed()):
+            if not is_answer(states[index], ANSWERS):
+                answer.skip()
+                continue
             output_ratings.rating(question, users[index].name() or PERSON, answer)
         suggestion = record[f"{question}.suggestion"]
         output_ratings.score(

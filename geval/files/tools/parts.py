@@ -6,6 +6,7 @@ A path is written as `results[2].response.output`, with numbers from 1.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,8 +25,15 @@ class Reading:
 
     record: Mapping[str, Any]
     place: Place
+    rows_of: Counter[tuple[int, str]] = field(default_factory=Counter)
     read: set[Path] = field(default_factory=set)
     entered: set[Path] = field(default_factory=set)
+
+    def number_of(self, *names: Any) -> int:
+        """Return the number of this record among those of its file with these names, from 1."""
+        key = (hash(names), self.place.file)
+        self.rows_of[key] += 1
+        return self.rows_of[key]
 
     @property
     def root(self) -> Part:

@@ -29,6 +29,27 @@ def _written(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
+# Records with these states are no answers, whichever tool wrote them.
+NO_ANSWERS = frozenset(
+    ("discarded", "draft", "pending", "skipped", "cancelled", "canceled", "failed", "error",
+     "overridden", "rejected", "returned", "timed-out")
+)  # fmt: skip
+
+
+def is_answer(status: Part, what: str) -> bool:
+    """Return whether a record with this status is an answer; others are listed as unused.
+
+    Args:
+        what: the records, in the plural, such as "responses".
+    """
+    state = status.given.strip().lower() if isinstance(status.given, str) else ""
+    if state in NO_ANSWERS:
+        status.note_unused(f"{what} that are {state}")
+        return False
+    status.skip()
+    return True
+
+
 class OutputRatings:
     """The ratings and scores of an output, as columns of its record."""
 
