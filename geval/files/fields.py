@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from geval.files.rater_names import words
 from geval.files.rows import FileErrors, is_text
 from geval.statistics.scales import PAIRS, is_number, value_in_pair
 from geval.texts.sentences import shortened
@@ -45,8 +46,16 @@ _NAMED_POINT = re.compile(
 _OUT_OF = re.compile(rf"{_NUMBER}\s*(?:/|out of|of|von|sur|de|di)\s*(?P<top>\d+)", re.IGNORECASE)
 # Numbers of JSON in a cell, as Label Studio writes them: [{"rating": 3}].
 # Spreadsheets turn "4-5" into a date, which they write as 04.Mai or 5-Apr.
-_MONTHS = frozenset(
-    ["jan", "january", "januar", "janvier", "enero", "ene", "gennaio", "gen", "janeiro", "feb", "february", "februar", "février", "févr", "fév", "febrero", "febbraio", "fevereiro", "fev", "mar", "march", "märz", "mär", "mars", "marzo", "março", "apr", "april", "avril", "avr", "abril", "abr", "aprile", "may", "mai", "mayo", "maggio", "mag", "maio", "jun", "june", "juni", "juin", "junio", "giugno", "giu", "junho", "jul", "july", "juli", "juillet", "juil", "julio", "luglio", "lug", "julho", "aug", "august", "août", "agosto", "ago", "sep", "sept", "september", "septembre", "septiembre", "settembre", "set", "setembro", "oct", "october", "oktober", "okt", "octobre", "octubre", "ottobre", "ott", "outubro", "nov", "november", "novembre", "noviembre", "novembro", "dec", "december", "dezember", "dez", "décembre", "déc", "diciembre", "dic", "dicembre", "dezembro"]
+_MONTHS = words(
+    """
+    jan january januar janvier enero ene gennaio gen janeiro feb february februar février févr fév
+    febrero febbraio fevereiro fev mar march märz mär mars marzo março apr april avril avr abril abr
+    aprile may mai mayo maggio mag maio jun june juni juin junio giugno giu junho jul july juli
+    juillet juil julio luglio lug julho aug august août agosto ago sep sept september septembre
+    septiembre settembre set setembro oct october oktober okt octobre octubre ottobre ott outubro
+    nov november novembre noviembre novembro dec december dezember dez décembre déc diciembre dic
+    dicembre dezembro
+    """
 )
 # Longer cells are texts, which may begin with the number of a list.
 _LONGEST_POINT = 60

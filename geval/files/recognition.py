@@ -151,7 +151,7 @@ class _Reading:
                 self._set(name, "metadata")
         has_rater = bool(self._column("annotator") or self._rater_by_name())
         names = [n for n in numbers if self.project_names.kind_of(n) != NameKind.UNKNOWN]
-        if numbers and self._looks_like_a_key(numbers, names):
+        if numbers and not has_rater and self._looks_like_a_key(numbers, names):
             numbers = []
         words = [name for name in self._words() if name not in taken]
         if not numbers and not words:

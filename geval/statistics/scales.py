@@ -298,8 +298,8 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     for lowest, highest in EXPECTED_SCALES:
         expected = Scale(lowest, highest)
         off = sorted(value for value in counts if not expected.holds(value))
-        if not off:
-            break
+        if not off or (total < FEW and whole.highest == highest):
+            break  # among few values a 0 may be the lowest point
         count = sum(counts[value] for value in off)
         # With fewer than five regular values per stray, the strays cannot be identified.
         if count <= max(1, RARE * total) and total - count >= 5 * count:

@@ -1,0 +1,870 @@
+"""Small files as people and programs write them, each with what is right. The rows of the reading
+contract (docs/data-format.md) are their `row`s."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+KEY = ("doc_id", "system_id", "source", "output")
+SOURCES = ("When does ferry {} leave today?", "ferry {} leaves the harbour at seven.")
+
+
+@dataclass(frozen=True)
+class SmallFile:
+    """Files of one load, and what is right: `reads` are counts by kind (only these), `ratings` how
+    often each number was read, `scale` that of the only criterion, `notes` and `unused` phrases,
+    `asks` a phrase of the question, `errors` places (line, column, phrase)."""
+
+    row: str
+    name: str
+    files: Mapping[str, str | bytes]
+    reads: Mapping[str, int] = field(default_factory=dict)
+    ratings: Mapping[float, int] | None = None
+    scale: str = ""
+    raters: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    asks: str = ""
+    errors: tuple[tuple[int, str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def texts(count: int = 4, systems: tuple[str, ...] = ("a", "b")) -> list[dict[str, Any]]:
+    """Outputs of systems for some documents."""
+    return [
+        {
+            "doc_id": f"d{n}",
+            "system_id": system,
+            "source": SOURCES[0].format(n),
+            "output": f"{system} says that {SOURCES[1].format(n)}",
+        }
+        for n in range(count)
+        for system in systems
+    ]
+
+
+def jsonl(records: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def table(rows: list[dict[str, Any]], mark: str = ",") -> str:
+    """A CSV without quotes: no value may have the mark."""
+    lines = [mark.join(rows[0])] + [mark.join(str(v) for v in row.values()) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def rated(cells: list[Any], column: str = "score", **more: Any) -> list[dict[str, Any]]:
+    """A row for each cell: ratings of the outputs in turn."""
+    return [
+        {**{name: text[name] for name in KEY[:2]}, "criterion": "quality", "annotator": "ann"}
+        | more
+        | {column: cell}
+        for text, cell in zip(texts(len(cells)), cells, strict=False)
+    ]
+
+
+def wide(
+    cells: list[Any], column: str = "quality", rater: str = "annotator"
+) -> list[dict[str, Any]]:
+    """A row for each cell: an output with its rating."""
+    return [
+        text | {rater: "ann", column: cell}
+        for text, cell in zip(texts(len(cells)), cells, strict=False)
+    ]
+
+
+OUTPUTS = {"outputs.jsonl": jsonl(texts())}
+EIGHT = {"documents": 4, "outputs": 8}
+
+
+def long_table(cells: list[Any], **right: Any) -> dict[str, Any]:
+    """Outputs, and a long table of eight ratings."""
+    count = sum(right["ratings"].values()) if right.get("ratings") else 0
+    reads = {} if right.get("errors") or right.get("asks") else EIGHT | {"ratings": count}
+    return {"files": OUTPUTS | {"ratings.csv": table(rated(cells), ";")}, "reads": reads, **right}
+
+
+CELLS = [4, 3, 5, 2, 4, 1, 3, 4]
+COUNTS = {4: 3, 3: 2, 5: 1, 2: 1, 1: 1}
+
+
+def cells_like(form: str) -> list[str]:
+    return [form.format(cell) for cell in CELLS]
+
+
+def _forms_of_cells() -> list[SmallFile]:
+    """One number in many spellings: each is read as the number."""
+    forms = {
+        "plain": "{}",
+        "in a list": "[{}]",
+        "a text in a list": '["{}"]',
+        "Python's list": "['{}']",
+        "Excel's apostrophe": "'{}",
+        "with its name": "{} - good",
+        "with a colon": "{}: fine",
+        "in brackets": "{} (all right)",
+        "its name first": "good ({})",
+        "out of five": "{}/5",
+        "out of five in words": "{} out of 5",
+        "von fünf": "{} von 5",
+        "with spaces": "  {} ",
+        "with a decimal": "{}.0",
+        "with a decimal comma": "{},0",
+        "with a plus": "+{}",
+        "an object of Label Studio": '[{{"rating": {}}}]',
+        "a choice": '{{"choices": ["{} - ok"]}}',
+    }
+    return [
+        SmallFile(
+            "spelled numbers", f"ratings {name}", **long_table(cells_like(form), ratings=COUNTS)
+        )
+        for name, form in forms.items()
+    ]
+
+
+def _missing_cells() -> list[SmallFile]:
+    words = (
+        "nan",
+        "NaN",
+        "None",
+        "null",
+        "<NA>",
+        "N/A",
+        "n/a",
+        "NA",
+        "#N/A",
+        "-",
+        "–",
+        "",
+        ".",
+        "nil",
+        "k.A.",
+    )
+    return [
+        SmallFile(
+            "missing ratings",
+            f"a cell of “{word}”",
+            **long_table([word, *CELLS[1:]], ratings={4: 2, 3: 2, 5: 1, 2: 1, 1: 1}),
+        )
+        for word in words
+    ]
+
+
+def _odd_cells() -> list[SmallFile]:
+    """One odd cell is an error at its line, in a long table and beside an output."""
+    odd = {
+        "a date by Excel": "04.Mai",
+        "a date": "2026-05-04",
+        "a range": "3-4",
+        "a remark": "see below",
+        "a bound": ">4",
+        "infinity": "inf",
+        "two numbers": "3 or 4",
+    }
+    long = [
+        SmallFile(
+            "odd cells",
+            f"{name} among ratings",
+            **long_table([cell, *CELLS[1:]], errors=((2, "score", "expected a number"),)),
+        )
+        for name, cell in odd.items()
+    ]
+    beside = [
+        SmallFile(
+            "odd cells",
+            f"{name} beside an output",
+            {"t.csv": table(wide([*CELLS[:3], cell, cell, *CELLS[5:]]), ";")},
+            errors=((5, "quality", "expected a number"), (6, "quality", "expected a number")),
+        )
+        for name, cell in odd.items()
+    ]
+    return [*long, *beside]
+
+
+def _columns_beside_raters() -> list[SmallFile]:
+    likert = ["Agree", "Disagree", "Neutral", "Agree", "Agree", "Neutral", "Disagree", "Agree"]
+    mixed = ["4", "see", "later", "later", "see", "3", "no", "ok"]
+    return [
+        SmallFile(
+            "columns beside a rater",
+            "words on a criterion's name",
+            {"t.csv": table(wide(likert, "clarity"))},
+            errors=((2, "clarity", "expected a number"),),
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "words under another name",
+            {"t.csv": table(wide(likert, "Q1"))},
+            asks="names raters",
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "few numbers on a criterion's name",
+            {"t.csv": table(wide(mixed, "fluency"))},
+            errors=((3, "fluency", "expected a number"),),
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "half of it numbers",
+            {"t.csv": table(wide([4, "x", 3, "y", 2, "z", 5, 1], "Q1"))},
+            errors=((3, "Q1", "expected a number"),),
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "a rater without ratings",
+            {
+                "t.csv": table(
+                    [
+                        t | {"annotator": "ann", "mood": f"{'abcd'[n % 4]}."}
+                        for n, t in enumerate(texts())
+                    ]
+                )
+            },
+            asks="names raters",
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "ratings and a duration",
+            {"t.csv": table([w | {"seconds": 10 + n} for n, w in enumerate(wide(CELLS))])},
+            EIGHT | {"ratings": 8},
+            COUNTS,
+            unused=("seconds",),
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "numbers without a rater on a criterion's name",
+            {
+                "t.csv": table(
+                    [
+                        t | {"fluency": c}
+                        for t, c in zip(texts(), [4, "x", 3, 2, 5, 1, 2, 3], strict=True)
+                    ]
+                )
+            },
+            errors=((3, "fluency", "expected a number"),),
+        ),
+    ]
+
+
+def _tidy() -> list[SmallFile]:
+    rows = [
+        t | {"criterion": criterion, "annotator": who, "score": 1 + (n + k + j) % 5}
+        for n, t in enumerate(texts())
+        for k, criterion in enumerate(("coherence", "fluency"))
+        for j, who in enumerate(("ann", "ben"))
+    ]
+
+    def named(names: Mapping[str, str], drop: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+        return [{names.get(k, k): v for k, v in row.items() if k not in drop} for row in rows]
+
+    german = {
+        "doc_id": "Dokument",
+        "system_id": "Modell",
+        "source": "Text",
+        "output": "Zusammenfassung",
+        "criterion": "Kriterium",
+        "annotator": "Bewerter",
+        "score": "Note",
+    }
+    whole = EIGHT | {"ratings": 32}
+    return [
+        SmallFile("one row, one rating", "with our names", {"t.csv": table(rows)}, whole),
+        SmallFile("one row, one rating", "as JSON Lines", {"t.jsonl": jsonl(rows)}, whole),
+        SmallFile(
+            "one row, one rating", "with German names", {"t.csv": table(named(german))}, whole
+        ),
+        SmallFile(
+            "one row, one rating",
+            "with names of chats",
+            {
+                "t.csv": table(
+                    named(
+                        {
+                            "source": "prompt",
+                            "output": "response",
+                            "score": "rating",
+                            "system_id": "model",
+                        }
+                    )
+                )
+            },
+            whole,
+        ),
+        SmallFile(
+            "one row, one rating",
+            "without names of documents",
+            {"t.csv": table(named({"source": "prompt", "output": "response"}, ("doc_id",)))},
+            whole,
+        ),
+        SmallFile(
+            "one row, one rating",
+            "of judges",
+            {
+                "t.csv": table(
+                    [
+                        {
+                            **{k: v for k, v in row.items() if k != "annotator"},
+                            "judge": "gpt-4o" if row["annotator"] == "ann" else "llama",
+                        }
+                        for row in rows
+                    ]
+                )
+            },
+            EIGHT | {"scores": 32},
+        ),
+        SmallFile(
+            "one row, one rating",
+            "with texts under other names",
+            {"t.csv": table(named({"source": "Frage", "output": "Antwort"}))},
+            whole,
+        ),
+        SmallFile(
+            "one row, one rating",
+            "without a rater",
+            {
+                "t.csv": table(
+                    [
+                        {k: v for k, v in row.items() if k != "annotator"}
+                        for row in rows
+                        if row["annotator"] == "ann"
+                    ]
+                )
+            },
+            EIGHT | {"ratings": 16},
+        ),
+    ]
+
+
+def _readings() -> list[SmallFile]:
+    """Which text was written from which, and what names a document."""
+    repeated = [
+        {
+            "frage": SOURCES[0].format(n),
+            "antwort": "I do not know that I am sorry."
+            if n % 3
+            else f"It is {SOURCES[1].format(n)}",
+        }
+        for n in range(12)
+    ]
+    ids = [
+        {
+            "Document": t["doc_id"],
+            "system": t["system_id"],
+            "Quelle": t["source"],
+            "output": t["output"],
+        }
+        for t in texts()
+    ]
+    return [
+        SmallFile(
+            "source and output",
+            "answers that repeat",
+            {"t.csv": table(repeated)},
+            {"documents": 12, "outputs": 12},
+        ),
+        SmallFile(
+            "source and output",
+            "answers that repeat, with a model",
+            {"t.csv": table([row | {"model": "m"} for row in repeated])},
+            {"documents": 12, "outputs": 12},
+        ),
+        SmallFile("source and output", "ids in a column Document", {"t.csv": table(ids)}, EIGHT),
+        SmallFile(
+            "source and output",
+            "sources that differ by white space",
+            {
+                "t.jsonl": jsonl(
+                    [t | {"source": t["source"] + " " * (t["system_id"] == "b")} for t in texts()]
+                )
+            },
+            EIGHT,
+            notes=("white space alone",),
+        ),
+        SmallFile(
+            "source and output",
+            "sources that differ",
+            {
+                "t.jsonl": jsonl(
+                    [t | {"source": t["source"] + "X" * (t["system_id"] == "b")} for t in texts(1)]
+                )
+            },
+            errors=((2, "source", "a different source"),),
+        ),
+        SmallFile(
+            "source and output",
+            "references in later rows",
+            {
+                "t.jsonl": jsonl(
+                    [t | ({"references": ["r"]} if t["system_id"] == "b" else {}) for t in texts()]
+                )
+            },
+            EIGHT,
+        ),
+    ]
+
+
+def _scales() -> list[SmallFile]:
+    def one(
+        name: str, cells: list[Any], scale: str, criterion: str = "quality", **right: Any
+    ) -> SmallFile:
+        rows = rated(cells, criterion=criterion)
+        reads = (
+            {}
+            if right.get("errors")
+            else {
+                "documents": len({r["doc_id"] for r in rows}),
+                "outputs": len(cells),
+                "ratings": len(cells),
+            }
+        )
+        files = {"o.jsonl": jsonl(texts(len(cells))[: len(cells)]), "r.csv": table(rows)}
+        return SmallFile("scales", name, files, reads, scale=scale, **right)
+
+    return [
+        one("few ratings from 2 to 4", [3, 4, 3, 4, 2, 3], "1-5"),
+        one("few ratings from 2 to 4 on coherence", [3, 4, 3, 4, 2, 3], "1-5", "coherence"),
+        one("few ratings from 1 to 3 on naturalness", [1, 3, 2, 3, 2, 3], "1-3", "naturalness"),
+        one("few ratings of 1 and 0", [1, 0, 0, 1], "0-1"),
+        one("many ratings from 1 to 4", [1, 2, 3, 4] * 6, "1-4"),
+        one("many ratings from 2 to 4", [2, 3, 4] * 8, "1-5"),
+        one("ratings from 0 to 10", [0, 10, 7, 3, 8, 9], "0-10"),
+        one("ratings around 0", [-2, -1, 0, 1, 2, 2], "-2-2"),
+        one("out of ten", ["4/10", "3/10", "7/10", "2/10"], "1-10"),
+        one(
+            "-1 apart",
+            [-1, 2, 3, 4, 5, 1, 2, -1],
+            "",
+            errors=((2, "score", "off 1-5"), (9, "score", "off 1-5")),
+        ),
+        one("-9 apart", [-9, 2, 3, 4, 5, 1, 2, 3], "", errors=((2, "score", "off 1-5"),)),
+        one(
+            "-99 apart",
+            [-99, 2, 3, 4, 5, 1, 2, -99],
+            "",
+            errors=((2, "score", "off 1-5"), (9, "score", "off 1-5")),
+        ),
+        one(
+            "99 often",
+            [99, 2, 3, 4, 99, 1, 2, 5],
+            "",
+            errors=((2, "score", "off 1-5"), (6, "score", "off 1-5")),
+        ),
+        one("9 among 1 to 5", [9, 2, 3, 4, 5, 1, 2, 3], "", errors=((2, "score", "off 1-5"),)),
+        one(
+            "two scales stated",
+            ["4/5", "7/10", "3/5", "2/5"],
+            "",
+            errors=((3, "score", "another scale"),),
+        ),
+        one(
+            "a thousand",
+            ["1.000", 500, 750, "1.250", 900],
+            "",
+            errors=((2, "score", "may be a thousand"), (5, "score", "may be a thousand")),
+        ),
+        one("three decimals without hundreds", ["1.125", "2.250", "3.500", "4.125"], "1-5"),
+    ]
+
+
+def _encodings() -> list[SmallFile]:
+    records = texts()
+    one_object = {name: {str(n): r[name] for n, r in enumerate(records)} for name in KEY}
+    split = {
+        "columns": list(KEY),
+        "index": list(range(8)),
+        "data": [[r[k] for k in KEY] for r in records],
+    }
+    schema = {"schema": {"fields": []}, "data": [{"index": n} | r for n, r in enumerate(records)]}
+    lists = {name: [r[name] for r in records] for name in KEY}
+    by_row = {str(n): r for n, r in enumerate(records)}
+    nan = jsonl(
+        [
+            t | {"quality": float("nan") if n == 0 else 3, "annotator": "ann"}
+            for n, t in enumerate(records)
+        ]
+    )
+    half = jsonl([records[0]]).replace("today", "\\ud83d today").replace("seven", "\\u0000seven")
+    return [
+        SmallFile(
+            "JSON",
+            "pretty-printed objects",
+            {"t.json": "\n".join(json.dumps(r, indent=2) for r in records)},
+            EIGHT,
+        ),
+        SmallFile(
+            "JSON",
+            "one pretty-printed object",
+            {"t.json": json.dumps(records[0], indent=2)},
+            {"documents": 1, "outputs": 1},
+        ),
+        SmallFile(
+            "JSON", "objects on one line", {"t.json": "".join(map(json.dumps, records))}, EIGHT
+        ),
+        SmallFile(
+            "JSON", "objects with commas", {"t.json": ",\n".join(map(json.dumps, records))}, EIGHT
+        ),
+        SmallFile("JSON", "a list", {"t.json": json.dumps(records)}, EIGHT),
+        SmallFile("JSON", "pandas by columns", {"t.json": json.dumps(one_object)}, EIGHT),
+        SmallFile("JSON", "pandas by rows", {"t.json": json.dumps(by_row)}, EIGHT),
+        SmallFile("JSON", "pandas split", {"t.json": json.dumps(split)}, EIGHT),
+        SmallFile("JSON", "pandas with a schema", {"t.json": json.dumps(schema)}, EIGHT),
+        SmallFile("JSON", "a list for each column", {"t.json": json.dumps(lists)}, EIGHT),
+        SmallFile(
+            "JSON", "NaN", {"t.jsonl": nan}, EIGHT | {"ratings": 7}, unused=("NaN (no value)",)
+        ),
+        SmallFile(
+            "JSON",
+            "Infinity",
+            {"t.jsonl": nan.replace("NaN", "Infinity")},
+            errors=((1, "quality", "expected a number"),),
+        ),
+        SmallFile(
+            "JSON",
+            "half an emoji and a NUL",
+            {"t.jsonl": half},
+            {"documents": 1, "outputs": 1},
+            unused=("cannot be stored",),
+        ),
+        SmallFile(
+            "JSON",
+            "outputs that are numbers",
+            {"t.jsonl": jsonl([t | {"output": n} for n, t in enumerate(records)])},
+            EIGHT,
+        ),
+        SmallFile(
+            "JSON",
+            "references that are numbers",
+            {"t.jsonl": jsonl([t | {"references": [4]} for t in records])},
+            EIGHT,
+        ),
+        SmallFile(
+            "JSON",
+            "a broken line",
+            {"t.jsonl": jsonl(records[:1]) + "{broken}\n"},
+            errors=((2, "", "not JSON"),),
+        ),
+        SmallFile("tables", "semicolons", {"t.csv": table(records, ";")}, EIGHT),
+        SmallFile("tables", "tabs", {"t.tsv": table(records, "\t")}, EIGHT),
+        SmallFile("tables", "bars", {"t.csv": table(records, "|")}, EIGHT),
+        SmallFile("tables", "a line sep=;", {"t.csv": "sep=;\n" + table(records, ";")}, EIGHT),
+        SmallFile("tables", "a line sep=,", {"t.csv": "sep=,\n" + table(records)}, EIGHT),
+        SmallFile("tables", "a byte order mark", {"t.csv": "\ufeff" + table(records)}, EIGHT),
+        SmallFile("tables", "CRLF", {"t.csv": table(records).replace("\n", "\r\n")}, EIGHT),
+        SmallFile(
+            "tables", "empty rows", {"t.csv": table(records).replace("\n", "\n,,,\n")}, EIGHT
+        ),
+        SmallFile(
+            "refused files",
+            "a header alone",
+            {"t.csv": ",".join(KEY) + "\n"},
+            errors=((1, "", "a header and no rows"),),
+        ),
+        SmallFile("refused files", "nothing", {"t.csv": ""}, errors=((0, "", "empty"),)),
+        SmallFile("refused files", "an empty list", {"t.json": "[]"}, errors=((0, "", "empty"),)),
+        SmallFile(
+            "refused files",
+            "ratings that are all missing",
+            OUTPUTS | {"r.csv": table(rated(["n/a"] * 4))},
+            errors=((0, "", "nothing was read"),),
+        ),
+        SmallFile(
+            "refused files",
+            "HTML",
+            {"t.xls": "<html><table><tr><td>doc_id</td></tr></table></html>"},
+            errors=((0, "", "HTML or XML"),),
+        ),
+        SmallFile(
+            "refused files",
+            "XML",
+            {"t.xls": '<?xml version="1.0"?><Workbook/>'},
+            errors=((0, "", "HTML or XML"),),
+        ),
+        SmallFile(
+            "refused files",
+            "UTF-16",
+            {"t.csv": table(records).encode("utf-16")},
+            errors=((0, "", "UTF-16"),),
+        ),
+        SmallFile(
+            "refused files",
+            "an old workbook",
+            {"t.xls": b"\xd0\xcf\x11\xe0" + bytes(512)},
+            errors=((0, "", ".xls"),),
+        ),
+        SmallFile(
+            "texts that were cut",
+            "a source at a cell's limit",
+            {"t.jsonl": jsonl([t | {"source": "x" * 32_767} for t in texts(1)])},
+            {"documents": 1, "outputs": 2},
+            notes=("2 texts have exactly 32,767",),
+        ),
+        SmallFile(
+            "texts that were cut",
+            "a source below a cell's limit",
+            {"t.jsonl": jsonl([t | {"source": "x" * 32_766} for t in texts(1)])},
+            {"documents": 1, "outputs": 2},
+            notes=(),
+        ),
+    ]
+
+
+def _names() -> list[SmallFile]:
+    def by(names: list[str], **right: Any) -> SmallFile:
+        rows = [row | {"annotator": name} for row, name in zip(rated(CELLS), names, strict=True)]
+        return SmallFile(
+            files=OUTPUTS | {"r.csv": table(rows)},
+            reads=EIGHT | {"ratings": 8},
+            row="names",
+            **right,
+        )
+
+    return [
+        by(
+            ["Anna", "anna"] * 4,
+            name="capitals",
+            raters=("Anna", "anna"),
+            notes=("differ by capitals alone",),
+        ),
+        by(
+            ["Anna", "An\u200bna", " Anna ", "Anna\ufeff"] * 2,
+            name="invisible characters",
+            raters=("Anna",),
+        ),
+        by(["Zoë", "Zoe\u0308"] * 4, name="letters in two parts", raters=("Zoë",)),
+        by(["'@anna", "@anna"] * 4, name="an apostrophe before a formula", raters=("@anna",)),
+        by(["O'Neil", "'Tim"] * 4, name="apostrophes of names", raters=("'Tim", "O'Neil")),
+    ]
+
+
+def _tools() -> list[SmallFile]:
+    argilla = [
+        {
+            "id": f"r{n}",
+            "fields": {"prompt": SOURCES[0].format(n), "response": "At seven."},
+            "responses": [{"user_id": "u", "status": state, "values": {"quality": {"value": 4}}}],
+        }
+        for n, state in enumerate(("submitted", "discarded", "draft", "submitted"))
+    ]
+    lm = [
+        {
+            "doc_id": n,
+            "doc": {"q": "x"},
+            "target": "2",
+            "arguments": {"gen_args_0": {"arg_0": f"Q {n}?"}},
+            "resps": [[f"It is {n}."]],
+            "filtered_resps": [left],
+            "filter": name,
+            "metrics": ["match"],
+            "match": 1.0,
+        }
+        for name, left in (("strict", "2"), ("flexible", "[invalid]"))
+        for n in range(3)
+    ]
+    old = [{k: v for k, v in row.items() if k not in ("filter", "metrics")} for row in lm]
+    deepeval = {
+        "testRunData": {
+            "testCases": [
+                {
+                    "name": f"case {n}",
+                    "input": SOURCES[0].format(n),
+                    "actualOutput": "At seven.",
+                    "success": True,
+                    "metricsData": [
+                        {
+                            "name": "Correctness",
+                            "score": 0.5,
+                            "success": True,
+                            "evaluationModel": "gpt-4o",
+                        },
+                        {"name": "Bias", "score": None, "error": "time-out"},
+                    ],
+                }
+                for n in range(3)
+            ]
+        }
+    }
+    alpaca = [
+        {
+            "instruction": SOURCES[0].format(n),
+            "output_1": "At six.",
+            "generator_1": "old",
+            "output_2": "At seven.",
+            "generator_2": "new",
+            "annotator": "gpt",
+            "preference": preference,
+        }
+        for n, preference in enumerate((1.0, 2.0, 1.5, 1.83, None))
+    ]
+    arena = [
+        {
+            "question_id": f"q{n}",
+            "model_a": "m1",
+            "model_b": "m2",
+            "winner": winner,
+            "judge": "arena_user_1",
+            "turn": 1,
+            "conversation_a": [
+                {"role": "user", "content": "When?"},
+                {"role": "assistant", "content": f"At {n}."},
+            ],
+            "conversation_b": [
+                {"role": "user", "content": "When?"},
+                {"role": "assistant", "content": "No idea."},
+            ],
+        }
+        for n, winner in enumerate(("model_a", "model_b", "tie", "tie (bothbad)"))
+    ]
+    answers = [
+        {"doc_id": "81", "system_id": m, "source": "Write.", "output": f"{m} wrote."}
+        for m in ("m1", "m2")
+    ]
+    single = [
+        {
+            "question_id": 81,
+            "model": m,
+            "judge": ["gpt-4", "single-v1"],
+            "judgment": "…",
+            "score": s,
+            "turn": 1,
+        }
+        for m, s in (("m1", 7), ("m2", -1))
+    ]
+    pair = [
+        {
+            "question_id": 81,
+            "model_1": "m1",
+            "model_2": "m2",
+            "g1_winner": "model_1",
+            "g2_winner": "tie",
+            "judge": ["gpt-4", "pair-v2"],
+            "g1_judgment": "…",
+            "g2_judgment": "…",
+            "turn": 1,
+        }
+    ]
+    promptfoo = (
+        "question,[gpt-4o] Answer: {{question}},[llama] Answer: {{question}}\n"
+        "When does ferry 1 leave?,[PASS] (1.00) At 7.,[FAIL] (0.00) No idea\n"
+        "When does ferry 2 leave?,[PASS] (0.80) At 8.,[ERROR] time-out\n"
+    )
+    potato = [
+        {
+            "instance_id": f"i{n}",
+            "user_id": who,
+            "meta": {"question": SOURCES[0].format(n), "answer": "At seven."},
+            "label_annotations": {"quality": {f"scale_{n + 2}": "true"}},
+        }
+        for n in range(3)
+        for who in ("u1", "u2")
+    ]
+    studio = table(
+        [
+            {
+                "annotation_id": n,
+                "annotator": 7 + n % 2,
+                "id": 50 + n // 2,
+                "lead_time": 9.5,
+                "prompt": SOURCES[0].format(n // 2),
+                "quality": '"[{""rating"": %d}]"' % (1 + n % 5),
+                "response": f"At {n // 2}.",
+            }
+            for n in range(8)
+        ]
+    )
+    return [
+        SmallFile(
+            "other tools",
+            "Argilla's discarded and draft responses",
+            {"t.json": json.dumps(argilla)},
+            {"documents": 4, "outputs": 4, "ratings": 2},
+            unused=("responses that are discarded", "responses that are draft"),
+        ),
+        SmallFile(
+            "other tools",
+            "lm-eval with filters",
+            {"samples_x.jsonl": jsonl(lm)},
+            {"documents": 3, "outputs": 3, "scores": 6},
+        ),
+        SmallFile(
+            "other tools",
+            "lm-eval before filters had names",
+            {"samples_x.jsonl": jsonl(old)},
+            {"documents": 3, "outputs": 3, "scores": 6},
+        ),
+        SmallFile(
+            "other tools",
+            "a test run of DeepEval",
+            {"t.json": json.dumps(deepeval)},
+            {"documents": 3, "outputs": 3, "scores": 3},
+            unused=("metrics that failed",),
+        ),
+        SmallFile(
+            "other tools",
+            "AlpacaEval",
+            {"t.json": json.dumps(alpaca)},
+            {"documents": 5, "outputs": 10, "verdicts": 4},
+            unused=("without a choice",),
+        ),
+        SmallFile(
+            "other tools",
+            "Chatbot Arena",
+            {"t.jsonl": jsonl(arena)},
+            {"documents": 4, "outputs": 8, "preferences": 4},
+        ),
+        SmallFile(
+            "other tools",
+            "MT-bench scores",
+            {"o.jsonl": jsonl(answers), "j.jsonl": jsonl(single)},
+            {"documents": 1, "outputs": 2, "scores": 1},
+            unused=("judgments without a score",),
+        ),
+        SmallFile(
+            "other tools",
+            "MT-bench pairs",
+            {"o.jsonl": jsonl(answers), "j.jsonl": jsonl(pair)},
+            {"documents": 1, "outputs": 2, "verdicts": 1},
+        ),
+        SmallFile(
+            "other tools",
+            "MT-bench without answers",
+            {"j.jsonl": jsonl(single)},
+            errors=((1, "doc_id, system_id", "load the outputs first"),),
+        ),
+        SmallFile(
+            "other tools",
+            "promptfoo's table",
+            {"t.csv": promptfoo},
+            {"documents": 2, "outputs": 3, "scores": 3},
+            unused=("results with an error",),
+        ),
+        SmallFile(
+            "other tools",
+            "Potato",
+            {"t.jsonl": jsonl(potato)},
+            {"documents": 3, "outputs": 3, "ratings": 6},
+            ratings={2: 2, 3: 2, 4: 2},
+        ),
+        SmallFile(
+            "other tools",
+            "Label Studio's table",
+            {"t.csv": studio},
+            {"documents": 4, "outputs": 4, "ratings": 8},
+        ),
+    ]
+
+
+SMALL_FILES = (
+    *_forms_of_cells(),
+    *_missing_cells(),
+    *_odd_cells(),
+    *_columns_beside_raters(),
+    *_tidy(),
+    *_readings(),
+    *_scales(),
+    *_encodings(),
+    *_names(),
+    *_tools(),
+)
