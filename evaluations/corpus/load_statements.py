@@ -8,7 +8,7 @@ thousand rows, hours for more. Without nested loops, the cost of every plan stay
 the rows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -80,6 +80,37 @@ class StagingTable:
                 for row in self.rows:
                     copy.write_row(row)
         self.rows, self.bytes = [], 0
+
+
+class CreatedRows:
+    """The ids of the rows that a load created, by table, as PostgreSQL writes ranges."""
+
+    def __init__(self) -> None:
+        self._ranges: dict[str, list[str]] = {}
+
+    def insert(self, table: str, statement: str, parameters: Sequence[Any] | None = None) -> int:
+        """Execute an INSERT into a table; return how many rows it created."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""WITH created AS ({statement} RETURNING id)
+                    SELECT count(*), range_agg(int8range(id, id, '[]'))::text FROM created""",
+                parameters,
+            )
+            count, ranges = cursor.fetchone()
+        if count:
+            self._ranges.setdefault(table, []).append(ranges)
+        return int(count)
+
+    def note(self, table: str, pk: int) -> None:
+        """Note a row that was created in another way."""
+        self._ranges.setdefault(table, []).append(f"{{[{pk},{pk}]}}")
+
+    @property
+    def ranges(self) -> dict[str, str]:
+        return {
+            table: f"{{{','.join(written[1:-1] for written in parts)}}}"
+            for table, parts in self._ranges.items()
+        }
 
 
 class StatementTimeError(Exception):

@@ -120,10 +120,12 @@ class Merge:
             result.scores, load.score_table, "evaluations_score", score_keys, "value"
         )
         self.steps.begin("preferences")
-        load.preferences.merge(result.preferences, conflicts=self._conflicts, hidden=hidden)
+        load.preferences.merge(
+            result.preferences, load.created, conflicts=self._conflicts, hidden=hidden
+        )
         if self.about.open_only and hidden:
             self._refuse_locked(hidden)
-        load.verdicts.merge(result.verdicts, conflicts=self._conflicts)
+        load.verdicts.merge(result.verdicts, load.created, conflicts=self._conflicts)
 
     def _merge_conversations(self) -> None:
         self._execute(
@@ -230,7 +232,8 @@ class Merge:
             [self.project.pk],
         )
         # In the order of the files: pages list documents and outputs by id.
-        tally.created = self._execute(
+        tally.created = load.created.insert(
+            "evaluations_document",
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references",
                 metadata, conversation_id, turns_before, session)
                SELECT %s, doc_id, source, context, refs, metadata, of, turns_before, session
@@ -270,11 +273,12 @@ class Merge:
                    FROM stage_output s WHERE o.document_id = s.document AND o.system_id = s.system
                        AND {_OUTPUT_DIFFERS}"""
             )
-        tally.created = self._execute(
+        tally.created = load.created.insert(
+            "evaluations_candidateoutput",
             """INSERT INTO evaluations_candidateoutput (document_id, system_id, text, turns)
                SELECT document, system, body, turns FROM stage_output
                    ORDER BY file, line, number
-               ON CONFLICT (document_id, system_id) DO NOTHING"""
+               ON CONFLICT (document_id, system_id) DO NOTHING""",
         )
         tally.unchanged = load.output_table.count - tally.created - tally.changed
         self._execute(f"DROP TABLE IF EXISTS {OUTPUT_IDS}")
@@ -333,9 +337,12 @@ class Merge:
         resolved = f"""SELECT s.file, s.line, coalesce(o.id, -s.output) AS output_id,
                               s.criterion AS {keys[1]}, s.rater AS {keys[2]}, s.score{more}
                        FROM {table.name} s LEFT JOIN {OUTPUT_IDS} o ON o.number = s.output"""
-        tally.created = self._execute(f"""INSERT INTO {target} ({columns}, {value}{more})
+        tally.created = self.load.created.insert(
+            target,
+            f"""INSERT INTO {target} ({columns}, {value}{more})
                 SELECT {columns}, score{more} FROM ({resolved}) AS r ORDER BY file, line
-                ON CONFLICT ({columns}) DO NOTHING""")
+                ON CONFLICT ({columns}) DO NOTHING""",
+        )
         tally.unchanged = table.count - tally.created
         if tally.unchanged:
             self._conflicts(

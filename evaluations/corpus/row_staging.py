@@ -9,7 +9,7 @@ import orjson
 from django.db import connection
 
 from annotations.models import Annotator
-from evaluations.corpus.load_statements import StagingTable
+from evaluations.corpus.load_statements import CreatedRows, StagingTable
 from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.stages import PreferenceStage, ProbabilityStage, VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
@@ -116,6 +116,7 @@ class RowStager:
         self.about = about
         self.columns: dict[str, Columns] = {}
         self.errors = errors
+        self.created = CreatedRows()
         self.rows = 0
         self.most_rows = file_limits().rows
         self.file_numbers: dict[str, int] = {}
@@ -350,6 +351,7 @@ class RowStager:
     def _system(self, name: str) -> int:
         if name not in self.systems:
             self.systems[name] = System.objects.create(project=self.project, name=name).pk
+            self.created.note(System._meta.db_table, self.systems[name])
         return self.systems[name]
 
     # Ratings and scores
@@ -504,6 +506,7 @@ class RowStager:
                 project=self.project, name=name, position=len(self.seen)
             )
             seen = self.seen[name.lower()] = SeenCriterion(criterion, is_new=True)
+            self.created.note(Criterion._meta.db_table, criterion.pk)
         return seen
 
     def _annotator(self, name: str, *, is_mean: bool) -> int | None:
@@ -512,6 +515,7 @@ class RowStager:
         if annotator is None:
             annotator = Annotator.objects.create(project=self.project, name=name, kind=kind)
             self.annotators[name] = annotator
+            self.created.note(Annotator._meta.db_table, annotator.pk)
         return annotator.pk if annotator.kind == kind else None
 
     def _import_run(self, name: str) -> int | None:
@@ -523,6 +527,7 @@ class RowStager:
                     project=self.project, name=name, kind=JudgeKind.IMPORTED, settings=settings
                 )
                 self.judges[name] = judge
+                self.created.note(Judge._meta.db_table, judge.pk)
             if judge.kind != JudgeKind.IMPORTED:
                 return None
             run, _ = EvaluationRun.objects.get_or_create(

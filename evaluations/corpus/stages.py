@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable
+from evaluations.corpus.load_statements import OUTPUT_IDS, CreatedRows, StagingTable
 from geval.files import contradictions
 from geval.files.load_results import LoadTally
 from geval.files.rows import FileErrors, PreferenceRow, ShareRow
@@ -91,7 +91,14 @@ class PreferenceStage:
         values = (file, row.line, *outputs, criterion, annotator, row.value, row.first_was_left)
         self.table.add((*values, row.comment), len(row.comment))
 
-    def merge(self, tally: LoadTally, *, conflicts: Conflicts, hidden: Sequence[int]) -> None:
+    def merge(
+        self,
+        tally: LoadTally,
+        created: CreatedRows,
+        *,
+        conflicts: Conflicts,
+        hidden: Sequence[int],
+    ) -> None:
         """Insert new rows; a row that contradicts an existing or another new row is a conflict.
 
         Args:
@@ -99,13 +106,14 @@ class PreferenceStage:
         """
         if not self.table.count:
             return
-        with connection.cursor() as cursor:
-            cursor.execute(f"""INSERT INTO annotations_preference
+        tally.created = created.insert(
+            "annotations_preference",
+            f"""INSERT INTO annotations_preference
                         ({PREFERENCE_KEYS}, value, a_was_left, comment)
                     SELECT {PREFERENCE_KEYS}, value, a_was_left, comment FROM ({RESOLVED}) AS r
                     ORDER BY file, line
-                    ON CONFLICT ({PREFERENCE_KEYS}) DO NOTHING""")
-            tally.created = cursor.rowcount
+                    ON CONFLICT ({PREFERENCE_KEYS}) DO NOTHING""",
+        )
         tally.unchanged = self.table.count - tally.created
         if tally.unchanged:
             conflicts(
@@ -146,7 +154,7 @@ class VerdictStage:
         place = (file, row.line, *outputs)
         self.table.add((*place, criterion, run, value, tie, row.first_was_left))
 
-    def merge(self, tally: LoadTally, *, conflicts: Conflicts) -> None:
+    def merge(self, tally: LoadTally, created: CreatedRows, *, conflicts: Conflicts) -> None:
         """Insert new verdicts; those that contradict each other or existing verdicts are
         conflicts."""
         if not self.table.count:
@@ -163,11 +171,12 @@ class VerdictStage:
             cursor.execute(f"CREATE TEMPORARY TABLE stage_combined ON COMMIT DROP AS {COMBINED}")
             pairs = cursor.rowcount
             cursor.execute("ANALYZE stage_combined")
-            cursor.execute(f"""INSERT INTO evaluations_pairscore
-                        ({VERDICT_KEYS}, value, tie, "left")
-                    SELECT run, output, rival, criterion, value, tie, "left" FROM stage_combined
-                    ORDER BY file, line ON CONFLICT ({VERDICT_KEYS}) DO NOTHING""")
-            tally.created = cursor.rowcount
+        tally.created = created.insert(
+            "evaluations_pairscore",
+            f"""INSERT INTO evaluations_pairscore ({VERDICT_KEYS}, value, tie, "left")
+                SELECT run, output, rival, criterion, value, tie, "left" FROM stage_combined
+                ORDER BY file, line ON CONFLICT ({VERDICT_KEYS}) DO NOTHING""",
+        )
         tally.unchanged = pairs - tally.created
         if tally.unchanged:
             conflicts(

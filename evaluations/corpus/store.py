@@ -211,6 +211,7 @@ def _load(
         result.contents = LoadContents(_criteria_of(load))
     errors.raise_if_any(result.contents, load.columns)
     result.notes = load.notes
+    result.created = load.created.ranges
     result.unused = [
         UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
     ]

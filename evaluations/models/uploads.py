@@ -27,6 +27,7 @@ class UploadState(models.TextChoices):
     INVALID = "faulty", "Cannot be loaded"  # stored under its first name
     LOADING = "loading", "Being loaded"
     DONE = "done", "Loaded"
+    UNDONE = "undone", "Undone"
 
 
 # States in which a worker processes the upload, or should.
@@ -45,7 +46,7 @@ class UploadQuerySet(models.QuerySet["Upload"]):
 
     def open(self) -> UploadQuerySet:
         """Return uploads that are not loaded yet."""
-        return self.exclude(state=UploadState.DONE)
+        return self.exclude(state__in=(UploadState.DONE, UploadState.UNDONE))
 
     def forgotten(self) -> UploadQuerySet:
         """Return uploads that have been left for too long."""
@@ -96,6 +97,11 @@ class Upload(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in ACTIVE
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was loaded, and nothing of it can be changed any more."""
+        return self.state in (UploadState.DONE, UploadState.UNDONE)
 
     @property
     def is_silent(self) -> bool:

@@ -82,6 +82,7 @@ _NAMES = {
     "uploaded files": "evaluations:upload_create",
     "discarded an upload": "evaluations:upload_discard",
     "loaded an upload": "evaluations:upload_load",
+    "undid an upload": "evaluations:upload_undo",
     "loaded an upload without the rows with errors": "evaluations:upload_rest",
     "chose the scales of an upload": "evaluations:upload_scales",
     "added a webhook": "evaluations:webhook_list",

@@ -44,6 +44,7 @@ urlpatterns = [
     page(PROJECT + "data/upload/<int:pk>/left-out.csv", uploads.upload_refused),
     page(PROJECT + "data/upload/<int:pk>/load/", uploads.upload_load),
     page(PROJECT + "data/upload/<int:pk>/discard/", uploads.upload_discard),
+    page(PROJECT + "data/upload/<int:pk>/undo/", uploads.upload_undo),
     page(PROJECT + "data/upload/<int:pk>/errors.csv", uploads.upload_errors),
     page(PROJECT + "data/columns/<int:pk>/forget/", uploads.saved_columns_forget),
     page(PROJECT + "data/<int:pk>/", corpus.document_detail),

@@ -97,8 +97,8 @@ class UnusedColumn:
 class LoadResult:
     """How many records of each kind were loaded; `unreadable` counts raw replies without a rating,
     which give no scores; `unused` lists unused columns; `notes` say which words were read as
-    numbers; `contents` has the criteria, and after a
-    dry run everything that would exist."""
+    numbers; `created` are the ids of new rows by table, as ranges; `contents` has the criteria, and
+    after a dry run everything that would exist."""
 
     documents: LoadTally = field(default_factory=LoadTally)
     outputs: LoadTally = field(default_factory=LoadTally)
@@ -110,6 +110,7 @@ class LoadResult:
     unreadable: int = 0
     unused: list[UnusedColumn] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    created: dict[str, str] = field(default_factory=dict)
     contents: LoadContents | None = None
 
     @property

@@ -15,6 +15,7 @@ from typing import Any
 
 from geval.files.fields import COMMENT_LIMIT, ID_LIMIT
 from geval.files.rows import FileErrors, PreferenceRow, is_text
+from geval.texts.spelling import as_name
 from geval.texts.turns import NAME_SEPARATOR as SEPARATOR
 
 DOCUMENT = ("doc_id", "question", "question_id")
@@ -146,9 +147,8 @@ def _named(
     errors: FileErrors,
 ) -> str:
     for candidate in columns:
-        text = _text(record.get(candidate))
-        if text:
-            return text
+        if name_in_cell := as_name(_text(record.get(candidate))):
+            return name_in_cell
     errors.add(name, line, column, "expected a name, found nothing")
     return ""
 

@@ -276,7 +276,7 @@ def _table_rows(
     header = renamed_header(table.header, file.columns) if file.columns else table.header
     if is_preference(header):
         for line, values in table.lines:
-            record = WatchedRecord(dict(zip(header, values, strict=True)))
+            record = WatchedRecord(dict(zip(header, map(unguarded, values), strict=True)))
             yield from read_preference(record, line, file.name, errors)
             _note_unread_of_table(record, header, table.header, file, errors)
         return

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.loading import (
     NotReadyError,
@@ -24,6 +25,7 @@ from evaluations.corpus.uploads.loading import (
     start_check,
     start_load,
 )
+from evaluations.corpus.uploads.undoing import undo_upload, why_not_undone
 from evaluations.models import (
     Project,
     SavedColumns,
@@ -230,6 +232,19 @@ def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     return redirect("evaluations:upload_create", project.slug)
 
 
+@require_POST
+@project_view(EDITORS)
+def upload_undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Delete everything that an upload created, or say what depends on it."""
+    upload = _upload(project, pk)
+    try:
+        undo_upload(upload)
+    except StillInUseError as error:
+        messages.error(request, str(error))
+    note_detail(request, str(upload))
+    return redirect(upload)
+
+
 @project_view(EDITORS)
 def upload_errors(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """All stored errors, as CSV."""
@@ -310,4 +325,5 @@ def _context(
         "refused": _refused_in_words(files),
         "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
         "worker_alive": WorkerHeartbeat.objects.doing("uploads").exists(),
+        "not_undone": why_not_undone(upload) if upload.state == UploadState.DONE else "",
     }

@@ -15,8 +15,10 @@ from django.test import Client
 from annotations.models import Preference, Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
+from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.reports.ratings.exported import dataset_of
 from geval.files import hugging_face
+from tests.conftest import load_texts
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
@@ -52,6 +54,11 @@ SCORES = (
 )
 PREFERENCES = "doc_id,system_a,system_b,winner,annotator\na,good,blank,a,anna\n"
 FORMS = ("hugging-face", "label-studio", "argilla")
+# What people call themselves and write, though spreadsheets take it for a formula.
+ODD_NAMES = ("@alice", "+1", "-b", "=x", "O'Neil", "'quoted'")
+ODD_TEXTS = ("@all", "'=guarded", "-1 for this", "''=twice", "'", "=SUM(A1)")
+# The record of answers, which cannot be loaded again.
+RECORDS = ("answers", "decisions", "participants")
 
 
 @pytest.fixture
@@ -98,6 +105,32 @@ def test_a_project_comes_back(filled: Project, tmp_path: Path, form: str) -> Non
     assert all("preferences.parquet" in line for line in unused)
     kept = Preference.objects.filter(output_a__document__project=copy).count()
     assert kept == (1 if form == "hugging-face" else 0)
+
+
+@pytest.mark.parametrize("name", [n for n in DOWNLOADS if n.split(".")[0] not in RECORDS])
+def test_download_loaded_again_changes_nothing(filled: Project, tmp_path: Path, name: str) -> None:
+    odd = [
+        {"doc_id": "a", "system_id": "good", "criterion": "quality", "annotator": who, "score": 2,
+         "comment": comment}
+        for who, comment in zip(ODD_NAMES, ODD_TEXTS, strict=True)
+    ]  # fmt: skip
+    chosen = [
+        {"doc_id": "a", "system_a": "good", "system_b": "blank", "winner": "tie", "annotator": who}
+        for who in ODD_NAMES
+    ]
+    load_texts(tmp_path, filled, {f"{n}.jsonl": "\n".join(map(json.dumps, rows))
+                                  for n, rows in enumerate((odd, chosen))})  # fmt: skip
+    before, choices = contents(filled), Preference.objects.count()
+    assert {rating[3] for rating in before["ratings"]} >= set(ODD_NAMES)
+    path = tmp_path / name
+    content = list(DOWNLOADS[name].write(filled))
+    path.write_bytes(b"".join(c if isinstance(c, bytes) else c.encode() for c in content))
+    printed = io.StringIO()
+
+    call_command("load", "small", str(path), stdout=printed)
+
+    assert "Nothing has changed" in printed.getvalue()
+    assert (contents(filled), Preference.objects.count()) == (before, choices)
 
 
 def test_a_dataset_without_arrow_is_json_lines(
