@@ -97,6 +97,12 @@ class Criterion(models.Model):
         return usable_scale(self.scale_min, self.scale_max, self.scale_step, self.scale_labels)
 
     @property
+    def scale_in_words(self) -> str:
+        """The scale that prompts state, and whether somebody confirmed it."""
+        guess = " (a guess from its ratings)" if self.scale_is_guess else ""
+        return f"{self.scale.written}{guess}"
+
+    @property
     def newest_steps(self) -> EvaluationSteps | None:
         return self.steps.order_by("-version").first()
 

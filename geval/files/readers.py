@@ -50,6 +50,7 @@ from geval.files.score_records import (
 )
 from geval.files.tools import Tool, tool_of
 from geval.files.tools.batches import REQUEST, is_request, is_result
+from geval.files.tools.lacking import what_is_lacking
 from geval.files.tools.parts import Reading
 from geval.files.unused import WatchedRecord, holds_something
 from geval.texts.spreadsheets import unguarded
@@ -185,6 +186,9 @@ def _object_rows(
         place = Place(file.name, line, errors)
         if not is_ours(plain) and (tool := tool_of(plain)):
             yield from _rows_of_tool(tool, requests.put_into(plain), place, defaults)
+            continue
+        if lack := what_is_lacking(plain):
+            place.error("", lack)
             continue
         if is_preference_map(plain):
             yield from preferences_of_map(plain, line, file.name, errors)

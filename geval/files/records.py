@@ -121,12 +121,12 @@ def _records_of(
         return Objects(Format.ARROW, columnar_records(stream, name, errors))
     if may_be_workbook(stream):
         return _sheet_table(read_sheet(stream, sheet), name, errors)
-    if stream.peek(2)[:2] in UTF_16:
-        errors.add(name, 0, "", "the text is in UTF-16; save it as UTF-8 (Excel: CSV UTF-8)")
-        return None
     # Broken UTF-8 survives as lone surrogates, so that the error can name the line and column it is
     # in.
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    encoding, errors_in = ("utf-8-sig", "surrogateescape")
+    if stream.peek(2)[:2] in UTF_16:
+        encoding, errors_in = ("utf-16", "replace")
+    text = io.TextIOWrapper(stream, encoding=encoding, errors=errors_in, newline="")
     lines = _limited_lines(text)
     first, skipped = "", 0
     for line in lines:

@@ -7,6 +7,7 @@ import numpy as np
 
 from geval.files import contradictions
 from geval.files.fields import top_in
+from geval.files.row_notes import CutTexts, notes_on_names
 from geval.files.rows import (
     JudgeScoreRow,
     OutputRow,
@@ -114,6 +115,7 @@ class Gatherer:
         self.replies_of: dict[tuple[str, str], _Replies] = {}
         self.strays: list[str] = []
         self.words = WordNotes()
+        self.cut_texts = CutTexts()
         # Sessions of documents by index: from their outputs, and from other rows.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
@@ -123,6 +125,7 @@ class Gatherer:
         if isinstance(row, OutputRow):
             index = self._of(row)
             self.texts[index] = row.output
+            self.cut_texts.add(row, "the outputs")
             self._add_session(self.sessions, row)
         elif isinstance(row, RatingRow | JudgeScoreRow):
             self.words.add(row)
@@ -282,6 +285,11 @@ class Gatherer:
         """Return notes on words that were read as numbers, on ratings off their scale, and on
         replies that could not be read."""
         yield from self.words
+        for kind, names in (
+            ("raters", self.raters), ("systems", self.systems), ("judges", self.judges),
+        ):  # fmt: skip
+            yield from notes_on_names(kind, names, ())
+        yield from self.cut_texts
         yield from self.strays
         for (about, judge), count in self.replies_of.items():
             if count.unread:

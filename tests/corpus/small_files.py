@@ -551,6 +551,7 @@ def _encodings() -> list[SmallFile]:
         SmallFile("tables", "bars", {"t.csv": table(records, "|")}, EIGHT),
         SmallFile("tables", "a line sep=;", {"t.csv": "sep=;\n" + table(records, ";")}, EIGHT),
         SmallFile("tables", "a line sep=,", {"t.csv": "sep=,\n" + table(records)}, EIGHT),
+        SmallFile("tables", "UTF-16", {"t.txt": table(records, "\t").encode("utf-16")}, EIGHT),
         SmallFile("tables", "a byte order mark", {"t.csv": "\ufeff" + table(records)}, EIGHT),
         SmallFile("tables", "CRLF", {"t.csv": table(records).replace("\n", "\r\n")}, EIGHT),
         SmallFile(
@@ -581,12 +582,6 @@ def _encodings() -> list[SmallFile]:
             "XML",
             {"t.xls": '<?xml version="1.0"?><Workbook/>'},
             errors=((0, "", "HTML or XML"),),
-        ),
-        SmallFile(
-            "refused files",
-            "UTF-16",
-            {"t.csv": table(records).encode("utf-16")},
-            errors=((0, "", "UTF-16"),),
         ),
         SmallFile(
             "refused files",
@@ -768,7 +763,7 @@ def _tools() -> list[SmallFile]:
                 "id": 50 + n // 2,
                 "lead_time": 9.5,
                 "prompt": SOURCES[0].format(n // 2),
-                "quality": '"[{""rating"": %d}]"' % (1 + n % 5),
+                "quality": f'"[{{""rating"": {1 + n % 5}}}]"',
                 "response": f"At {n // 2}.",
             }
             for n in range(8)
@@ -856,6 +851,23 @@ def _tools() -> list[SmallFile]:
     ]
 
 
+def _tools_without_texts() -> list[SmallFile]:
+    records: dict[str, dict[str, Any]] = {
+        "MT-bench's answers": {"question_id": 81, "model_id": "m", "choices": [{"turns": ["a"]}]},
+        "lm-eval's results": {"results": {"gsm8k": {"exact_match": 0.5}}, "config": {}},
+        "a task of Label Studio": {"id": 1, "data": {"prompt": "When?"}},
+    }
+    return [
+        SmallFile(
+            "other tools",
+            name,
+            {"t.json": json.dumps(record)},
+            errors=((1, "", "which lacks"),),
+        )
+        for name, record in records.items()
+    ]
+
+
 SMALL_FILES = (
     *_forms_of_cells(),
     *_missing_cells(),
@@ -867,4 +879,5 @@ SMALL_FILES = (
     *_encodings(),
     *_names(),
     *_tools(),
+    *_tools_without_texts(),
 )

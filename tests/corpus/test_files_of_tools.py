@@ -73,7 +73,7 @@ def test_samples_of_the_harness(project: Project, load: Callable[..., LoadResult
     load(project, lines(SAMPLE, SAMPLE | {"doc_id": 1, "filtered_resps": [], "resps": [["5"]]}))
 
     first, second = CandidateOutput.objects.select_related("document").order_by("pk")
-    assert (first.text, second.text) == ("It is 4.", "5")
+    assert (first.text, second.text) == (" It is 4.", "5")
     assert first.document.source == "Q: What is 2+2?\nA:"
     assert first.document.references == ["4"]
 

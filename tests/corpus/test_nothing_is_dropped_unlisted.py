@@ -118,7 +118,7 @@ def test_the_command_lists_them(tmp_path: Path, project: Project) -> None:
     call_command("load", project.slug, str(path), "--check", *left_out, stdout=text)
     call_command("load", project.slug, str(path), "--json", *left_out, stdout=as_json)
 
-    assert f"not used: note in {path} (1 row)" in text.getvalue()
+    assert f"not used in {path} (rows): note (1)" in text.getvalue()
     listed = json.loads(as_json.getvalue())["unused"]
     assert listed == [{"file": str(path), "column": "note", "rows": 1}]
 

@@ -61,7 +61,7 @@ def test_a_file_with_nothing_but_a_header_has_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("doc,system,ann,bob,gpt\n")
 
-    assert "nothing to measure" in error_of(path)
+    assert "a header and no rows" in error_of(path)
 
 
 def test_a_file_of_texts_alone_has_nothing_to_measure(tmp_path: Path) -> None:
@@ -73,14 +73,14 @@ def test_a_file_of_texts_alone_has_nothing_to_measure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_a_file_in_utf_16_is_told_how_to_be_saved(tmp_path: Path, encoding: str) -> None:
+def test_file_in_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_bytes("\ufeffdoc,system,ann,bob,gpt\n1,1,1,1,1\n".encode(encoding))
+    lines = "".join(f"{n},1,{n},{n},{n}\n" for n in range(1, 6))
+    path.write_bytes(f"\ufeffdoc,system,ann,bob,gpt\n{lines}".encode(encoding))
 
-    message = error_of(path)
+    measured = geval.measure(path, **NAMES)
 
-    assert message.startswith("ratings.csv:")
-    assert "UTF-16; save it as UTF-8" in message
+    assert measured.report.criteria[0].criterion.scale.highest == 5
 
 
 def test_a_figure_of_a_criterion_that_is_not_there_names_those_that_are() -> None:

@@ -97,6 +97,21 @@ def test_an_unclear_column_is_asked_and_the_answer_remembered(
     assert again.upload.contents["raters"] == {"Anna": 8, "Bert": 8}
 
 
+def test_remembered_columns_are_what_a_person_changed(client: Client, project: Project) -> None:
+    page = Page(client, table("Anna;Bert"))
+    page.press("answer", answer=f"{page.upload.files.get().pk}-0-0")
+    saved = SavedColumns.objects.get()
+
+    assert set(saved.columns) == {"Anna", "Bert"}
+
+    again = Page(client, table("Anna;Bert"))
+    assert "“Anna” and “Bert” as you chose on 20" in again.text
+
+    client.post(f"/p/small/data/columns/{saved.pk}/forget/")
+    forgotten = Page(client, table("Anna;Bert"))
+    assert "Which criterion did “Anna” and “Bert” rate?" in forgotten.text
+
+
 @pytest.mark.parametrize("answer", ["", "x", "0-0-0", "1-99-99", "-", "9" * 400])
 def test_an_answer_to_nothing_changes_nothing(
     client: Client, project: Project, answer: str

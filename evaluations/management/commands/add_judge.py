@@ -126,6 +126,8 @@ class Command(SiteCommand):
             else f"it is {judge.kind_title}"
         )
         self.stdout.write(f"Judge {judge}: {outcome}; {how}.")
+        for criterion in project.criteria.all():
+            self.stdout.write(f"  {criterion.name}: {criterion.scale_in_words}")
         if warning := warn_of_key(judge.endpoint):
             self.stderr.write(warning)
         why_not = evaluator_class(judge.kind).why_not()

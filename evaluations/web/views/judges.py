@@ -219,7 +219,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         "form": form,
         "evaluator": choice_of(evaluator),
         "shown_errand": waiting,
-        "criteria": project.criteria.exists(),
+        "criteria": list(project.criteria.all()),
     }
     return render(request, "evaluations/judge_form.html", context)
 

@@ -43,7 +43,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "output": output,
         "references": str(target) if target not in (None, "") else None,
         "system_id": record["model"].value,
-        **({f"metadata.filtered{named}": filtered} if filtered not in (None, output) else {}),
+        **({f"metadata.filtered{named}": filtered} if _is_news(filtered, output) else {}),
         **output_ratings.columns,
     }
 
@@ -56,6 +56,10 @@ def _filter(record: Part, document: Any) -> str:
     if name or number == 1:
         return "" if name in NO_FILTER else name
     return f"filter {number}"
+
+
+def _is_news(filtered: str | None, output: str) -> bool:
+    return filtered is not None and filtered.strip() != output.strip()
 
 
 def _metrics(record: Part) -> list[str]:

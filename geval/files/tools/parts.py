@@ -31,7 +31,7 @@ class Reading:
 
     def number_of(self, *names: Any) -> int:
         """Return the number of this record among those of its file with these names, from 1."""
-        key = (hash(names), self.place.file)
+        key = (hash(repr(names)), self.place.file)
         self.rows_of[key] += 1
         return self.rows_of[key]
 
