@@ -43,7 +43,7 @@ def turns_column(record: Mapping[str, Any]) -> str:
 
 
 def plain_text(content: Any) -> str:
-    """Return the text of a message's content, with a mark for each part that is no text."""
+    """Return the text of a message's content, with a mark for each part that is not a text."""
     if not isinstance(content, list):
         return "" if content is None else str(content)
     texts = [

@@ -429,8 +429,19 @@ class _Reading:
             self.questions.append(about_repeated_rows(cells, most))
 
     def _ask_what_raters_rated(self) -> None:
-        """Ask which column has the ratings of named raters, if none was recognised."""
+        """Ask about columns beside a rater in which some cells are numbers; and which column has
+        the ratings of named raters, if none was recognised."""
         rater = self._column("annotator") or self._rater_by_name()
+        for name in self._free() if rater else ():
+            content = self.contents[name]
+            if (
+                content.share_of_numbers > 0
+                and name != rater
+                and content.may_be_numbered
+                and not content.is_text
+                and self._is_rated(name)
+            ):
+                self._ask_whether_rated(name)
         cells = [name for name, target in self.guess.items() if cell_column(name, target)]
         rated = [name for name in self._free() if name != rater and self._is_rated(name)]
         if not rater or cells or self.questions or not rated:
@@ -447,6 +458,22 @@ class _Reading:
         choices.append(UploadAnswer("There are no ratings", "these columns are ignored", left_out))
         text = f"“{rater}” names raters. Which column has their ratings?"
         self.questions.append(UploadQuestion(text, tuple(choices)))
+
+    def _ask_whether_rated(self, name: str) -> None:
+        """Ask about a column beside a rater in which few cells are numbers."""
+        examples = listed(self.contents[name].filled)
+        choices = (
+            UploadAnswer(
+                "Ratings",
+                "cells without a number are errors, to be corrected or left out",
+                {name: CellColumn(without_noise(name), "").target},
+            ),
+            UploadAnswer("No ratings", "the column is ignored", {name: ""}),
+        )
+        self.questions.append(
+            UploadQuestion(f"Does “{name}” contain ratings, such as {examples}?", choices)
+        )
+        self._set(name, "")
 
     def _ask_about_judges_among_raters(self) -> None:
         """Ask whether names such as gpt-4o in a column of raters are judges or people."""

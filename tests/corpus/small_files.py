@@ -214,6 +214,12 @@ def _columns_beside_raters() -> list[SmallFile]:
         ),
         SmallFile(
             "columns beside a rater",
+            "few numbers under another name",
+            {"t.csv": table([row | {"Q2": q} for row, q in zip(wide(CELLS), mixed, strict=True)])},
+            asks="Does “Q2” contain ratings",
+        ),
+        SmallFile(
+            "columns beside a rater",
             "a rater without ratings",
             {
                 "t.csv": table(

@@ -8,7 +8,7 @@ import pytest
 
 from geval.files.tools import all_tools, held_by, tool_of
 from tests.conftest import CHECKOUT
-from tests.corpus.tools.reading import outputs, read
+from tests.corpus.tools.reading import outputs, read, scores
 
 TEXT = (CHECKOUT / "docs" / "data-format.md").read_text()
 SECTION = TEXT.split("## From other tools\n")[1].split("\n## ")[0]
@@ -27,9 +27,12 @@ def test_an_example_gives_its_output(tmp_path: Path, records: list[str]) -> None
     rows, errors = read(paths[-1], *paths[:-1])
 
     assert [str(error) for error in errors.listed] == []
-    [(_, _, source, output)] = outputs(rows)
-    assert source.removeprefix("user: ") == "When?"
-    assert output == "At 8."
+    if outputs(rows):
+        *_, source, output = outputs(rows)[-1]
+        assert source.removeprefix("user: ") == "When?"
+        assert output == "At 8."
+    else:  # judgments of answers that are loaded with them
+        assert scores(rows) == {("overall", "gpt-4", 7.0)}
 
 
 def test_every_tool_has_an_example() -> None:
