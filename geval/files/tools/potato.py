@@ -35,7 +35,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         question, mark, label = str(name).partition(IN_TABLE)
         if mark and record[name].holds:
             _rate(question, label, record[name], who, output_ratings)
-    for name in ("span_annotations", "behavioral_data", "active"):
+    for name in ("span_annotations", "active"):
         record[name].skip()
     columns = named_columns(record, record["meta"], record["instance_data"], without=("id",))
     text = record["displayed_text"]

@@ -29,11 +29,9 @@ def _written(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-# Records with these states are no answers, whichever tool wrote them.
-NO_ANSWERS = frozenset(
-    ("discarded", "draft", "pending", "skipped", "cancelled", "canceled", "failed", "error",
-     "overridden", "rejected", "returned", "timed-out")
-)  # fmt: skip
+# Records whose state begins so are no answers, whichever tool wrote them.
+NO_ANSWERS = ("discard", "draft", "pending", "skip", "cancel", "fail", "error", "overrid", "reject",
+              "return", "timed")  # fmt: skip
 
 
 def is_answer(status: Part, what: str) -> bool:
@@ -43,7 +41,7 @@ def is_answer(status: Part, what: str) -> bool:
         what: the records, in the plural, such as "responses".
     """
     state = status.given.strip().lower() if isinstance(status.given, str) else ""
-    if state in NO_ANSWERS:
+    if state.startswith(NO_ANSWERS):
         status.note_unused(f"{what} that are {state}")
         return False
     status.skip()
