@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import OutputRatings
+from geval.files.tools.ratings import OutputRatings, is_answer
 
 TITLE = "runs of LangSmith"
 MARKS = ("run_type",)
@@ -24,6 +24,8 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         return
     if not record["outputs"].holds:
         record.note_unused("records without a text to rate")
+        return
+    if not is_answer(record["status"], "runs"):
         return
     output_ratings = OutputRatings()
     for feedback in record["feedback"].objects():

@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import OutputRatings
+from geval.files.tools.ratings import OutputRatings, is_answer
 
 TITLE = "traces of MLflow"
 MARKS = ("info",)
@@ -39,6 +39,8 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         answered = answered if answered.holds else root["outputs"]
     if not answered.holds:
         record.note_unused("records without a text to rate")
+        return
+    if not is_answer(info["state"], "traces"):
         return
     output_ratings, references = OutputRatings(), []
     for assessment in info["assessments"].objects():
