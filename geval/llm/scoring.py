@@ -16,12 +16,12 @@ from statistics import fmean
 from geval.llm.parsing import (
     Failure,
     Reason,
-    plain_characters,
     quote,
     reply_text,
     spelled_number,
 )
 from geval.llm.replies import ReplyChoice, Token
+from geval.llm.reply_text import plain_characters
 from geval.llm.structured import ReplyForm, read_rating
 from geval.statistics.scales import Scale, short
 from geval.statistics.thresholds import UNRESOLVED

@@ -1,0 +1,187 @@
+"""Which words before a number name this criterion's rating. Pure.
+
+A heading names a rating if every one of its words is known and one of them is the criterion or a
+name of a rating: "Final score (1-5)", "My rating for coherence". "Max score", "Coherence issues"
+and "Fluency" are other things.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+from geval.llm import reply_words as words
+
+# Stands for each character of the criterion's name in a reply, so that signs in it are none of the
+# sentence.
+CRITERION = "\x01"
+LETTER = "A-Za-zÀ-ɏЀ-ӿ"
+_MARKUP = re.compile(r"[*_`#\"{}$“”„«»▁Ġ]")
+_DIGIT = re.compile(r"\d")
+# A scale that a form repeats between a name and its rating: "Coherence (1-5):".
+_IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
+_SEPARATOR = rf"(?=[*_`\"]{{0,3}}{_IN_BRACKETS}(?:[:=|]|\s[-–—]\s|\s(?:of|is)\s))"
+_BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{0,80})[)\]]")
+_WORD = re.compile(rf"[^\W\d_]+(?:['’-][^\W\d_]+)*|{CRITERION}+")
+_PART = re.compile(r"[.!?;\n。！？；|…\d,，、:：]")
+_ABOUT = re.compile(r"\s*(?:for|regarding|concerning|as for|in terms of|on|if|when|unless|where|had|were)\b", re.I)
+_CJK = "一-鿿぀-ヿ가-힣"
+_KNOWN = (
+    words.RATING_NAMES | words.OVERALL | words.LEADS | words.FILLERS | words.RATING_VERBS
+) | words.JUDGE
+# Headings of parts of a reply, which say nothing about the number below them.
+_PARTS = frozenset(
+    "feedback analysis reasoning explanation reason reasons rationale comment comments conclusion"
+    " form json critique notes note thoughts evaluation begründung erklärung explication raison"
+    " explicación justificación 理由 分析".split()
+)
+
+
+class Closeness(IntEnum):
+    """How closely a heading names the rating that is looked for."""
+
+    NONE = 0
+    OVERALL = 1
+    RATING = 2
+    CRITERION = 3
+
+
+def any_of(patterns: Collection[str]) -> str:
+    """Join alternatives, longest first, as the first that matches counts."""
+    return "|".join(sorted(patterns, key=len, reverse=True))
+
+
+def flexible(name: str) -> str:
+    """Return a pattern for a name as replies write it: any run of spaces for what markup blanks
+    out, and accents combined or separate."""
+    spellings = {unicodedata.normalize(form, name) for form in ("NFC", "NFD")} | {name}
+    return "|".join(
+        sorted(
+            r"[\s_*`#\"{}$]{1,9}".join(map(re.escape, _MARKUP.sub(" ", spelling).split()))
+            for spelling in spellings
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a criterion's rating."""
+
+    pattern: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, criterion: str) -> "Names":
+        return _names_of(criterion)
+
+    def marked(self, plain: str) -> str:
+        """Replace the criterion's name, every character by `CRITERION`. A name with digits counts
+        only before a rating ("Step 2: 4")."""
+        if self.pattern is None:
+            return plain
+        return self.pattern.sub(lambda name: CRITERION * len(name[0]), plain)
+
+    def of_key(self, key: str) -> Closeness:
+        """Return what a name of an element or a member of JSON names: "coherenceScore"."""
+        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[_\W]+", " ", key)
+        for spelling in (key, spaced):
+            marked = self.marked(f"{spelling}: ")[: len(spelling)]
+            if closeness := closeness_of(marked):
+                return closeness
+        return Closeness.NONE
+
+
+@lru_cache(maxsize=512)
+def _names_of(criterion: str) -> Names:
+    if not _MARKUP.sub(" ", criterion).strip():
+        return Names(None)
+    same = words.SAME_CRITERIA.get(criterion.casefold(), "").split()
+    name = any_of([flexible(criterion), *map(re.escape, same)])
+    heading = _SEPARATOR if any(map(str.isdecimal, criterion)) else ""
+    return Names(re.compile(rf"(?<![{LETTER}\d])(?:{name})(?![{LETTER}]){heading}", re.I))
+
+
+def words_of(clause: str) -> list[str]:
+    """Return the words of a clause in small letters, without those of scripts that write words
+    together if they are known."""
+    found_words: list[str] = []
+    for match in _WORD.finditer(clause):
+        word = match[0].replace("’", "'").casefold()
+        if word in _KNOWN or not _TOGETHER_SCRIPT.search(word):
+            found_words.append(word)
+        else:
+            found_words.extend(_TOGETHER.findall(word))
+            rest = _TOGETHER.sub("", word)
+            found_words.extend([rest] if rest else [])
+    return found_words
+
+
+_TOGETHER_SCRIPT = re.compile(f"[{_CJK}]")
+_TOGETHER = re.compile(any_of([word for word in _KNOWN if _TOGETHER_SCRIPT.search(word)]))
+
+
+def is_known(word: str) -> bool:
+    """Return whether a word may stand between a subject and its rating."""
+    return word in _KNOWN or word[0] == CRITERION
+
+
+def closeness_of(heading: str) -> Closeness:
+    """Return how closely a marked heading, without what is after it, names the rating."""
+    for bracket in _BRACKETS.finditer(heading):
+        inside = words_of(bracket[1])
+        if len(inside) == 1 and not (is_known(inside[0]) or _DIGIT.search(bracket[1])):
+            return Closeness.NONE  # "Score (fluency)"
+    bare = _BRACKETS.sub(lambda match: match[0] if CRITERION in match[0] else " ", heading)
+    *before, last = _PART.split(bare)
+    if before and _is_elsewhere(bare, before[-1], last):
+        return Closeness.NONE
+    return _closeness(words_of(last))
+
+
+def _is_elsewhere(heading: str, before: str, last: str) -> bool:
+    """Return whether the words before the last part are about something else: "For fluency,
+    score", "Fluency: score"."""
+    sign = heading[-len(last) - 1]
+    if CRITERION in last:
+        return False
+    if sign in ",，":
+        return bool(_ABOUT.match(before)) and not all(map(is_known, words_of(before)))
+    return sign in ":：" and is_other_heading(before)
+
+
+def _closeness(listed: list[str]) -> Closeness:
+    if not listed or not all(map(is_known, listed)):
+        return Closeness.NONE
+    if any(word[0] == CRITERION for word in listed):
+        return Closeness.CRITERION
+    if any(word in words.OVERALL for word in listed):
+        return Closeness.OVERALL
+    if (
+        any(word in words.RATING_NAMES for word in listed)
+        or states(listed)
+        or all(word in words.LEADS for word in listed)
+    ):
+        return Closeness.RATING
+    return Closeness.NONE
+
+
+def is_other_heading(line: str) -> bool:
+    """Return whether a marked line is the heading of something else than this rating."""
+    listed = words_of(line)
+    return 0 < len(listed) <= 3 and not any(
+        is_known(word) and word not in words.FILLERS or word in _PARTS for word in listed
+    )
+
+
+def states(listed: list[str]) -> bool:
+    """Return whether the judge is the subject of words that lead to a rating: "I would give it"."""
+    for place, word in enumerate(listed):
+        if word in words.FIRST_PERSON:
+            return True
+        if word in words.JUDGE and any(
+            later in words.RATING_VERBS or later in words.RATING_NAMES
+            for later in listed[place + 1 :]
+        ):
+            return True
+    return False
