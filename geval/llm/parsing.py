@@ -38,7 +38,7 @@ from geval.llm.reply_lines import (
     line_start,
     place_closeness,
 )
-from geval.llm.reply_numbers import ENDS, GAP, WORD_ENDS, Number, highest_before, numbers_in
+from geval.llm.reply_numbers import GAP, WORD_ENDS, Number, highest_before, numbers_in
 from geval.llm.reply_structure import opened
 from geval.llm.reply_text import (
     plain_characters,
@@ -170,7 +170,9 @@ _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _REFUSAL = re.compile(
     "|".join(rf"\b(?:{word})" if word.isascii() else word for word in words.REFUSALS), re.I
 )
-_HEADING_LINE = re.compile(r"^(?:[^\S\n]{0,3}#{1,6}[^\S\n][^\n\d]{1,60}|\*\*[^*\n\d]{1,60}\*\*)$", re.M)
+_HEADING_LINE = re.compile(
+    r"^(?:[^\S\n]{0,3}#{1,6}[^\S\n][^\n\d]{1,60}|\*\*[^*\n\d]{1,60}\*\*)$", re.M
+)
 _OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer|assistant)[^\S\n])?"
 _LETTER_WINS = re.compile(
     rf" (?:is|was) (?!not\b)(?:[a-z]{{1,15}} )?(?:better|preferred|superior|stronger|{CRITERION}+)(?![{LETTER}])"
@@ -289,7 +291,7 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
             continue
         if closeness := form_closeness(plain, number, scale):
             form.append((closeness, _as_rating(plain, number, scale, text)))
-        elif is_stated(plain, number, scale):
+        elif is_stated(plain, number):
             prose.append(_as_rating(plain, number, scale, text))
     if form:
         return _closest(form, prose, is_cut=is_cut)

@@ -26,16 +26,18 @@ _SEPARATOR = rf"(?=[*_`\"]{{0,3}}{_IN_BRACKETS}(?:[:=|]|\s[-–—]\s|\s(?:of|is
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{0,80})[)\]]")
 _WORD = re.compile(rf"[^\W\d_]+(?:['’-][^\W\d_]+)*|{CRITERION}+")
 _PART = re.compile(r"[.!?;\n。！？；|…\d,，、:：]")
-_ABOUT = re.compile(r"\s*(?:for|regarding|concerning|as for|in terms of|on|if|when|unless|where|had|were)\b", re.I)
+_ABOUT = re.compile(
+    r"\s*(?:for|regarding|concerning|as for|in terms of|on|if|when|unless|where|had|were)\b", re.I
+)
 _CJK = "一-鿿぀-ヿ가-힣"
 _KNOWN = (
     words.RATING_NAMES | words.OVERALL | words.LEADS | words.FILLERS | words.RATING_VERBS
 ) | words.JUDGE
 # Headings of parts of a reply, which say nothing about the number below them.
-_PARTS = frozenset(
-    "feedback analysis reasoning explanation reason reasons rationale comment comments conclusion"
-    " form json critique notes note thoughts evaluation begründung erklärung explication raison"
-    " explicación justificación 理由 分析".split()
+_PARTS = words.words_in(
+    "feedback analysis reasoning explanation reason reasons rationale comment comments"
+    " conclusion form json critique notes note thoughts evaluation begründung erklärung"
+    " explication raison explicación justificación 理由 分析"
 )
 
 
@@ -105,16 +107,16 @@ def _names_of(criterion: str) -> Names:
 def words_of(clause: str) -> list[str]:
     """Return the words of a clause in small letters, without those of scripts that write words
     together if they are known."""
-    found_words: list[str] = []
+    listed: list[str] = []
     for match in _WORD.finditer(clause):
         word = match[0].replace("’", "'").casefold()
         if word in _KNOWN or not _TOGETHER_SCRIPT.search(word):
-            found_words.append(word)
+            listed.append(word)
         else:
-            found_words.extend(_TOGETHER.findall(word))
+            listed.extend(_TOGETHER.findall(word))
             rest = _TOGETHER.sub("", word)
-            found_words.extend([rest] if rest else [])
-    return found_words
+            listed.extend([rest] if rest else [])
+    return listed
 
 
 _TOGETHER_SCRIPT = re.compile(f"[{_CJK}]")
@@ -170,7 +172,7 @@ def is_other_heading(line: str) -> bool:
     """Return whether a marked line is the heading of something else than this rating."""
     listed = words_of(line)
     return 0 < len(listed) <= 3 and not any(
-        is_known(word) and word not in words.FILLERS or word in _PARTS for word in listed
+        (is_known(word) and word not in words.FILLERS) or word in _PARTS for word in listed
     )
 
 

@@ -10,7 +10,6 @@ import re
 from geval.llm import reply_words as words
 from geval.llm.rating_names import (
     CRITERION,
-    LETTER,
     Closeness,
     any_of,
     closeness_of,
@@ -157,7 +156,7 @@ def _under_other_heading(plain: str, start: int) -> bool:
 HEADING = "\x02"
 
 
-def is_stated(plain: str, number: Number, scale: Scale) -> bool:
+def is_stated(plain: str, number: Number) -> bool:
     """Return whether prose states a number as its rating: "I would give it a 4", "the coherence of
     this text is 4", "4 out of 5"."""
     if number.is_word or not ENDS.match(plain, number.end):
@@ -177,7 +176,7 @@ def is_stated(plain: str, number: Number, scale: Scale) -> bool:
         return False
     if not words.JUDGE.isdisjoint(words_of(clause)) and _VERB_AFTER.match(plain, number.end):
         return True
-    return _has_subject(clause, plain, number, scale) or _concludes(sentence, clause, plain, number)
+    return _has_subject(clause, plain, number) or _concludes(sentence, clause, plain, number)
 
 
 def _is_real(clause: str, plain: str, end: int) -> bool:
@@ -193,7 +192,7 @@ def _is_about_another(window: str) -> bool:
     return bool(colon) and is_other_heading(heading)
 
 
-def _has_subject(clause: str, plain: str, number: Number, scale: Scale) -> bool:
+def _has_subject(clause: str, plain: str, number: Number) -> bool:
     """Return whether the subject of a clause is the judge, the text or the criterion."""
     listed = words_of(clause)
     tail = len(listed)
@@ -206,7 +205,7 @@ def _has_subject(clause: str, plain: str, number: Number, scale: Scale) -> bool:
         return False
     if _BARE_COPULA.search(clause) and number.top is None:
         return False
-    return _is_about_rating(last) or _is_fragment(last, plain, number, scale)
+    return _is_about_rating(last) or _is_fragment(last, plain, number)
 
 
 def _is_about_rating(listed: list[str]) -> bool:
@@ -221,12 +220,12 @@ def _is_about_rating(listed: list[str]) -> bool:
     return False
 
 
-def _is_fragment(listed: list[str], plain: str, number: Number, scale: Scale) -> bool:
+def _is_fragment(listed: list[str], plain: str, number: Number) -> bool:
     """Return whether a number is all of a sentence without a verb: "4 out of 5", "A solid 4"."""
     if any(word in words.RATING_VERBS or word in words.RATED or word == "has" for word in listed):
         return False
     if number.top is not None:
-        return number.top == scale.highest
+        return "which" not in listed
     if listed[:1] == ["there's"]:
         return listed[1:] == ["a"]
     return listed[:1] in (["a"], ["an"], ["eine"], ["ein"]) and bool(

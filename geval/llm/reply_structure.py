@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from geval.llm.rating_names import Closeness, Names
-from geval.llm.reply_words import NUMBER_WORDS
+from geval.llm.reply_words import NUMBER_WORDS, words_in
 
 _TAG = re.compile(
     r"<(?P<close>/?)(?P<name>[^\W\d][\w.:-]{0,40})(?P<attributes>(?:\s[^<>]{0,200})?)/?>"
@@ -18,17 +18,17 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"\b(?P<key>name|criterion|id|value|score)\s?=\s?[\"'](?P<value>[^\"']{1,60})[\"']"
 )
-_LINES = frozenset("br p div li tr ul ol table tbody thead hr html body section".split()) | {
+_LINES = words_in("br p div li tr ul ol table tbody thead hr html body section") | {
     f"h{level}" for level in range(1, 7)
 }
 _CELLS = frozenset(("td", "th"))
-_INLINE = frozenset("b i em strong span u code font sup sub small center pre a ins mark".split())
-_WRAPPERS = frozenset(
-    "root data json xml form criteria criterion metric metrics item items dimension dimensions"
-    " scores ratings results evaluations".split()
+_INLINE = words_in("b i em strong span u code font sup sub small center pre a ins mark")
+_WRAPPERS = words_in(
+    "root data json xml form criteria criterion metric metrics item items dimension"
+    " dimensions scores ratings results evaluations"
 )
 # Members that name the object they are in: {"criterion": "coherence", "score": 4}.
-_OBJECT_NAMES = frozenset("criterion metric name dimension aspect category criteria".split())
+_OBJECT_NAMES = words_in("criterion metric name dimension aspect category criteria")
 _MARKS = re.compile(
     r"\[\[(?P<double>[^\[\]\n]{1,60})\]\]"
     r"|(?P<result>\[(?:RESULT|result|Result)\][^\S\n]{0,9}:?)"
@@ -257,10 +257,10 @@ def _closeness(containers: Sequence[_Container], key: str, names: Names) -> Clos
     keys = [*(part for box in containers for part in (box.key, box.label) if part), key]
     if key.casefold() in _OBJECT_NAMES:
         return Closeness.NONE
-    found_names = [names.of_key(each) for each in keys if each.casefold() not in _WRAPPERS]
-    if not found_names or min(found_names) == Closeness.NONE:
+    named = [names.of_key(each) for each in keys if each.casefold() not in _WRAPPERS]
+    if not named or min(named) == Closeness.NONE:
         return Closeness.NONE
-    return max(found_names)
+    return max(named)
 
 
 _Cell = tuple[int, int]
