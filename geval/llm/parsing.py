@@ -162,7 +162,7 @@ _EXPLAINS_POINT = re.compile(rf"(?<![\w.,/])\d{{1,3}}{GAP}[-–—:=]")
 # Text after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
     rf"{GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
-    rf"(?!(?:{any_of([*words.TO, *words.AND, *words.OR, 'if', 'unless', 'had', 'were', 'provided'])})\b)"
+    rf"(?!(?:{any_of([*words.TO, *words.AND, *words.OR])}|if|unless|had|were|provided)\b)"
     rf"[^\W\d]{{2,20}}[^\S\n])",
     re.I,
 )
@@ -175,7 +175,8 @@ _HEADING_LINE = re.compile(
 )
 _OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer|assistant)[^\S\n])?"
 _LETTER_WINS = re.compile(
-    rf" (?:is|was) (?!not\b)(?:[a-z]{{1,15}} )?(?:better|preferred|superior|stronger|{CRITERION}+)(?![{LETTER}])"
+    r" (?:is|was) (?!not\b)(?:[a-z]{1,15} )?"
+    rf"(?:better|preferred|superior|stronger|{CRITERION}+)(?![{LETTER}])"
     r"| wins\b"
 )
 _LETTER_LOSES = re.compile(

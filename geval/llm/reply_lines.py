@@ -14,6 +14,7 @@ from geval.llm.rating_names import (
     any_of,
     closeness_of,
     is_known,
+    is_name,
     is_other_heading,
     states,
     words_of,
@@ -50,6 +51,7 @@ _TURN = re.compile(
     re.I,
 )
 _VERB_AFTER = re.compile(rf"{GAP}(?:{any_of(words.VERBS_AFTER)})", re.I)
+_LINE_END = re.compile(rf"{GAP}[.)]?{GAP}(?:\n|$)")
 _ENDS_SENTENCE = re.compile(rf"[.!]?(?:\s|$)(?!\s{{0,3}}[(])|{GAP}(?:because|from me)\b", re.I)
 _COUNTED = re.compile(r"\d[^\S\n]+(?!but|and|or|so|out|of)[a-z]{3,}")
 _BARE_COPULA = re.compile(r"(?:it|this)(?: is|['’]s)\s*$", re.I)
@@ -133,16 +135,10 @@ def heading_closeness(plain: str, start: int, end: int, *, is_word: bool) -> Clo
             return Closeness.NONE
         return closeness_of(heading)
     # "Score 4": a name and its rating are all of a line.
-    if (
-        not is_word
-        and line.endswith((" ", "\t"))
-        and re.match(rf"{GAP}[.)]?{GAP}(?:\n|$)", plain[end:])
-    ):
-        if closeness_of(line) and words_of(line)[-1] in words.RATING_NAMES | {CRITERION} | {
-            word for word in words_of(line)[-1:] if word[0] == CRITERION
-        }:
-            return closeness_of(line)
-    return Closeness.NONE
+    if is_word or not line.endswith((" ", "\t")) or not _LINE_END.match(plain, end):
+        return Closeness.NONE
+    closeness = closeness_of(line)
+    return closeness if closeness and is_name(words_of(line)[-1]) else Closeness.NONE
 
 
 def _under_other_heading(plain: str, start: int) -> bool:
@@ -211,9 +207,8 @@ def _has_subject(clause: str, plain: str, number: Number) -> bool:
 def _is_about_rating(listed: list[str]) -> bool:
     verbs = words.OBJECT_VERBS | words.RATING_VERBS | words.LINKS
     for place, word in enumerate(listed):
-        is_name = word in words.RATING_NAMES or word[0] == CRITERION
         rest = listed[place + 1 :]
-        if (is_name and any(each in verbs for each in rest)) or (
+        if (is_name(word) and any(each in verbs for each in rest)) or (
             word in words.RATED and any(each in words.OBJECT_VERBS | {"rated"} for each in rest)
         ):
             return True

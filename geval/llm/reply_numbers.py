@@ -1,6 +1,6 @@
 """Numbers in a reply, with what is attached to them. Pure.
 
-A number that is part of a longer expression is never read in part: "4/10", "3-4", "3 or 4", "4,000".
+A number that is part of a longer expression is never read in part: "4/10", "3-4", "4,000".
 """
 
 import heapq
