@@ -35,9 +35,9 @@ _KNOWN = (
 ) | words.JUDGE
 # Headings of parts of a reply, which say nothing about the number below them.
 _PARTS = words.words_in(
-    "feedback analysis reasoning explanation reason reasons rationale comment comments"
-    " conclusion form json critique notes note thoughts evaluation begründung erklärung"
-    " explication raison explicación justificación 理由 分析"
+    "feedback analysis reasoning explanation reason reasons rationale comment comments conclusion"
+    " form json critique notes note thoughts evaluation begründung erklärung explication raison"
+    " explicación justificación 理由 分析"
 )
 
 
@@ -128,6 +128,11 @@ def is_known(word: str) -> bool:
     return word in _KNOWN or word[0] == CRITERION
 
 
+def is_name(word: str) -> bool:
+    """Return whether a word names a rating or the criterion."""
+    return word in words.RATING_NAMES or word[0] == CRITERION
+
+
 def closeness_of(heading: str) -> Closeness:
     """Return how closely a marked heading, without what is after it, names the rating."""
     for bracket in _BRACKETS.finditer(heading):
@@ -159,11 +164,7 @@ def _closeness(listed: list[str]) -> Closeness:
         return Closeness.CRITERION
     if any(word in words.OVERALL for word in listed):
         return Closeness.OVERALL
-    if (
-        any(word in words.RATING_NAMES for word in listed)
-        or states(listed)
-        or all(word in words.LEADS for word in listed)
-    ):
+    if any(map(is_name, listed)) or states(listed) or all(word in words.LEADS for word in listed):
         return Closeness.RATING
     return Closeness.NONE
 

@@ -24,8 +24,8 @@ _LINES = words_in("br p div li tr ul ol table tbody thead hr html body section")
 _CELLS = frozenset(("td", "th"))
 _INLINE = words_in("b i em strong span u code font sup sub small center pre a ins mark")
 _WRAPPERS = words_in(
-    "root data json xml form criteria criterion metric metrics item items dimension"
-    " dimensions scores ratings results evaluations"
+    "root data json xml form criteria criterion metric metrics item items dimension dimensions"
+    " scores ratings results evaluations"
 )
 # Members that name the object they are in: {"criterion": "coherence", "score": 4}.
 _OBJECT_NAMES = words_in("criterion metric name dimension aspect category criteria")

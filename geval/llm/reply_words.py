@@ -9,57 +9,57 @@ def words_in(text: str) -> frozenset[str]:
 
 # Names of a rating in a form or a sentence.
 RATING_NAMES = words_in(
-    "score scores rating ratings rate rated grade mark answer response result evaluation"
-    " verdict level judgement judgment assessment output value choice decision winner"
-    " preference preferred bewertung wertung gesamtbewertung endbewertung gesamtnote endnote"
-    " punktzahl note antwort ergebnis urteil évaluation réponse notation puntuación puntaje"
-    " calificación nota respuesta valoración pontuação avaliação punteggio voto valutazione"
-    " giudizio оценка балл рейтинг الدرجة التقييم النتيجة beoordeling cijfer ocena puan 评分 得分"
-    " 分数 打分 评价 评估 答案 結果 结果 评级 評分 評価 評点 点数 得点 スコア 回答 점수 평가 평점"
+    "score scores rating ratings rate rated grade mark answer response result evaluation verdict"
+    " level judgement judgment assessment output value choice decision winner preference preferred"
+    " bewertung wertung gesamtbewertung endbewertung gesamtnote endnote punktzahl note antwort"
+    " ergebnis urteil évaluation réponse notation puntuación puntaje calificación nota respuesta"
+    " valoración pontuação avaliação punteggio voto valutazione giudizio оценка балл рейтинг"
+    " الدرجة التقييم النتيجة beoordeling cijfer ocena puan 评分 得分 分数 打分 评价 评估 答案 結果"
+    " 结果 评级 評分 評価 評点 点数 得点 スコア 回答 점수 평가 평점"
 )
 # Names that count where nothing has a closer one: a form may end with more than one criterion.
 OVERALL = words_in(
-    "overall total gesamt insgesamt global globale general geral complessivo общая итог"
-    " المجموع 总分 总体 综合 总评 總分 総合 총점 종합"
+    "overall total gesamt insgesamt global globale general geral complessivo общая итог المجموع"
+    " 总分 总体 综合 总评 總分 総合 총점 종합"
 )
 # Words that begin a conclusion, alone before a rating ("However: 3").
 LEADS = words_in(
-    "final finally therefore thus hence so however conclusion no then instead conclusively"
-    " also daher deshalb fazit donc enfin finale finalement conclusión por tanto conclusão"
-    " quindi dunque итого 最终 最終 因此 所以 최종"
+    "final finally therefore thus hence so however conclusion no then instead conclusively also"
+    " daher deshalb fazit donc enfin finale finalement conclusión por tanto conclusão quindi"
+    " dunque итого 最终 最終 因此 所以 최종"
 )
 # Words that change nothing about what a name beside them means.
 FILLERS = words_in(
-    "a an the this that these its it my our i we me us i'd i'll i'm we'd is am was be as at"
-    " of for on in to from would will can must should have in's it's that's there's with and"
-    " given based but yet has provided which case here below above following single single-"
-    " number number numeric numerical criterion metric metrics according all considering"
-    " everything consideration taking into account personally short sum summary's text's"
-    " better text summary response output answer reply writing story dialogue conversation"
-    " translation essay passage option assistant model's overall solid strong clear firm"
-    " mostly good high low fair decent well weak mean die der das den dem des diese dieser"
-    " dieses meine mein ich eine einen ein mit ist für von zusammenfassung le la les l du de"
-    " ce cette ma mon je une un est pour texte résumé el los las este esta mi una es con para"
-    " texto resumen o os da do dos um uma minha meu é resumo il lo questo questa mia mio è per"
-    " di del della testo riassunto моя мой итоговая итоговый этот этого текста — هو هي هذا"
-    " النص 我 我的 的 为 為 是 本 该 文 文章 这篇 这个 这篇文章 此 本文 文本 摘要 给 给出 打 会 会给出 は の が を に この 私 です 要約 로 은 는"
-    " 이 가 의 저는 나는 제 글 글의"
+    "a an the this that these its it my our i we me us i'd i'll i'm we'd is am was be as at of"
+    " for on in to from would will can must should have in's it's that's there's with and given"
+    " based but yet has provided which case here below above following single single- number"
+    " numeric numerical criterion metric metrics according all considering everything"
+    " consideration taking into account personally short sum summary's text's better text summary"
+    " response output answer reply writing story dialogue conversation translation essay passage"
+    " option assistant model's overall solid strong clear firm mostly good high low fair decent"
+    " well weak mean die der das den dem des diese dieser dieses meine mein ich eine einen ein mit"
+    " ist für von zusammenfassung le la les l du de ce cette ma mon je une un est pour texte"
+    " résumé el los las este esta mi una es con para texto resumen o os da do dos um uma minha meu"
+    " é resumo il lo questo questa mia mio è per di del della testo riassunto моя мой итоговая"
+    " итоговый этот этого текста — هو هي هذا النص 我 我的 的 为 為 是 本 该 文 文章 这篇 这个"
+    " 这篇文章 此 本文 文本 摘要 给 给出 打 会 会给出 は の が を に この 私 です 要約 로 은 는 이"
+    " 가 의 저는 나는 제 글 글의"
 )
 # Verbs of rating; between a subject and its rating.
 RATING_VERBS = words_in(
-    "rate rates rated rating scored scores score give gives giving given assign assigned say"
-    " put call deserves deserve earns earn receives receive gets get merits award awarded"
-    " warrants grade mark pick choose select go settle conclude consider assess evaluate"
-    " evaluated judge think believe find prefer judged estimate bewerte vergebe gebe würde"
-    " bewerten vergeben geben halte attribue attribuerais donne donnerais mets mérite noterais"
-    " doy daría otorgo merece asigno dou daria atribuo do darei assegno attribuisco merita"
-    " оцениваю ставлю поставлю оценил бы ставил заслуживает أعطي أمنح 给 給 给出 打 打出 评 つけます 付けます"
-    " 드립니다 줍니다 주겠습니다"
+    "rate rates rated rating scored scores score give gives giving given assign assigned say put"
+    " call deserves deserve earns earn receives receive gets get merits award awarded warrants"
+    " grade mark pick choose select go settle conclude consider assess evaluate evaluated judge"
+    " think believe find prefer judged estimate bewerte vergebe gebe würde bewerten vergeben geben"
+    " halte attribue attribuerais donne donnerais mets mérite noterais doy daría otorgo merece"
+    " asigno dou daria atribuo do darei assegno attribuisco merita оцениваю ставлю поставлю оценил"
+    " бы ставил заслуживает أعطي أمنح 给 給 给出 打 打出 评 つけます 付けます 드립니다 줍니다"
+    " 주겠습니다"
 )
 # Verbs that only the judge is the subject of, in languages that leave out the pronoun.
 FIRST_PERSON = words_in(
-    "doy daría otorgo asigno dou daria atribuo do darei assegno attribuisco bewerte vergebe"
-    " gebe оцениваю ставлю поставлю أعطي أمنح"
+    "doy daría otorgo asigno dou daria atribuo do darei assegno attribuisco bewerte vergebe gebe"
+    " оцениваю ставлю поставлю أعطي أمنح"
 )
 JUDGE = words_in(
     "i i'd i'll i'm we we'd my our me us ich wir meine mein meiner je j nous ma mon yo mi eu"
@@ -67,27 +67,19 @@ JUDGE = words_in(
 )
 # The same where it follows the rating.
 VERBS_AFTER = (
-    "をつけ",
-    "つけ",
-    "を付け",
-    "とします",
-    "を与え",
-    "줍니다",
-    "주겠",
-    "드립",
-    "vergeben",
-    "geben",
+    *("をつけ", "つけ", "を付け", "とします", "を与え", "줍니다", "주겠", "드립", "vergeben"),
+    *("geben",),
 )
 # The rated object, where a sentence is about it.
 RATED = words_in(
-    "it this that writing text summary response output answer reply story dialogue"
-    " conversation translation essay passage assistant zusammenfassung texte résumé texto"
-    " resumen resumo testo riassunto текст 文章 文本 摘要 要約"
+    "it this that writing text summary response output answer reply story dialogue conversation"
+    " translation essay passage assistant zusammenfassung texte résumé texto resumen resumo testo"
+    " riassunto текст 文章 文本 摘要 要約"
 )
 # Verbs by which a rated object has its rating; `it` and `this` may also be a rating.
 OBJECT_VERBS = words_in(
-    "is deserves deserve earns receives gets scores rates merits warrants ist verdient est"
-    " mérite es merece é è merita"
+    "is deserves deserve earns receives gets scores rates merits warrants ist verdient est mérite"
+    " es merece é è merita"
 )
 # Between a rating's name and the rating in a sentence.
 LINKS = words_in("is was of at as a an be ist liegt est es é è là 是 为 為 は — rated scored")
@@ -168,44 +160,16 @@ SAME_CRITERIA = {
     " الاتساق 一致性 一貫性 일치성",
 }
 REFUSALS = (
-    "I['’]?m sorry",
-    "I am sorry",
-    "sorry,",
-    "I apologi[sz]e",
-    "I (?:can(?:no|['’])t|won['’]t|am unable to|am not able to)",
-    "cannot (?:rate|evaluate|assess|comply|help)",
-    r"as an AI\b",
-    "unable to (?:assist|comply|help|rate|evaluate)",
-    "tut mir leid",
-    "ich bedauere",
-    "kann (?:ich |das |den |die |diesen |diese |dieses |hier |leider ){0,4}[^.\\n]{0,40}nicht",
-    "ich kann keine",
-    r"als KI\b",
-    "je (?:suis|regrette)[^.\\n]{0,10}désolée?",
-    "je ne (?:peux|suis)",
-    "lo siento",
-    "no puedo",
-    "desculpe",
-    "não posso",
-    "mi dispiace",
-    "non posso",
-    "я не могу",
-    "к сожалению",
-    "لا أستطيع",
-    "لا يمكنني",
-    "抱歉",
-    "对不起",
-    "對不起",
-    "无法",
-    "無法",
-    "不能评",
-    "作为(?:一个|一名)?(?:AI|人工智能)",
-    "申し訳",
-    "できません",
-    "られません",
-    "できかねます",
-    "죄송",
-    "수 없습니다",
+    *("I['’]?m sorry", "I am sorry", "sorry,", "I apologi[sz]e"),
+    *("I (?:can(?:no|['’])t|won['’]t|am unable to|am not able to)",),
+    *("cannot (?:rate|evaluate|assess|comply|help)", r"as an AI\b"),
+    *("unable to (?:assist|comply|help|rate|evaluate)", "tut mir leid", "ich bedauere"),
+    *(r"kann (?:ich |das |den |die |diesen |diese |dieses |hier |leider ){0,4}[^.\n]{0,40}nicht",),
+    *("ich kann keine", r"als KI\b", r"je (?:suis|regrette)[^.\n]{0,10}désolée?"),
+    *("je ne (?:peux|suis)", "lo siento", "no puedo", "desculpe", "não posso", "mi dispiace"),
+    *("non posso", "я не могу", "к сожалению", "لا أستطيع", "لا يمكنني", "抱歉", "对不起"),
+    *("對不起", "无法", "無法", "不能评", "作为(?:一个|一名)?(?:AI|人工智能)", "申し訳"),
+    *("できません", "られません", "できかねます", "죄송", "수 없습니다"),
 )
 # Replies that ask for what is missing instead of answering.
 REQUESTS = (
