@@ -31,8 +31,10 @@ from geval.llm.rating_names import CRITERION, LETTER, Closeness, Names, any_of, 
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_lines import (
     HEADING,
+    concludes,
     form_closeness,
     heading_closeness,
+    is_chosen,
     is_section,
     is_stated,
     line_start,
@@ -159,6 +161,13 @@ _IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
 # The highest points of scales on which a percentage is a rating.
 _PERCENT_SCALES = (1, 100)
 _EXPLAINS_POINT = re.compile(rf"(?<![\w.,/])\d{{1,3}}{GAP}[-–—:=]")
+# A scale that is not the criterion's, which is blanked where a reply repeats it.
+_OTHER_SCALE = re.compile(
+    r"(?:\bscale (?:of|from) |[(\[])[01] ?(?:[-–—]|to) ?\d{1,3}(?=[)\],. ]|$)(?! [a-z])"
+    r"|[(\[](?:out )?of \d{1,3}[)\]]|满分(?:为|是)?\d{1,3}|\d{1,3}(?:点満点|점 ?만점)"
+)
+_DIGITS = re.compile(r"\d+")
+_NEXT_ITEM = re.compile(r"\n[^\S\n]{0,9}2[.)][^\S\n]{1,9}\d")
 # Text after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
     rf"{GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
@@ -175,7 +184,7 @@ _HEADING_LINE = re.compile(
 )
 _OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer|assistant)[^\S\n])?"
 _LETTER_WINS = re.compile(
-    r" (?:is|was) (?!not\b)(?:[a-z]{1,15} )?"
+    r"(?: (?:is|was))? (?:(?:the|much|far|clearly|slightly|somewhat|[a-z]{1,9}(?<!hard)ly) )?"
     rf"(?:better|preferred|superior|stronger|{CRITERION}+)(?![{LETTER}])"
     r"| wins\b"
 )
@@ -184,6 +193,8 @@ _LETTER_LOSES = re.compile(
     r"(?:worse|weaker|inferior|poorer|loses|second|loser|not)\b",
     re.I,
 )
+# A letter before what is said of its text: "Text A: long. Text B: short."
+_DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
 _ORDER = re.compile(
     r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"
 )
@@ -290,7 +301,10 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
             continue
         if _is_share(number, scale) or is_section(plain, number):
             continue
-        if closeness := form_closeness(plain, number, scale):
+        closeness = form_closeness(plain, number, scale)
+        if not closeness and concludes(plain, number):
+            closeness = Closeness.RATING
+        if closeness:
             form.append((closeness, _as_rating(plain, number, scale, text)))
         elif is_stated(plain, number):
             prose.append(_as_rating(plain, number, scale, text))
@@ -347,7 +361,7 @@ def _lone_rating(
     match numbers:
         case [number] if not (number.is_word or _is_share(number, scale)):
             start, after = plain[: number.start].rstrip(), plain[number.end :].strip()
-            in_brackets = start[-1:] in ("(", "[") and after[:1] in (")", "]")
+            in_brackets = re.search(r"(?:^|\W)[(\[]$", start[-3:]) and after[:1] in (")", "]")
             ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
             if ends_reply and in_brackets and not _NEGATION.search(plain):
                 return [_as_rating(plain, number, scale, text)]
@@ -366,10 +380,18 @@ def _as_rating(plain: str, number: Number, scale: Scale, text: str) -> Rating | 
     written = plain[number.start : number.end].strip()
     if number.top is not None and number.top != scale.highest:
         return Failure(Reason.OUT_OF_SCALE, f"{written} is not on the scale {scale}: {quote(text)}")
+    line = plain[max(0, number.start - _AFTER) : number.end + _AFTER]
+    begins = line.rfind("\n", 0, number.start - max(0, number.start - _AFTER)) + 1
+    for named in _OTHER_SCALE.finditer(line[begins:].partition("\n")[0]):
+        if float(_DIGITS.findall(named[0])[-1]) != scale.highest:
+            detail = f"{written} is on another scale ({named[0].strip()}): {quote(text)}"
+            return Failure(Reason.OUT_OF_SCALE, detail)
     if number.second is not None and number.second != number.value:
         return Failure(
             Reason.TWO_RATINGS, f"The reply names two ratings ({written}): {quote(text)}"
         )
+    if line[begins:].lstrip()[:2] in ("1.", "1)") and _NEXT_ITEM.match(plain, number.end):
+        return Failure(Reason.TWO_RATINGS, f"The reply lists several numbers: {quote(text)}")
     rest = plain[number.end : number.end + _EXPLANATION].partition("\n")[0]
     if rest.lstrip()[:1] in ("-", "–", "—", "(", "=", ":") and _EXPLAINS_POINT.search(rest):
         return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
@@ -441,17 +463,25 @@ def _named_points(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Rating]
     is_pair = {"A", "B"} <= set(scale.words)
     if is_pair:
         plain = _ORDER.sub(_winner_alone, plain)
+    described = set(_DESCRIBED.findall(plain))
+    described = described if len(described) > 1 else set()
     for match in itertools.islice(labels.finditer(plain), _MOST_WORDS):
         word = match["word"]
         if len(word) == 1 and word not in scale.words:
             continue  # "a" is an article
         if is_pair and _LETTER_LOSES.match(plain, match.end()):
             continue
+        if is_pair and match["word"] in described and _DESCRIBED.match(plain, match.start("word")):
+            continue
         ends = WORD_ENDS.match(plain, match.end()) or (
             len(word) == 1 and _LETTER_WINS.match(plain, match.end())
         )
-        if ends and (closeness := place_closeness(plain, match.start(), match.end(), is_word=True)):
-            yield closeness, Rating(points[_bare_label(word)], match.start("word"), word)
+        if not ends:
+            continue
+        closeness = place_closeness(plain, match.start(), match.end(), is_word=True)
+        if closeness or (is_pair and is_chosen(plain, match.start(), match.end())):
+            rating = Rating(points[_bare_label(word)], match.start("word"), word)
+            yield closeness or Closeness.RATING, rating
 
 
 def _winner_alone(order: re.Match[str]) -> str:

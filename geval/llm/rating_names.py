@@ -25,10 +25,11 @@ _IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
 _SEPARATOR = rf"(?=[*_`\"]{{0,3}}{_IN_BRACKETS}(?:[:=|]|\s[-–—]\s|\s(?:of|is)\s))"
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{0,80})[)\]]")
 _WORD = re.compile(rf"[^\W\d_]+(?:['’-][^\W\d_]+)*|{CRITERION}+")
-_PART = re.compile(r"[.!?;\n。！？；|…\d,，、:：]")
+_PART = re.compile(r"[.!?;\n。！？；|…,，、:：]|(?<![^\W\d_])\d")
 _ABOUT = re.compile(
     r"\s*(?:for|regarding|concerning|as for|in terms of|on|if|when|unless|where|had|were)\b", re.I
 )
+_LETTERS = frozenset("ABCDEF")
 _CJK = "一-鿿぀-ヿ가-힣"
 _KNOWN = (
     words.RATING_NAMES | words.OVERALL | words.LEADS | words.FILLERS | words.RATING_VERBS
@@ -110,7 +111,9 @@ def words_of(clause: str) -> list[str]:
     listed: list[str] = []
     for match in _WORD.finditer(clause):
         word = match[0].replace("’", "'").casefold()
-        if word in _KNOWN or not _TOGETHER_SCRIPT.search(word):
+        if match[0] in _LETTERS and match.start():
+            listed.append(match[0])  # "summary A"
+        elif word in _KNOWN or not _TOGETHER_SCRIPT.search(word):
             listed.append(word)
         else:
             listed.extend(_TOGETHER.findall(word))
@@ -126,6 +129,11 @@ _TOGETHER = re.compile(any_of([word for word in _KNOWN if _TOGETHER_SCRIPT.searc
 def is_known(word: str) -> bool:
     """Return whether a word may stand between a subject and its rating."""
     return word in _KNOWN or word[0] == CRITERION
+
+
+def is_name(word: str) -> bool:
+    """Return whether a word names a rating or the criterion."""
+    return word in words.RATING_NAMES or word[0] == CRITERION
 
 
 def is_name(word: str) -> bool:

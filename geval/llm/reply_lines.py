@@ -51,7 +51,12 @@ _TURN = re.compile(
     re.I,
 )
 _VERB_AFTER = re.compile(rf"{GAP}(?:{any_of(words.VERBS_AFTER)})", re.I)
+_CLAUSE_ENDS = re.compile(r"[.!)]{0,3}(?:\s|$)")
+_CONCLUSIONS = words.LEADS | {"no", "wait", "actually", "rather"}
 _LINE_END = re.compile(rf"{GAP}[.)]?{GAP}(?:\n|$)")
+_CHOICE = re.compile(
+    r"\b(?:I|we)(?:['’]d| would)? (?:prefer|choose|pick|select|go with|vote for)\s$", re.I
+)
 _ENDS_SENTENCE = re.compile(rf"[.!]?(?:\s|$)(?!\s{{0,3}}[(])|{GAP}(?:because|from me)\b", re.I)
 _COUNTED = re.compile(r"\d[^\S\n]+(?!but|and|or|so|out|of)[a-z]{3,}")
 _BARE_COPULA = re.compile(r"(?:it|this)(?: is|['’]s)\s*$", re.I)
@@ -172,7 +177,13 @@ def is_stated(plain: str, number: Number) -> bool:
         return False
     if not words.JUDGE.isdisjoint(words_of(clause)) and _VERB_AFTER.match(plain, number.end):
         return True
-    return _has_subject(clause, plain, number) or _concludes(sentence, clause, plain, number)
+    return _has_subject(clause, plain, number)
+
+
+def is_chosen(plain: str, start: int, end: int) -> bool:
+    """Return whether a sentence chooses what it names: "I prefer text A"."""
+    clause = _SENTENCE_END.split(before(plain, start))[-1]
+    return bool(_CHOICE.search(clause)) and _is_real(clause, plain, end)
 
 
 def _is_real(clause: str, plain: str, end: int) -> bool:
@@ -201,7 +212,7 @@ def _has_subject(clause: str, plain: str, number: Number) -> bool:
         return False
     if _BARE_COPULA.search(clause) and number.top is None:
         return False
-    return _is_about_rating(last) or _is_fragment(last, plain, number)
+    return _is_about_rating(last) or _is_fragment(last, clause, plain, number)
 
 
 def _is_about_rating(listed: list[str]) -> bool:
@@ -215,27 +226,29 @@ def _is_about_rating(listed: list[str]) -> bool:
     return False
 
 
-def _is_fragment(listed: list[str], plain: str, number: Number) -> bool:
+def _is_fragment(listed: list[str], clause: str, plain: str, number: Number) -> bool:
     """Return whether a number is all of a sentence without a verb: "4 out of 5", "A solid 4"."""
     if any(word in words.RATING_VERBS or word in words.RATED or word == "has" for word in listed):
         return False
     if number.top is not None:
-        return "which" not in listed
-    if listed[:1] == ["there's"]:
+        return "which" not in listed and ":" not in clause
+    if listed[:1] in (["there's"], ["it's"], ["that's"]):
         return listed[1:] == ["a"]
     return listed[:1] in (["a"], ["an"], ["eine"], ["ein"]) and bool(
         _ENDS_SENTENCE.match(plain, number.end)
     )
 
 
-def _concludes(sentence: str, clause: str, plain: str, number: Number) -> bool:
-    """Return whether a number is all of a conclusion: "higher than 3, so 4"."""
+def concludes(plain: str, number: Number) -> bool:
+    """Return whether a number is all of a conclusion or a correction: "higher than 3, so 4",
+    "5? No, 3"."""
+    sentence = _SENTENCE_END.split(before(plain, number.start))[-1]
+    clause = _TURN.split(sentence)[-1]
     listed = words_of(clause)
-    is_conclusion = len(sentence) > len(clause) or any(word in words.LEADS for word in listed)
-    ends = not plain[number.end : number.end + 9].lstrip(" .!)\n")
+    is_conclusion = len(sentence) > len(clause) or not _CONCLUSIONS.isdisjoint(listed)
     return (
         is_conclusion
-        and ends
-        and all(word in words.LEADS for word in listed)
-        and not _COUNTED.search(sentence)
+        and not (number.is_word or is_bound(plain, number.start) or _COUNTED.search(sentence))
+        and _CONCLUSIONS.issuperset(listed)
+        and bool(_CLAUSE_ENDS.match(plain, number.end))
     )

@@ -50,13 +50,15 @@ _TOP = re.compile(
 )
 _SHARE = re.compile(rf"{GAP}=\s?\d{{1,3}}(?:[.,]\d{{1,9}})?%?(?![\d/])")
 _SECOND = re.compile(
-    rf"{GAP}(?:[-–—~]|,?{GAP}(?:{_JOINS})(?![A-Za-z])){GAP}"
-    rf"(?:an?[^\S\n])?(?P<second>{_DIGITS})|{GAP}[,;&]?{GAP}(?P<next>{_DIGITS})",
+    rf"{GAP}(?:[-–—~]|,?{GAP}[(]?(?:{_JOINS})(?![A-Za-z])){GAP}"
+    rf"(?:an?[^\S\n])?(?P<second>{_DIGITS})|{GAP}[,;&|]?{GAP}(?P<next>{_DIGITS})",
     re.I,
 )
+# "[3,4]" lists two numbers.
+_PAIR = re.compile(r"[\[({]\d{1,3},(?P<second>\d{1,3})[\])}]")
 # What may follow a rating: the end, punctuation without a digit after it, or words that begin a
 # reason. A question is no rating.
-_MARKS = r"$|[\n;!)\]}'’”（(）。，；！、|]|[.,](?!\d)|:(?![^\S\n]?\d)|/(?![\w])"
+_MARKS = r"$|[\n\x03;!)\]}'’”（(）。，；！、|]|[.,](?!\d)|:(?![^\S\n]?\d)|/(?![\w])"
 _REASONS = rf"(?:{any_of(words.REASON_WORDS)})(?![{LETTER}])"
 ENDS = re.compile(
     rf"{GAP}(?:{_MARKS}|[^\S\n][-–—](?=[^\S\n])|[-–](?=[^\S\n][^\W\d])|—(?=\w)|{_REASONS})", re.I
@@ -114,13 +116,15 @@ def _with_company(plain: str, match: re.Match[str]) -> Number:
         share = _SHARE.match(plain, end)
         end = share.end() if share else end
     second = _SECOND.match(plain, end)
+    pair = _PAIR.match(plain, match.start() - 1) if match.start() else None
+    listed = float(pair["second"]) if pair else None
     return Number(
         start=match.start(),
         end=second.end() if second else end,
         value=value,
         text=match[0][:MOST_DIGITS],
         top=value_of(top["top"] or top["full"]) if top else None,
-        second=value_of(second["second"] or second["next"]) if second else None,
+        second=value_of(second["second"] or second["next"]) if second else listed,
         has_unit=unit is not None,
         is_percent=percent is not None,
     )

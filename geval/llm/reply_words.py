@@ -19,14 +19,14 @@ RATING_NAMES = words_in(
 )
 # Names that count where nothing has a closer one: a form may end with more than one criterion.
 OVERALL = words_in(
-    "overall total gesamt insgesamt global globale general geral complessivo общая итог المجموع"
-    " 总分 总体 综合 总评 總分 総合 총점 종합"
+    "overall total gesamt insgesamt globale general geral complessivo общая итог المجموع 总分"
+    " 总体 综合 总评 總分 総合 총점 종합"
 )
 # Words that begin a conclusion, alone before a rating ("However: 3").
 LEADS = words_in(
-    "final finally therefore thus hence so however conclusion no then instead conclusively also"
-    " daher deshalb fazit donc enfin finale finalement conclusión por tanto conclusão quindi"
-    " dunque итого 最终 最終 因此 所以 최종"
+    "final finally therefore thus hence so however conclusion correction then instead"
+    " conclusively also daher deshalb fazit donc enfin finale finalement conclusión por tanto"
+    " conclusão quindi dunque итого 最终 最終 因此 所以 최종"
 )
 # Words that change nothing about what a name beside them means.
 FILLERS = words_in(
@@ -34,16 +34,16 @@ FILLERS = words_in(
     " for on in to from would will can must should have in's it's that's there's with and given"
     " based but yet has provided which case here below above following single single- number"
     " numeric numerical criterion metric metrics according all considering everything"
-    " consideration taking into account personally short sum summary's text's better text summary"
-    " response output answer reply writing story dialogue conversation translation essay passage"
-    " option assistant model's overall solid strong clear firm mostly good high low fair decent"
-    " well weak mean die der das den dem des diese dieser dieses meine mein ich eine einen ein mit"
-    " ist für von zusammenfassung le la les l du de ce cette ma mon je une un est pour texte"
-    " résumé el los las este esta mi una es con para texto resumen o os da do dos um uma minha meu"
-    " é resumo il lo questo questa mia mio è per di del della testo riassunto моя мой итоговая"
-    " итоговый этот этого текста — هو هي هذا النص 我 我的 的 为 為 是 本 该 文 文章 这篇 这个"
-    " 这篇文章 此 本文 文本 摘要 给 给出 打 会 会给出 は の が を に この 私 です 要約 로 은 는 이"
-    " 가 의 저는 나는 제 글 글의"
+    " consideration taking into account personally sum now lui dem ihm summary's text's better"
+    " text summary response output answer reply writing story dialogue conversation translation"
+    " essay passage option assistant model's overall solid strong clear firm mostly good high low"
+    " fair decent well weak mean die der das den des diese dieser dieses meine mein ich eine einen"
+    " ein mit ist für von zusammenfassung le la les l du de ce cette ma mon je une un est pour"
+    " texte résumé el los las este esta mi una es con para texto resumen o os da do dos um uma"
+    " minha meu é resumo il lo questo questa mia mio è per di del della testo riassunto моя мой"
+    " итоговая итоговый этот этого текста — هو هي هذا النص 我 我的 的 为 為 是 本 该 文 文章 这篇"
+    " 这个 这篇文章 此 本文 文本 摘要 给 给出 打 会 会给出 は の が を に この 私 です 要約 로 은"
+    " 는 이 가 의 저는 나는 제 글 글의"
 )
 # Verbs of rating; between a subject and its rating.
 RATING_VERBS = words_in(
@@ -53,8 +53,8 @@ RATING_VERBS = words_in(
     " think believe find prefer judged estimate bewerte vergebe gebe würde bewerten vergeben geben"
     " halte attribue attribuerais donne donnerais mets mérite noterais doy daría otorgo merece"
     " asigno dou daria atribuo do darei assegno attribuisco merita оцениваю ставлю поставлю оценил"
-    " бы ставил заслуживает أعطي أمنح 给 給 给出 打 打出 评 つけます 付けます 드립니다 줍니다"
-    " 주겠습니다"
+    " бы ставил поставил заслуживает أعطي أمنح 给 給 给出 打 打出 评 つけます 付けます 드립니다"
+    " 줍니다 주겠습니다"
 )
 # Verbs that only the judge is the subject of, in languages that leave out the pronoun.
 FIRST_PERSON = words_in(
@@ -94,13 +94,13 @@ OUT_OF = ("/", "out of", "of", "von", "sur", "de", "sobre", "su", "из", "من"
 # The highest point before a rating ("满分5分", "5点満点中", "5점 만점에").
 TOP_FIRST = (
     r"(?:总分|總分|满分|滿分|満点)(?:为|是)?{top}[分点點]?(?:のうち|中)?",
-    r"{top}点(?:満点)?(?:中|のうち)",
+    r"{top}点(?:満点)?(?:中|のうち|で)",
     r"{top}점 ?만점(?:에|중)?",
 )
 # Words that join the ends of a range, or two ratings.
 TO = ("to", "bis", "à", "a", "至", "到")
 AND = ("and", "und", "et", "y", "e", "和", "と")
-OR = ("or", "oder", "ou", "o", "maybe", "或")
+OR = ("or", "oder", "ou", "o", "maybe", "then", "vs", "或")
 # Words after a number that is a rating; before any other word it counts things ("2 sentences").
 REASON_WORDS = (
     *("because", "since", "as", r"for(?!\s*\d)", "in this", "in my", "based on", "due", "given"),
