@@ -136,11 +136,6 @@ def is_name(word: str) -> bool:
     return word in words.RATING_NAMES or word[0] == CRITERION
 
 
-def is_name(word: str) -> bool:
-    """Return whether a word names a rating or the criterion."""
-    return word in words.RATING_NAMES or word[0] == CRITERION
-
-
 def closeness_of(heading: str) -> Closeness:
     """Return how closely a marked heading, without what is after it, names the rating."""
     for bracket in _BRACKETS.finditer(heading):
