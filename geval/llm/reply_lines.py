@@ -150,7 +150,7 @@ def _under_other_heading(plain: str, start: int) -> bool:
     """Return whether the line above is the heading of something else: "Fluency:"."""
     lines = before(plain, start).rpartition("\n")[0].rstrip()
     above = lines.rpartition("\n")[2].strip()
-    return (above.startswith(HEADING) or above.endswith(":")) and is_other_heading(above)
+    return (above.startswith((HEADING, "|")) or above.endswith(":")) and is_other_heading(above)
 
 
 # Stands for the sign that makes a line a heading.

@@ -177,5 +177,12 @@ REQUESTS = (
         "please (?:provide|share|send|paste|give)",
         "could you (?:please )?(?:provide|share|clarify)",
     ),
-    *("would you like me", r"\byou\b[^?\n]{0,80}\?", "bitte (?:geben|senden|teilen)", "请提供", "請提供", "提供してください"),
+    *(
+        "would you like me",
+        r"\byou\b[^?\n]{0,80}\?",
+        "bitte (?:geben|senden|teilen)",
+        "请提供",
+        "請提供",
+        "提供してください",
+    ),
 )
