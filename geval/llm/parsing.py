@@ -21,7 +21,7 @@ a rating.
 
 import itertools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -167,6 +167,9 @@ _OTHER_SCALE = re.compile(
     r"|[(\[](?:out )?of \d{1,3}[)\]]|满分(?:为|是)?\d{1,3}|\d{1,3}(?:点満点|점 ?만점)"
 )
 _DIGITS = re.compile(r"\d+")
+# A bracket that is no reference's: "see (4)".
+_OPENING_BRACKET = re.compile(r"(?:^|\s)[(\[]$")
+_REFERENCE = re.compile(r"\b(?:see|in|al|figure|fig|table|section|page|eq|step)\W*$", re.I)
 _NEXT_ITEM = re.compile(r"\n[^\S\n]{0,9}2[.)][^\S\n]{1,9}\d")
 # Text after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
@@ -195,6 +198,8 @@ _LETTER_LOSES = re.compile(
 )
 # A letter before what is said of its text: "Text A: long. Text B: short."
 _DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
+_POINT_AFTER = re.compile(r"\s?[(=:]\s?(\d+(?:\.\d+)?)\s?\)?(?!\s?\w)")
+_TO_NEXT_WORD = re.compile(r"[ \t,/&>→-]{1,9}")
 _ORDER = re.compile(
     r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"
 )
@@ -290,8 +295,8 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
     plain = _lines_of(text, scale, names, is_cut=is_cut)
     form: list[tuple[Closeness, Rating | Failure]] = []
     prose: list[Rating | Failure] = []
-    for closeness, word in _named_points(plain, scale):
-        if not is_cut or _is_closed(plain, word.position + len(word.text)):
+    for closeness, word, end in _named_points(plain, scale):
+        if not is_cut or _is_closed(plain, end):
             form.append((closeness, word))
     numbers = list(numbers_in(plain))
     for number in numbers:
@@ -361,9 +366,13 @@ def _lone_rating(
     match numbers:
         case [number] if not (number.is_word or _is_share(number, scale)):
             start, after = plain[: number.start].rstrip(), plain[number.end :].strip()
-            in_brackets = re.search(r"(?:^|\W)[(\[]$", start[-3:]) and after[:1] in (")", "]")
+            in_brackets = _OPENING_BRACKET.search(start[-3:]) and after[:1] in (")", "]")
             ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
-            if ends_reply and in_brackets and not _NEGATION.search(plain):
+            if (
+                ends_reply
+                and in_brackets
+                and not (_NEGATION.search(plain) or _REFERENCE.search(start[-20:]))
+            ):
                 return [_as_rating(plain, number, scale, text)]
     return []
 
@@ -453,7 +462,7 @@ def _no_rating(choice: ReplyChoice, text: str) -> Failure:
     return Failure(Reason.NO_RATING, f"The reply contains no rating: {quote(text)}")
 
 
-def _named_points(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Rating]]:
+def _named_points(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Rating | Failure, int]]:
     """Yield words that name points, such as Yes and No, where a form has its rating; elsewhere in a
     sentence they are ordinary words."""
     if not scale.words:
@@ -478,10 +487,30 @@ def _named_points(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Rating]
         )
         if not ends:
             continue
+        point = points[_bare_label(word)]
         closeness = place_closeness(plain, match.start(), match.end(), is_word=True)
         if closeness or (is_pair and is_chosen(plain, match.start(), match.end())):
-            rating = Rating(points[_bare_label(word)], match.start("word"), word)
-            yield closeness or Closeness.RATING, rating
+            rating: Rating | Failure = Rating(point, match.start("word"), word)
+            if _is_contradicted(plain, match.end(), point, points, labels):
+                detail = f"The reply names another point after “{word}”: {quote(plain)}"
+                rating = Failure(Reason.TWO_RATINGS, detail)
+            yield closeness or Closeness.RATING, rating, match.end()
+
+
+def _is_contradicted(
+    plain: str, end: int, point: float, points: Mapping[str, float], labels: re.Pattern[str]
+) -> bool:
+    """Return whether another point follows a word that names one: "Yes, no", "Yes (0)"."""
+    number = _POINT_AFTER.match(plain, end)
+    if number:
+        return float(number[1]) != point
+    gap = _TO_NEXT_WORD.match(plain, end)
+    other = gap and labels.match(plain, gap.end())
+    return bool(
+        other
+        and points[_bare_label(other["word"])] != point
+        and WORD_ENDS.match(plain, other.end())
+    )
 
 
 def _winner_alone(order: re.Match[str]) -> str:

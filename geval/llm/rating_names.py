@@ -167,6 +167,8 @@ def _closeness(listed: list[str]) -> Closeness:
         return Closeness.CRITERION
     if any(word in words.OVERALL for word in listed):
         return Closeness.OVERALL
+    if "in" in listed[1:]:
+        return Closeness.NONE  # "the rating in the text"
     if any(map(is_name, listed)) or states(listed) or all(word in words.LEADS for word in listed):
         return Closeness.RATING
     return Closeness.NONE
@@ -175,8 +177,10 @@ def _closeness(listed: list[str]) -> Closeness:
 def is_other_heading(line: str) -> bool:
     """Return whether a marked line is the heading of something else than this rating."""
     listed = words_of(line)
-    return 0 < len(listed) <= 3 and not any(
-        (is_known(word) and word not in words.FILLERS) or word in _PARTS for word in listed
+    return (
+        0 < len(listed) <= 3
+        and not all(map(is_known, listed))
+        and not any(is_name(word) or word in _PARTS for word in listed)
     )
 
 

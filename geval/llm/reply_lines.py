@@ -40,7 +40,9 @@ _SEPARATOR = re.compile(
 _BOUND = re.compile(r"(?:(?<![-=])[<>]|[≥≤±#$]|[<>]=)[^\S\n]{0,2}$")
 _SENTENCE = re.compile(rf"[^\S\n]{{1,9}}(?:{any_of(words.SENTENCE_WORDS)})\b")
 # "1. The text", "2) Grammar": a number that counts lines.
-_COUNTS_LINES = re.compile(rf"[.)]{GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{GAP}(?:\n|$)")
+_COUNTS_LINES = re.compile(
+    rf"[.)]{GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{GAP}(?:\n|$)|\][^\S\n]{{1,9}}\w"
+)
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
 _YOU = re.compile(r"\byou\b", re.I)
@@ -51,8 +53,9 @@ _TURN = re.compile(
     re.I,
 )
 _VERB_AFTER = re.compile(rf"{GAP}(?:{any_of(words.VERBS_AFTER)})", re.I)
-_CLAUSE_ENDS = re.compile(r"[.!)]{0,3}(?:\s|$)")
-_CONCLUSIONS = words.LEADS | {"no", "wait", "actually", "rather"}
+_CLAUSE_ENDS = re.compile(rf"[.!)]{{0,3}}{GAP}(?:\n|$)|[.!)]{{1,3}}\s")
+_CORRECTIONS = frozenset(("no", "wait", "actually", "rather"))
+_CONCLUSIONS = words.LEADS | _CORRECTIONS
 _LINE_END = re.compile(rf"{GAP}[.)]?{GAP}(?:\n|$)")
 _CHOICE = re.compile(
     r"\b(?:I|we)(?:['’]d| would)? (?:prefer|choose|pick|select|go with|vote for)\s$", re.I
@@ -89,10 +92,10 @@ def is_section(plain: str, number: Number) -> bool:
 def form_closeness(plain: str, number: Number, scale: Scale) -> Closeness:
     """Return how closely the line of a number names it as the rating: by a heading before it, or
     as it is alone at the start of its line."""
-    if is_bound(plain, number.start):
+    if is_bound(plain, number.start) or _is_signed_by_bullet(plain, number, scale):
         return Closeness.NONE
     lead = begins_line(plain, number.start)
-    if lead and (_is_item(plain, number) or _is_signed_by_bullet(plain, number, scale)):
+    if lead and _is_item(plain, number):
         return Closeness.NONE
     ends = bool((WORD_ENDS if number.is_word else ENDS).match(plain, number.end))
     if not ends and not (lead and not number.is_word and _SENTENCE.match(plain, number.end)):
@@ -162,13 +165,11 @@ def is_stated(plain: str, number: Number) -> bool:
     this text is 4", "4 out of 5"."""
     if number.is_word or not ENDS.match(plain, number.end):
         return False
-    if is_bound(plain, number.start):
+    if is_bound(plain, number.start) or plain.startswith(":", number.end):
         return False
     window = before(plain, number.start)
     sentence = _SENTENCE_END.split(window)[-1]
-    if plain.startswith(":", number.end) or window.endswith("from "):
-        return False
-    if _is_about_another(window):
+    if window.endswith("from ") or _is_about_another(window):
         return False
     clause = _TURN.split(sentence)[-1]
     if not _is_real(clause, plain, number.end) or _YOU.search(_LAST_PART.split(clause)[-1]):
@@ -216,7 +217,7 @@ def _has_subject(clause: str, plain: str, number: Number) -> bool:
 
 
 def _is_about_rating(listed: list[str]) -> bool:
-    verbs = words.OBJECT_VERBS | words.RATING_VERBS | words.LINKS
+    verbs = words.OBJECT_VERBS | words.LINKS
     for place, word in enumerate(listed):
         rest = listed[place + 1 :]
         if (is_name(word) and any(each in verbs for each in rest)) or (
@@ -250,5 +251,6 @@ def concludes(plain: str, number: Number) -> bool:
         is_conclusion
         and not (number.is_word or is_bound(plain, number.start) or _COUNTED.search(sentence))
         and _CONCLUSIONS.issuperset(listed)
+        and ("," in clause or _CORRECTIONS.isdisjoint(listed))
         and bool(_CLAUSE_ENDS.match(plain, number.end))
     )

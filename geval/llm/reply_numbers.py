@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from geval.llm import reply_words as words
-from geval.llm.rating_names import LETTER, any_of
+from geval.llm.rating_names import CRITERION, LETTER, any_of
 
 # Replies come from untrusted servers, so parsing must take linear, not quadratic, time: numbers are
 # searched with a pattern without lookahead, and the surroundings of each are matched within a
@@ -59,7 +59,7 @@ _PAIR = re.compile(r"[\[({]\d{1,3},(?P<second>\d{1,3})[\])}]")
 # What may follow a rating: the end, punctuation without a digit after it, or words that begin a
 # reason. A question is no rating.
 _MARKS = r"$|[\n\x03;!)\]}'’”（(）。，；！、|]|[.,](?!\d)|:(?![^\S\n]?\d)|/(?![\w])"
-_REASONS = rf"(?:{any_of(words.REASON_WORDS)})(?![{LETTER}])"
+_REASONS = rf"(?:{any_of(words.REASON_WORDS)})(?![{LETTER}])|on (?:its )?{CRITERION}"
 ENDS = re.compile(
     rf"{GAP}(?:{_MARKS}|[^\S\n][-–—](?=[^\S\n])|[-–](?=[^\S\n][^\W\d])|—(?=\w)|{_REASONS})", re.I
 )

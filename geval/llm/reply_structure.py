@@ -58,7 +58,7 @@ def blank(text: str) -> str:
     return "".join(character if character == "\n" else " " for character in text)
 
 
-def _apart(text: str, start: int, end: int) -> str:
+def _on_own_line(text: str, start: int, end: int) -> str:
     """Blank a span but a part of it, which gets a line of its own."""
     before, inner, after = text[:start], text[start:end], text[end:]
     return f"{blank(before[:-1])}\n{inner}\n{blank(after[1:])}" if before and after else text
@@ -87,7 +87,7 @@ def _mark_alone(mark: re.Match[str]) -> str:
     inner = _LATEX.sub(lambda command: blank(command[0]), mark[group])
     start = mark.start(group) - mark.start()
     end = start + len(inner)
-    return _apart(mark[0][:start] + re.sub(r"[{}]", " ", inner) + mark[0][end:], start, end)
+    return _on_own_line(mark[0][:start] + re.sub(r"[{}]", " ", inner) + mark[0][end:], start, end)
 
 
 def _checked_alone(line: str) -> str:
@@ -96,7 +96,7 @@ def _checked_alone(line: str) -> str:
     if len(checked) != 1:
         return blank(line) if checked or _BOX.search(line) else line
     start, end = checked[0].span("point")
-    return _apart(line + "\n", start, end)[: len(line)]
+    return _on_own_line(line + "\n", start, end)[: len(line)]
 
 
 def _without_other_elements(text: str, names: Names) -> str:
@@ -229,7 +229,7 @@ def _closeness(value: _Value, names: Names) -> Closeness:
     elsewhere."""
     keys = [value[1], *(part for box in value[0] for part in (box.key, box.label) if part)]
     named = [names.of_key(key) for key in keys if key.casefold() not in _WRAPPERS]
-    return max(named) if named and min(named) else Closeness.NONE
+    return max(named) if named and all(named) else Closeness.NONE
 
 
 def _open_row(row: re.Match[str], names: Names) -> str:
@@ -240,4 +240,4 @@ def _open_row(row: re.Match[str], names: Names) -> str:
     if len(cells) > 1 and not names.of_key(label.strip(" *_`")):
         return blank(row[0])
     numbers = [cell for cell in cells[1:] if _NUMBER_CELL.fullmatch(cell[0])]
-    return _apart(row[0], *numbers[0].span()) if len(numbers) == 1 else row[0]
+    return _on_own_line(row[0], *numbers[0].span()) if len(numbers) == 1 else row[0]

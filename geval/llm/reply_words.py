@@ -31,7 +31,7 @@ LEADS = words_in(
 # Words that change nothing about what a name beside them means.
 FILLERS = words_in(
     "a an the this that these its it my our i we me us i'd i'll i'm we'd is am was be as at of"
-    " for on in to from would will can must should have in's it's that's there's with and given"
+    " for on in to from would will can must should have it's that's there's with and given"
     " based but yet has provided which case here below above following single single- number"
     " numeric numerical criterion metric metrics according all considering everything"
     " consideration taking into account personally sum now lui dem ihm summary's text's better"
@@ -78,11 +78,11 @@ RATED = words_in(
 )
 # Verbs by which a rated object has its rating; `it` and `this` may also be a rating.
 OBJECT_VERBS = words_in(
-    "is deserves deserve earns receives gets scores rates merits warrants ist verdient est mérite"
+    "is deserves deserve earns receives gets scores merits warrants ist verdient est mérite"
     " es merece é è merita"
 )
 # Between a rating's name and the rating in a sentence.
-LINKS = words_in("is was of at as a an be ist liegt est es é è là 是 为 為 は — rated scored")
+LINKS = words_in("is of at as a an be ist liegt est es é è là 是 为 為 は — rated scored")
 # Copulas that join a name and its rating without any other sign.
 COPULAS = ("is", "be", "ist", "est", "es", "é", "è", "为", "為", "是", "は", "는", "은")
 UNITS = (
@@ -121,13 +121,21 @@ NEGATIONS = (
 # it is.
 POSSIBLE = (
     *("minimum", "maximum", "highest", "lowest", "at least", "at most", "provided score"),
-    *("to achieve", "only available", "mindestens", "höchstens", "最高", "最低"),
+    *(
+        "to achieve",
+        r"\b(?:over|under|above|below)\s(?:an?\s)?$",
+        "only available",
+        "mindestens",
+        "höchstens",
+        "最高",
+        "最低",
+    ),
     *(r"\bif\b", r"\bunless\b", r"\bcould\b", r"\bmight\b", r"\bmay\b", r"\bwere\b", r"\bhad\b"),
     *("would have", r"\balmost\b", "going to give", "wanted to", "tempted to", r"\bwenn\b"),
     *("könnte", r"\bsi\b", "pourrait", "podría", "poderia", "potrebbe", "если", "如果", "もし"),
     *(r"\buser\b", r"\bhe\b", r"\bshe\b", r"\bthey\b", r"\bsome\b", r"\bothers\b"),
     *("critics?", "reviewers?", "readers?", r"\bauthors?\b", r"\bpeople\b", "instructions"),
-    *("between", r"\bover\b", r"\bunder\b", "more than", "less than", "up to", "above", "below"),
+    *("between", "more than", "less than", "up to"),
     *("higher than", "lower than", "better than", "worse than", r"\bexample\b"),
 )
 NUMBER_WORDS = {
