@@ -31,9 +31,10 @@ _ABOUT = re.compile(
 )
 _LETTERS = frozenset("ABCDEF")
 _CJK = "一-鿿぀-ヿ가-힣"
-_KNOWN = (
-    words.RATING_NAMES | words.OVERALL | words.LEADS | words.FILLERS | words.RATING_VERBS
-) | words.JUDGE
+_KNOWN = frozenset[str]().union(
+    *(words.RATING_NAMES, words.OVERALL, words.LEADS, words.FILLERS, words.JUDGE, words.RATED),
+    *(words.RATING_VERBS, words.FIRST_PERSON, words.OBJECT_VERBS, words.LINKS),
+)
 # Headings of parts of a reply, which say nothing about the number below them.
 _PARTS = words.words_in(
     "feedback analysis reasoning explanation reason reasons rationale comment comments conclusion"

@@ -54,6 +54,7 @@ _TURN = re.compile(
 )
 _VERB_AFTER = re.compile(rf"{GAP}(?:{any_of(words.VERBS_AFTER)})", re.I)
 _CLAUSE_ENDS = re.compile(rf"[.!)]{{0,3}}{GAP}(?:\n|$)|[.!)]{{1,3}}\s")
+_SUBJECTS_OR_VERBS = words.RATED | words.RATING_VERBS | words.OBJECT_VERBS | {"has"}
 _CORRECTIONS = frozenset(("no", "wait", "actually", "rather"))
 _CONCLUSIONS = words.LEADS | _CORRECTIONS
 _LINE_END = re.compile(rf"{GAP}[.)]?{GAP}(?:\n|$)")
@@ -229,7 +230,7 @@ def _is_about_rating(listed: list[str]) -> bool:
 
 def _is_fragment(listed: list[str], clause: str, plain: str, number: Number) -> bool:
     """Return whether a number is all of a sentence without a verb: "4 out of 5", "A solid 4"."""
-    if any(word in words.RATING_VERBS or word in words.RATED or word == "has" for word in listed):
+    if not _SUBJECTS_OR_VERBS.isdisjoint(listed):
         return False
     if number.top is not None:
         return "which" not in listed and ":" not in clause

@@ -30,31 +30,23 @@ LEADS = words_in(
 )
 # Words that change nothing about what a name beside them means.
 FILLERS = words_in(
-    "a an the this that these its it my our i we me us i'd i'll i'm we'd is am was be as at of"
-    " for on in to from would will can must should have it's that's there's with and given"
-    " based but yet has provided which case here below above following single single- number"
-    " numeric numerical criterion metric metrics according all considering everything"
+    "the these its am was for on in to from would will can must should have it's that's there's"
+    " with and based but yet has provided which case here below above following single single-"
+    " number numeric numerical criterion metric metrics according all considering everything"
     " consideration taking into account personally sum now lui dem ihm summary's text's better"
-    " text summary response output answer reply writing story dialogue conversation translation"
-    " essay passage option assistant model's overall solid strong clear firm mostly good high low"
-    " fair decent well weak mean die der das den des diese dieser dieses meine mein ich eine einen"
-    " ein mit ist für von zusammenfassung le la les l du de ce cette ma mon je une un est pour"
-    " texte résumé el los las este esta mi una es con para texto resumen o os da do dos um uma"
-    " minha meu é resumo il lo questo questa mia mio è per di del della testo riassunto моя мой"
-    " итоговая итоговый этот этого текста — هو هي هذا النص 我 我的 的 为 為 是 本 该 文 文章 这篇"
-    " 这个 这篇文章 此 本文 文本 摘要 给 给出 打 会 会给出 は の が を に この 私 です 要約 로 은"
-    " 는 이 가 의 저는 나는 제 글 글의"
+    " option model's solid strong clear firm mostly good high low fair decent well weak mean die"
+    " der das den des diese dieser dieses eine einen ein mit für von le la les l du de ce cette"
+    " une un pour el los las este esta una con para o os da dos um uma il lo questo questa per di"
+    " del della итоговая итоговый этот этого текста هو هي هذا النص 我的 的 本 该 文 这篇 这个"
+    " 这篇文章 此 本文 会 会给出 の が を に この です 로 은 는 이 가 의 글 글의"
 )
 # Verbs of rating; between a subject and its rating.
 RATING_VERBS = words_in(
-    "rate rates rated rating scored scores score give gives giving given assign assigned say put"
-    " call deserves deserve earns earn receives receive gets get merits award awarded warrants"
-    " grade mark pick choose select go settle conclude consider assess evaluate evaluated judge"
-    " think believe find prefer judged estimate bewerte vergebe gebe würde bewerten vergeben geben"
-    " halte attribue attribuerais donne donnerais mets mérite noterais doy daría otorgo merece"
-    " asigno dou daria atribuo do darei assegno attribuisco merita оцениваю ставлю поставлю оценил"
-    " бы ставил поставил заслуживает أعطي أمنح 给 給 给出 打 打出 评 つけます 付けます 드립니다"
-    " 줍니다 주겠습니다"
+    "rates scored give gives giving given assign assigned say put call earn receive get award"
+    " awarded pick choose select go settle conclude consider assess evaluate evaluated judge think"
+    " believe find prefer judged estimate würde bewerten vergeben geben halte attribue"
+    " attribuerais donne donnerais mets noterais оценил бы ставил поставил заслуживает 给 給 给出"
+    " 打 打出 评 つけます 付けます 드립니다 줍니다 주겠습니다"
 )
 # Verbs that only the judge is the subject of, in languages that leave out the pronoun.
 FIRST_PERSON = words_in(
