@@ -22,6 +22,8 @@ from geval.llm.rating_names import (
 from geval.llm.reply_numbers import ENDS, GAP, WORD_ENDS, Number
 from geval.statistics.scales import Scale
 
+# Stands for the sign that makes a line a heading.
+HEADING = "\x02"
 _BEFORE, _LEAD = 140, 40
 # A bullet, or the number of a form with a single line; "A: " as in question and answer, or an
 # article; then an opening bracket or quotation mark.
@@ -45,6 +47,7 @@ _COUNTS_LINES = re.compile(
 )
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
+_CONDITIONAL = re.compile(r"\bif\b.*\bwould\b", re.I)
 _YOU = re.compile(r"\byou\b", re.I)
 _CONDITION_AFTER = re.compile(r"[,\s]{1,3}(?:if|unless|had|were|provided|but only if)\b", re.I)
 _SENTENCE_END = re.compile(r"[.!?;\n。！？；…]|\d[^\S\n]*[,:]")
@@ -151,31 +154,26 @@ def heading_closeness(plain: str, start: int, end: int, *, is_word: bool) -> Clo
 
 
 def _under_other_heading(plain: str, start: int) -> bool:
-    """Return whether the line above is the heading of something else: "Fluency:"."""
+    """Whether the line above is "Fluency:", or a row that heads a column so."""
     lines = before(plain, start).rpartition("\n")[0].rstrip()
     above = lines.rpartition("\n")[2].strip()
     return (above.startswith((HEADING, "|")) or above.endswith(":")) and is_other_heading(above)
 
 
-# Stands for the sign that makes a line a heading.
-HEADING = "\x02"
-
-
 def is_stated(plain: str, number: Number) -> bool:
     """Return whether prose states a number as its rating: "I would give it a 4", "the coherence of
     this text is 4", "4 out of 5"."""
-    if number.is_word or not ENDS.match(plain, number.end):
-        return False
-    if is_bound(plain, number.start) or plain.startswith(":", number.end):
+    ends = ENDS.match(plain, number.end) and not plain.startswith(":", number.end)
+    if number.is_word or not ends or is_bound(plain, number.start):
         return False
     window = before(plain, number.start)
-    sentence = _SENTENCE_END.split(window)[-1]
     if window.endswith("from ") or _is_about_another(window):
         return False
+    sentence = _SENTENCE_END.split(window)[-1]
     clause = _TURN.split(sentence)[-1]
-    if not _is_real(clause, plain, number.end) or _YOU.search(_LAST_PART.split(clause)[-1]):
-        return False
-    if re.search(r"\bif\b.*\bwould\b", sentence, re.I) and " would " in f" {clause} ":
+    is_conditional = _CONDITIONAL.search(sentence) and "would" in clause
+    is_yours = _YOU.search(_LAST_PART.split(clause)[-1])
+    if is_conditional or is_yours or not _is_real(clause, plain, number.end):
         return False
     if not words.JUDGE.isdisjoint(words_of(clause)) and _VERB_AFTER.match(plain, number.end):
         return True

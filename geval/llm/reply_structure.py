@@ -236,12 +236,10 @@ def _open_row(row: re.Match[str], names: Names) -> str:
     """Return the row of a table with its only number on its own line, if the row is named like the
     rating."""
     cells = [cell for cell in _CELL.finditer(row[0]) if cell[0].strip()]
-    # The first cell may number the rows.
     labels = [cell[0].strip(" *_`") for cell in cells[:2]]
-    is_named = any(
-        map(names.of_key, labels[:1] if any(map(str.isalpha, "".join(labels[:1]))) else labels)
-    )
-    if len(cells) > 1 and not is_named:
+    if labels and any(map(str.isalpha, labels[0])):
+        del labels[1:]  # otherwise the first cell may number the rows
+    if len(cells) > 1 and not any(map(names.of_key, labels)):
         return blank(row[0])
     numbers = [cell for cell in cells[1:] if _NUMBER_CELL.fullmatch(cell[0])]
     return _on_own_line(row[0], *numbers[0].span()) if len(numbers) == 1 else row[0]
