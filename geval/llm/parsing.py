@@ -27,7 +27,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from geval.llm import reply_words as words
-from geval.llm.rating_names import CRITERION, LETTER, Closeness, Names, any_of, flexible
+from geval.llm.rating_names import CRITERION, LETTER, OTHER, Closeness, Names, any_of, flexible
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_lines import (
     HEADING,
@@ -158,6 +158,10 @@ LONGEST_REPLY = 200_000
 _MOST_WORDS = 1000
 # A scale that a form repeats between a name and its rating: "Coherence (1-5):".
 _IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
+_PART_HEADING = re.compile(
+    rf"(?:{CRITERION}+|{OTHER}+){_IN_BRACKETS}"
+    r"(?:[:：=|]|->|→|[^\S\n]{1,3}[-–—][^\S\n]|[^\S\n]{0,9}(?=\n|$))"
+)
 # The highest points of scales on which a percentage is a rating.
 _PERCENT_SCALES = (1, 100)
 _EXPLAINS_POINT = re.compile(rf"(?<![\w.,/])\d{{1,3}}{GAP}[-–—:=]")
@@ -222,8 +226,9 @@ def parse_rating(
     failure = no_text(choice, text)
     if failure:
         return failure
-    part = _part_about(text, criterion, others) if others else text
-    ratings = _ratings_in(part, scale, criterion, is_cut=choice.is_cut)
+    lines = _lines_of(text, scale, Names.of(criterion, others), is_cut=choice.is_cut)
+    part = _part_about(lines) if others else lines
+    ratings = _ratings_in(part, scale, text, is_cut=choice.is_cut)
     if not ratings:
         return _no_rating(choice, text)
     values: dict[float, Rating] = {}
@@ -284,15 +289,13 @@ def is_refusal(text: str) -> bool:
     return _REFUSAL.search(text) is not None
 
 
-def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> list[Rating | Failure]:
-    """Return the ratings that a reply states, in order; a Failure where a number is not a rating on
-    its own ("4/10" on a scale from 1 to 5, "3 or 4").
+def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Rating | Failure]:
+    """Return the ratings that a reply's lines state, in order; a Failure where a number is not a
+    rating on its own ("4/10" on a scale from 1 to 5, "3 or 4").
 
     Forms count, and so does prose before them: a reply that is cut between the two shows the prose
     alone, which must not give a different number than the whole reply.
     """
-    names = Names.of(criterion)
-    plain = _lines_of(text, scale, names, is_cut=is_cut)
     form: list[tuple[Closeness, Rating | Failure]] = []
     prose: list[Rating | Failure] = []
     for closeness, word, end in _named_points(plain, scale):
@@ -301,8 +304,9 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
     numbers = list(numbers_in(plain))
     for number in numbers:
         if is_cut and not _is_closed(plain, number.end):
+            # It may contradict the earlier rating, or be the rating itself.
             if form and heading_closeness(plain, number.start, number.end, is_word=False):
-                return []  # it may contradict the earlier rating, or be the rating itself
+                return []
             continue
         if _is_share(number, scale) or is_section(plain, number):
             continue
@@ -418,27 +422,25 @@ def _is_closed(plain: str, end: int) -> bool:
     )
 
 
-def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
-    """Blank out everything in a form but the part after a criterion's name; every character keeps
-    its position."""
-    names = any_of([flexible(name) for name in (criterion, *others)])
-    heading = re.compile(rf"(?<![{LETTER}\d])({names})(?![{LETTER}\d]){_IN_BRACKETS}[:：=|]", re.I)
-    plain = without_markup(plain_characters(text))
-    headings = list(heading.finditer(plain))
+def _part_about(plain: str) -> str:
+    """Blank out everything in marked lines but the parts after the criterion's name; every
+    character keeps its position."""
+    headings = list(_PART_HEADING.finditer(plain))
     starts = [_heading_start(plain, match.start()) for match in headings]
-    pattern = re.compile(flexible(criterion), re.I)
-    shown = [" "] * len(text)
+    shown = [" "] * len(plain)
     # Without any heading the list of ends is longer, and everything stays blank.
-    for match, end in zip(headings, [*starts[1:], len(text)], strict=False):
-        if pattern.fullmatch(match[1]):
-            shown[match.start() : end] = text[match.start() : end]
+    for match, end in zip(headings, [*starts[1:], len(plain)], strict=False):
+        if match[0][0] == CRITERION:
+            shown[match.start() : end] = plain[match.start() : end]
     return "".join(shown)
 
 
 def _heading_start(plain: str, name: int) -> int:
     """Return where the heading with this name begins: at the bullet or number before it."""
     line = line_start(plain, name)
-    return name if line is None or any(map(str.isalpha, plain[line:name])) else line
+    if line is None or re.search(rf"[^\W\d_]|{CRITERION}|{OTHER}", plain[line:name]):
+        return name
+    return line
 
 
 def no_text(choice: ReplyChoice, text: str) -> Failure | None:

@@ -14,9 +14,9 @@ from functools import lru_cache
 
 from geval.llm import reply_words as words
 
-# Stands for each character of the criterion's name in a reply, so that signs in it are none of the
-# sentence.
-CRITERION = "\x01"
+# Stand for each character of the criterion's name and of others' in a reply, so that signs in them
+# are none of the sentence.
+CRITERION, OTHER = "\x01", "\x04"
 LETTER = "A-Za-zÀ-ɏЀ-ӿ"
 _MARKUP = re.compile(r"[*_`#\"{}$“”„«»▁Ġ]")
 _DIGIT = re.compile(r"\d")
@@ -24,7 +24,7 @@ _DIGIT = re.compile(r"\d")
 _IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
 _SEPARATOR = rf"(?=[*_`\"]{{0,3}}{_IN_BRACKETS}(?:[:=|]|\s[-–—]\s|\s(?:of|is)\s))"
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{0,80})[)\]]")
-_WORD = re.compile(rf"[^\W\d_]+(?:['’-][^\W\d_]+)*|{CRITERION}+")
+_WORD = re.compile(rf"[^\W\d_]+(?:['’-][^\W\d_]+)*|{CRITERION}+|{OTHER}+")
 _PART = re.compile(r"[.!?;\n。！？；|…,，、:：]|(?<![^\W\d_])\d")
 _ABOUT = re.compile(
     r"\s*(?:for|regarding|concerning|as for|in terms of|on|if|when|unless|where|had|were)\b", re.I
@@ -73,18 +73,22 @@ def flexible(name: str) -> str:
 class Names:
     """The names of a criterion's rating."""
 
-    pattern: re.Pattern[str] | None
+    own: re.Pattern[str] | None = None
+    any: re.Pattern[str] | None = None
 
     @classmethod
-    def of(cls, criterion: str) -> "Names":
-        return _names_of(criterion)
+    def of(cls, criterion: str, others: Collection[str] = ()) -> "Names":
+        return _names_of(criterion, tuple(others))
 
     def marked(self, plain: str) -> str:
-        """Replace the criterion's name, every character by `CRITERION`. A name with digits counts
-        only before a rating ("Step 2: 4")."""
-        if self.pattern is None:
+        """Replace the criterion's name, every character by `CRITERION`, and those of others by
+        `OTHER`. A name with digits counts only before a rating ("Step 2: 4")."""
+        if self.own is None or self.any is None:
             return plain
-        return self.pattern.sub(lambda name: CRITERION * len(name[0]), plain)
+        is_own = self.own.fullmatch
+        return self.any.sub(
+            lambda name: (CRITERION if is_own(name[0]) else OTHER) * len(name[0]), plain
+        )
 
     def of_key(self, key: str) -> Closeness:
         """Return what a name of an element or a member of JSON names: "coherenceScore"."""
@@ -97,13 +101,20 @@ class Names:
 
 
 @lru_cache(maxsize=512)
-def _names_of(criterion: str) -> Names:
+def _names_of(criterion: str, others: tuple[str, ...]) -> Names:
     if not _MARKUP.sub(" ", criterion).strip():
-        return Names(None)
+        return Names()
     same = words.SAME_CRITERIA.get(criterion.casefold(), "").split()
-    name = any_of([flexible(criterion), *map(re.escape, same)])
-    heading = _SEPARATOR if any(map(str.isdecimal, criterion)) else ""
-    return Names(re.compile(rf"(?<![{LETTER}\d])(?:{name})(?![{LETTER}]){heading}", re.I))
+    patterns = {name: flexible(name) for name in (criterion, *same, *others)}
+    own = any_of([patterns[name] for name in (criterion, *same)])
+    names = "|".join(
+        f"(?:{patterns[name]}){_SEPARATOR if any(map(str.isdecimal, name)) else ''}"
+        for name in sorted(patterns, key=len, reverse=True)
+    )
+    return Names(
+        re.compile(own, re.I),
+        re.compile(rf"(?<![{LETTER}\d])(?:{names})(?![{LETTER}])", re.I),
+    )
 
 
 def words_of(clause: str) -> list[str]:

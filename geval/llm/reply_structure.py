@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from geval.llm.rating_names import Closeness, Names
+from geval.llm.rating_names import CRITERION, Closeness, Names
 from geval.llm.reply_words import words_in
 
 _TAG = re.compile(
@@ -114,8 +114,9 @@ def _without_other_elements(text: str, names: Names) -> str:
             parts.append(_line_of(tag[0]))
         elif tag["close"] or name in _LINES | _CELLS | _INLINE:
             parts.append(_sign_of(tag[0], name))
-        elif _is_open(tag, names):
-            parts.append(_line_of(tag[0]))
+        elif closeness := _closeness_of_element(tag, names):
+            sign = f"{CRITERION}:" if closeness == Closeness.CRITERION else "  "
+            parts.append(_line_of(tag[0])[:-2] + sign)
         else:
             parts.append(_line_of(tag[0]))
             hidden, depth = ("", 0) if tag[0].endswith("/>") else (name, 1)
@@ -124,10 +125,10 @@ def _without_other_elements(text: str, names: Names) -> str:
     return "".join(parts)
 
 
-def _is_open(tag: re.Match[str], names: Names) -> bool:
+def _closeness_of_element(tag: re.Match[str], names: Names) -> Closeness:
     label = _LABEL.search(tag["attributes"])
     name = label[1] if label else tag["name"]
-    return name.casefold() in _WRAPPERS or names.of_key(name) > Closeness.NONE
+    return Closeness.OVERALL if name.casefold() in _WRAPPERS else names.of_key(name)
 
 
 def _line_of(tag: str) -> str:
@@ -219,6 +220,8 @@ def _open_region(
     for closeness, begins, ends in rated:
         if closeness >= least:
             shown[begins - 1] = "\n"
+            if closeness == Closeness.CRITERION:
+                shown[begins - 2 : begins] = f"{CRITERION}:"
             shown[begins:ends] = inside[begins:ends].replace("\n", " ")
             shown[ends : ends + 1] = "\n" * len(shown[ends : ends + 1])
     return "".join(shown)
@@ -239,7 +242,13 @@ def _open_row(row: re.Match[str], names: Names) -> str:
     labels = [cell[0].strip(" *_`") for cell in cells[:2]]
     if labels and any(map(str.isalpha, labels[0])):
         del labels[1:]  # otherwise the first cell may number the rows
-    if len(cells) > 1 and not any(map(names.of_key, labels)):
+    closeness = max(map(names.of_key, labels), default=Closeness.NONE)
+    if len(cells) > 1 and not closeness:
         return blank(row[0])
     numbers = [cell for cell in cells[1:] if _NUMBER_CELL.fullmatch(cell[0])]
-    return _on_own_line(row[0], *numbers[0].span()) if len(numbers) == 1 else row[0]
+    if len(numbers) != 1:
+        return row[0]
+    start, end = numbers[0].span()
+    line = _on_own_line(row[0], start, end)
+    named = closeness == Closeness.CRITERION
+    return f"{line[: start - 2]}{CRITERION}:{line[start:]}" if named else line

@@ -240,7 +240,21 @@ def test_a_form_of_several_criteria_gives_each_what_follows_its_name(
     assert read(FORM, criterion=criterion, others=others) == expected
 
 
-@pytest.mark.parametrize("reply", ["1. Coherence: 4\n2. Fluency: 3", "Coherence: 4, fluency: 3"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. Coherence: 4\n2. Fluency: 3",
+        "Coherence: 4, fluency: 3",
+        "Fluency - 3\nCoherence - 4",
+        "## Coherence\n4\n## Fluency\n3",
+        "**Fluency**\nScore: 3\n\n**Coherence**\nIt has 2 gaps. Score: 4",
+        "| Criterion | Score |\n|---|---|\n| Coherence | 4 |\n| Fluency | 3 |",
+        '{"fluency": 3, "coherence": 4}',
+        "{'coherence': {'score': 4, 'reason': '2 gaps'}, 'fluency': {'score': 3}}",
+        '[{"criterion": "coherence", "score": 4}, {"criterion": "fluency", "score": 3}]',
+        "<fluency>3</fluency>\n<coherence>4</coherence>",
+    ],
+)
 def test_a_line_or_a_place_in_it_belongs_to_the_name_that_follows(reply: str) -> None:
     assert read(reply, others=("fluency",)) == 4
     assert read(reply, criterion="fluency", others=("coherence",)) == 3
