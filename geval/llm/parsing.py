@@ -335,6 +335,8 @@ def _lines_of(text: str, scale: Scale, names: Names, *, is_cut: bool) -> str:
 
 def _without_top(plain: str, scale: Scale) -> str:
     """Blank out the highest point before a rating ("满分5分，4分")."""
+    if plain.isascii():
+        return plain
     return highest_before(scale.highest).sub(lambda top: " " * len(top[0]), plain)
 
 

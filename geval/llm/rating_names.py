@@ -73,8 +73,8 @@ def flexible(name: str) -> str:
 class Names:
     """The names of a criterion's rating."""
 
-    own: re.Pattern[str] | None = None
-    any: re.Pattern[str] | None = None
+    criterion: re.Pattern[str] | None = None
+    of_all: re.Pattern[str] | None = None
 
     @classmethod
     def of(cls, criterion: str, others: Collection[str] = ()) -> "Names":
@@ -83,11 +83,11 @@ class Names:
     def marked(self, plain: str) -> str:
         """Replace the criterion's name, every character by `CRITERION`, and those of others by
         `OTHER`. A name with digits counts only before a rating ("Step 2: 4")."""
-        if self.own is None or self.any is None:
+        if self.criterion is None or self.of_all is None:
             return plain
-        is_own = self.own.fullmatch
-        return self.any.sub(
-            lambda name: (CRITERION if is_own(name[0]) else OTHER) * len(name[0]), plain
+        is_criterion = self.criterion.fullmatch
+        return self.of_all.sub(
+            lambda name: (CRITERION if is_criterion(name[0]) else OTHER) * len(name[0]), plain
         )
 
     def of_key(self, key: str) -> Closeness:
@@ -106,13 +106,13 @@ def _names_of(criterion: str, others: tuple[str, ...]) -> Names:
         return Names()
     same = words.SAME_CRITERIA.get(criterion.casefold(), "").split()
     patterns = {name: flexible(name) for name in (criterion, *same, *others)}
-    own = any_of([patterns[name] for name in (criterion, *same)])
+    criteria = any_of([patterns[name] for name in (criterion, *same)])
     names = "|".join(
         f"(?:{patterns[name]}){_SEPARATOR if any(map(str.isdecimal, name)) else ''}"
         for name in sorted(patterns, key=len, reverse=True)
     )
     return Names(
-        re.compile(own, re.I),
+        re.compile(criteria, re.I),
         re.compile(rf"(?<![{LETTER}\d])(?:{names})(?![{LETTER}])", re.I),
     )
 

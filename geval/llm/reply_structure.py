@@ -148,7 +148,7 @@ class _Container:
     is_object: bool
     key: str
     label: str = ""
-    at_key: str = ""
+    member: str = ""
     awaits_value: bool = False
 
 
@@ -181,7 +181,7 @@ def _read_json(text: str, start: int) -> tuple[list[_Value], int, bool]:
         end = token.end()
         mark = token["mark"]
         if mark in ("{", "["):
-            stack.append(_Container(mark == "{", stack[-1].at_key if stack else ""))
+            stack.append(_Container(mark == "{", stack[-1].member if stack else ""))
             if len(stack) > _MOST_DEPTH:
                 break
         elif mark in ("}", "]"):
@@ -199,9 +199,9 @@ def _value_at(stack: list[_Container], written: str, start: int, end: int) -> It
     """Yield what is written as a value, unless it is the key of one."""
     container = stack[-1]
     if container.is_object and not container.awaits_value:
-        container.at_key = written
+        container.member = written
         return
-    key = container.at_key if container.is_object else container.key
+    key = container.member if container.is_object else container.key
     if container.is_object and key.casefold() in _OBJECT_NAMES:
         container.label = written
     else:

@@ -95,8 +95,8 @@ def without_quotations(text: str) -> str:
     def blanked(quotation: re.Match[str]) -> str:
         line = text.rfind("\n", 0, quotation.start()) + 1
         before = text[line : quotation.start()][-40:]
-        is_own = not re.search(rf"[\w{CRITERION}]", before) or _LONE.fullmatch(quotation[0])
-        return quotation[0] if is_own else " " * len(quotation[0])
+        is_reply = not re.search(rf"[\w{CRITERION}]", before) or _LONE.fullmatch(quotation[0])
+        return quotation[0] if is_reply else " " * len(quotation[0])
 
     return _QUOTED.sub(blanked, text)
 

@@ -51,7 +51,7 @@ RATING_VERBS = words_in(
 # Verbs that only the judge is the subject of, in languages that leave out the pronoun.
 FIRST_PERSON = words_in(
     "doy daría otorgo asigno dou daria atribuo do darei assegno attribuisco bewerte vergebe gebe"
-    " оцениваю ставлю поставлю أعطي أمنح"
+    " оцениваю ставлю поставлю أعطي أمنح j'attribue"
 )
 JUDGE = words_in(
     "i i'd i'll i'm we we'd my our me us ich wir meine mein meiner je j nous ma mon yo mi eu"
