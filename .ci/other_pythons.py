@@ -19,6 +19,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "tests" / "data" / "recorded_replies.jsonl.gz"
+WRITTEN = ROOT / "tests" / "data" / "replies"
 TESTS_OF_READING = ("test_parsing.py", "test_cut_replies.py", "test_thoughts.py")
 OLDEST = (3, 11)
 READ = "--read"
@@ -34,6 +35,10 @@ def replies() -> Iterator[tuple[str, str, str]]:
         for line in lines:
             record = json.loads(line)
             yield record["text"], record["scale"], record["criterion"]
+    for file in sorted(WRITTEN.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            yield record["reply"], record["scale"], record["criterion"]
     for name in TESTS_OF_READING:
         source = (ROOT / "tests" / "judging" / name).read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(source)):

@@ -28,7 +28,7 @@ from geval.llm.scoring import Preferred
 from geval.statistics.scales import Scale
 
 TIE = "C"
-WITH_TIE = Scale(0.0, 1.0, 0.5, labels={"A": 1.0, TIE: 0.5, "B": 0.0})
+WITH_TIE = Scale(0.0, 1.0, 0.5, labels={"A": 1.0, TIE: 0.5, "B": 0.0, "Tie": 0.5})
 WITHOUT_TIE = Scale(0.0, 1.0, 1.0, labels={"A": 1.0, "B": 0.0})
 FORM = "Better"
 

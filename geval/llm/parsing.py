@@ -1,13 +1,15 @@
 """Find the rating in a reply, or name the reason why there is none. Pure.
 
-Each number in a reply is judged by its position. It is a rating
+A reply is read in three levels. Structure comes first: elements, JSON, tables and marks such as
+\\boxed{4} become lines with what is named like the rating (`reply_structure.py`). Then lines of a
+form, where a number is a rating
 
-    after a name          "Coherence: 4"  "**Score**: 4/5"  "连贯性：4分"  "| Coherence | 4 |"
+    after a name          "Coherence: 4"  "**Score**: 4/5"  "连贯性：4分"
     alone at a line start "4"  "4."  "- 4"  "4 (good)"  "4 because it reads well"  "Four"
 
 and so is a word in such a position that names a point ("Yes"). If all ratings in such positions
-agree, the first counts; if they differ, none does. Only a reply without any is read as prose, and
-only if it is complete: "I would give it a 4", "a pleasure to read (4).", "4 out of 5".
+agree, the first counts; if they differ, none does. Prose comes last, and only where its subject is
+the judge, the text or the criterion (`reply_lines.py`): "I would give it a 4", "4 out of 5".
 
 A number anywhere else is not a rating, because replies quote the texts they judge ("The man, 5, was
 found"), count ("2 sentences are wrong"), list ("1. The text …"), repeat the scale ("1-5") and
@@ -17,18 +19,37 @@ truncated reply may continue ("1" of "1-5"), so it is not a rating either: trunc
 a rating.
 """
 
-import heapq
 import itertools
-import math
 import re
-import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 from geval.llm import reply_words as words
+from geval.llm.rating_names import CRITERION, LETTER, OTHER, Closeness, Names, any_of, flexible
 from geval.llm.replies import ReplyChoice
+from geval.llm.reply_lines import (
+    HEADING,
+    concludes,
+    form_closeness,
+    heading_closeness,
+    is_chosen,
+    is_section,
+    is_stated,
+    line_start,
+    place_closeness,
+)
+from geval.llm.reply_numbers import GAP, WORD_ENDS, Number, highest_before, numbers_in
+from geval.llm.reply_structure import opened
+from geval.llm.reply_text import (
+    plain_characters,
+    readable,
+    with_counted_stars,
+    without_markup,
+    without_quotations,
+    without_scale,
+)
 from geval.statistics.scales import Scale, short
 from geval.texts.sentences import excerpt
 
@@ -126,121 +147,66 @@ class Failure:
     detail: str
 
 
-# Replies come from untrusted servers, so parsing must take linear, not quadratic, time: numbers are
-# searched with a pattern without lookahead, and the surroundings of each are matched within a
-# window.
-_NUMBER = re.compile(r"(?<![A-Za-z\d])(?<!\d[.,])(?:(?<![\w)])[-−])?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
-_BEFORE, _LEAD = 140, 40
-# The number of a list item at the end of a text, with nothing after it.
-_ITEM_BEFORE = re.compile(r"(?:^|\n)[^\S\n]{0,9}(?P<item>\d{1,3})[.)][^\S\n]{1,9}\Z")
-# A broken model may repeat numbers endlessly, and each is compared with many patterns.
-_MOST_NUMBERS = 1000
 # No pattern looks further than this after a number; explanations of points are searched in a
 # shorter range, as they directly follow it.
 _AFTER, _EXPLANATION = 80, 60
 # The quote is part of a message that lists may show in one line.
 _QUOTED_CHARACTERS = 120
-_SHORT_REPLY = 40
 # Longer replies are cut; no rating is searched beyond this length.
 LONGEST_REPLY = 200_000
-# A number with more digits is not a rating, and converting it takes time.
-_MOST_DIGITS = 20
-_DIGIT = re.compile(r"\d")
-# The highest points of scales on which a percentage is a rating.
-_PERCENT_SCALES = (1, 100)
-
-
-def _any_of(patterns: Collection[str]) -> str:
-    """Join alternatives, longest first, as the first that matches counts."""
-    return "|".join(sorted(patterns, key=len, reverse=True))
-
-
-_GAP = r"[^\S\n]{0,9}"
+# A broken model may repeat words endlessly, and each is compared with many patterns.
+_MOST_WORDS = 1000
 # A scale that a form repeats between a name and its rating: "Coherence (1-5):".
 _IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
-_DIGITS = r"\d{1,21}(?:[.,]\d{1,21})?"
-_LETTER = "A-Za-zÀ-ɏ"
-# A bullet, or the number of a form with a single line; "A: " as in question and answer, or an
-# article; then an opening bracket or quotation mark.
-_LINE_LEAD = re.compile(
-    rf"{_GAP}(?:[-•+–][^\S\n]{{1,9}}|•)?(?:1[.)][^\S\n]{{1,9}})?"
-    rf"(?:(?:[A-F]:|[Aa]n?)[^\S\n])?[(\['|]?{_GAP}"
+_PART_HEADING = re.compile(
+    rf"(?:{CRITERION}+|{OTHER}+){_IN_BRACKETS}"
+    r"(?:[:：=|]|->|→|[^\S\n]{1,3}[-–—][^\S\n]|[^\S\n]{0,9}(?=\n|$))"
 )
-_PERCENT = re.compile(rf"{_GAP}%")
-_TO, _JOINS = _any_of([*words.TO, *words.AND]), _any_of([*words.TO, *words.AND, *words.OR])
-_UNIT = re.compile(rf"{_GAP}(?:{_any_of(words.UNITS)})(?![A-Za-z])", re.I)
-_TOP = re.compile(
-    rf"{_GAP}(?:(?:{_any_of(words.OUT_OF)}){_GAP}|[(（]?满分为?)(?P<top>{_DIGITS})(?![A-Za-z\d%])",
-    re.I,
+# The highest points of scales on which a percentage is a rating.
+_PERCENT_SCALES = (1, 100)
+_EXPLAINS_POINT = re.compile(rf"(?<![\w.,/])\d{{1,3}}{GAP}[-–—:=]")
+# A scale that is not the criterion's, which is blanked where a reply repeats it.
+_OTHER_SCALE = re.compile(
+    r"(?:\bscale (?:of|from) |[(\[])[01] ?(?:[-–—]|to) ?\d{1,3}(?=[)\],. ]|$)(?! [a-z])"
+    r"|[(\[](?:out )?of \d{1,3}[)\]]|满分(?:为|是)?\d{1,3}|\d{1,3}(?:点満点|점 ?만점)"
 )
-_SECOND = re.compile(
-    rf"{_GAP}(?:[-–—~]|,?{_GAP}(?:{_JOINS})(?![A-Za-z])){_GAP}"
-    rf"(?:an?[^\S\n])?(?P<second>{_DIGITS})|{_GAP}[,;&]?{_GAP}(?P<next>{_DIGITS})",
-    re.I,
-)
-# What may follow a rating: the end, punctuation without a digit after it, or words that begin a
-# reason.
-_MARKS = r"$|[\n;!?)\]}'’”(（）。，；！？、|]|[.,:/](?!\d)"
-_ENDS = re.compile(
-    rf"{_GAP}(?:{_MARKS}|[-–—]|(?:{_any_of(words.REASON_WORDS)})(?![{_LETTER}]))", re.I
-)
-_WORD_ENDS = re.compile(
-    rf"{_GAP}(?:{_MARKS}|[^\S\n][-–—]|(?:{_any_of(words.REASON_WORDS)})(?![{_LETTER}]))", re.I
-)
-_LETTER_WINS = re.compile(r" (?:is|was) (?:[a-z]{1,15} )?(?:better|preferred|superior|stronger)\b")
-_SENTENCE = re.compile(rf"[^\S\n]{{1,9}}(?:{_any_of(words.SENTENCE_WORDS)})\b")
-# "1. The text", "2) Grammar", "4: good": a number that counts lines or explains a point.
-_COUNTS_LINES = re.compile(rf"[.):]{_GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{_GAP}(?:\n|$)")
-_EXPLAINS_POINT = re.compile(rf"(?<![\w.,])\d{{1,3}}{_GAP}[-–—:=]")
-_VERB = re.compile(
-    rf"(?<![{_LETTER}])(?:{_any_of(words.RATING_VERBS)})(?![{_LETTER}])[^.!?\n\d]{{0,60}}$", re.I
-)
-_NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
-_POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
+_DIGITS = re.compile(r"\d+")
+# A bracket that is no reference's: "see (4)".
+_OPENING_BRACKET = re.compile(r"(?:^|\s)[(\[]$")
+_REFERENCE = re.compile(r"\b(?:see|in|al|figure|fig|table|section|page|eq|step)\W*$", re.I)
+_NEXT_ITEM = re.compile(r"\n[^\S\n]{0,9}2[.)][^\S\n]{1,9}\d")
 # Text after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
-    rf"{_GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
-    rf"(?!(?:{_JOINS})\b)[^\W\d]{{2,20}}[^\S\n])",
+    rf"{GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
+    rf"(?!(?:{any_of([*words.TO, *words.AND, *words.OR])}|if|unless|had|were|provided)\b)"
+    rf"[^\W\d]{{2,20}}[^\S\n])",
     re.I,
 )
-_SENTENCE_END = re.compile(r"[.!?\n。！？]")
-_NUMBER_WORD = re.compile(
-    rf"(?<![{_LETTER}])(?:{_any_of(words.NUMBER_WORDS)})(?![{_LETTER}])", re.I
-)
+_NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _REFUSAL = re.compile(
     "|".join(rf"\b(?:{word})" if word.isascii() else word for word in words.REFUSALS), re.I
 )
-# Includes the marks of tokenizers for the beginning of a word.
-_MARKUP = re.compile(r"[*_`#>\"{}<$“”▁Ġ]")
-_OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer)[^\S\n])?"
-
-
-@dataclass(frozen=True)
-class _Number:
-    """A number in a reply with its attachments: a percent sign, a unit, the highest point ("/5"), a
-    second number ("or 4"). `end` is after all of them."""
-
-    start: int
-    end: int
-    value: float
-    text: str
-    top: float | None
-    second: float | None
-    has_unit: bool
-    is_percent: bool
-
-    @property
-    def is_word(self) -> bool:
-        return not any(character.isdecimal() for character in self.text)
-
-
-@dataclass(frozen=True)
-class _Names:
-    """Patterns of a rating's name: right before the number in a form ("Coherence (1-5): "), or
-    earlier in a sentence ("the coherence of this text is "). Both end where the number begins."""
-
-    form: re.Pattern[str]
-    sentence: re.Pattern[str]
+_HEADING_LINE = re.compile(
+    r"^(?:[^\S\n]{0,3}#{1,6}[^\S\n][^\n\d]{1,60}|\*\*[^*\n\d]{1,60}\*\*)$", re.M
+)
+_OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer|assistant)[^\S\n])?"
+_LETTER_WINS = re.compile(
+    r"(?: (?:is|was))? (?:(?:the|much|far|clearly|slightly|somewhat|[a-z]{1,9}(?<!hard)ly) )?"
+    rf"(?:better|preferred|superior|stronger|{CRITERION}+)(?![{LETTER}])"
+    r"| wins\b"
+)
+_LETTER_LOSES = re.compile(
+    r"[^\S\n]{0,9}[(,:–—-]?[^\S\n]{0,9}(?:is |was )?(?:the )?"
+    r"(?:worse|weaker|inferior|poorer|loses|second|loser|not)\b",
+    re.I,
+)
+# A letter before what is said of its text: "Text A: long. Text B: short."
+_DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
+_POINT_AFTER = re.compile(r"\s?[(=:]\s?(\d+(?:\.\d+)?)\s?\)?(?!\s?\w)")
+_TO_NEXT_WORD = re.compile(r"[ \t,/&>→-]{1,9}")
+_ORDER = re.compile(
+    r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"
+)
 
 
 def parse_rating(
@@ -249,7 +215,7 @@ def parse_rating(
     """Find the rating of a reply.
 
     Args:
-        choice: the reply; where it has tokens, positions refer to their joined text.
+        choice: the reply; positions refer to `reply_text`.
         scale: ratings outside it are failures; a value between two points is a rating (20-sample
             replies contain such values).
         criterion: the criterion's name, which the form asks the model to repeat.
@@ -260,8 +226,9 @@ def parse_rating(
     failure = no_text(choice, text)
     if failure:
         return failure
-    part = _part_about(text, criterion, others) if others else text
-    ratings = _ratings_in(part, scale, criterion, is_cut=choice.is_cut)
+    lines = _lines_of(text, scale, Names.of(criterion, others), is_cut=choice.is_cut)
+    part = _part_about(lines) if others else lines
+    ratings = _ratings_in(part, scale, text, is_cut=choice.is_cut)
     if not ratings:
         return _no_rating(choice, text)
     values: dict[float, Rating] = {}
@@ -297,6 +264,13 @@ def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
     return no_text(choice, text) or _no_rating(choice, text)
 
 
+def reply_text(choice: ReplyChoice) -> str:
+    """Return the text to which positions refer: the message, or its joined tokens where it has no
+    text; at most LONGEST_REPLY characters."""
+    text = choice.text or "".join(token.text for token in choice.tokens or ())
+    return text[:LONGEST_REPLY]
+
+
 def spelled_number(text: str) -> str:
     """Return a number in ASCII digits, where a text is only a number in words or in another
     script's digits; return any other text unchanged."""
@@ -305,167 +279,136 @@ def spelled_number(text: str) -> str:
     return plain if number is None else str(number)
 
 
-def reply_text(choice: ReplyChoice) -> str:
-    """Return the text to which positions refer: the joined tokens where there are any; at most
-    LONGEST_REPLY characters."""
-    text = "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
-    return text[:LONGEST_REPLY]
-
-
 def quote(text: str) -> str:
     """Shorten a reply for a message."""
     return f"“{excerpt(text[: 10 * _QUOTED_CHARACTERS], _QUOTED_CHARACTERS)}”"
 
 
-def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> list[Rating | Failure]:
-    """Return the ratings that a reply states, in order; a Failure where a number is not a rating on
-    its own ("4/10" on a scale from 1 to 5, "3 or 4").
+def is_refusal(text: str) -> bool:
+    """Return whether a text is a refusal to answer."""
+    return _REFUSAL.search(text) is not None
+
+
+def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Rating | Failure]:
+    """Return the ratings that a reply's lines state, in order; a Failure where a number is not a
+    rating on its own ("4/10" on a scale from 1 to 5, "3 or 4").
 
     Forms count, and so does prose before them: a reply that is cut between the two shows the prose
     alone, which must not give a different number than the whole reply.
     """
-    plain = _mask_scale_range(_plain(text), scale)
-    criterion, plain = _without_digits_in(criterion, plain)
-    names = _names_of(criterion)
-    form: list[Rating | Failure] = []
+    form: list[tuple[Closeness, Rating | Failure]] = []
     prose: list[Rating | Failure] = []
-    for word in _named_points(plain, scale, names):
-        if not is_cut or _is_closed(plain, word.position + len(word.text)):
-            form.append(word)
-    numbers = list(_numbers(plain))
+    for closeness, word, end in _named_points(plain, scale):
+        if not is_cut or _is_closed(plain, end):
+            form.append((closeness, word))
+    numbers = list(numbers_in(plain))
     for number in numbers:
         if is_cut and not _is_closed(plain, number.end):
-            if form and names.form.search(_before(plain, number.start)):
-                return []  # it may contradict the earlier rating, or be the rating itself
+            # It may contradict the earlier rating, or be the rating itself.
+            if form and heading_closeness(plain, number.start, number.end, is_word=False):
+                return []
             continue
-        if _is_share(number, scale) or _is_section(plain, number):
+        if _is_share(number, scale) or is_section(plain, number):
             continue
-        if _stands_in_form(plain, number, names):
-            form.append(_as_rating(plain, number, scale, text))
-        elif _is_stated(plain, number, names, scale):
+        closeness = form_closeness(plain, number, scale)
+        if not closeness and concludes(plain, number):
+            closeness = Closeness.RATING
+        if closeness:
+            form.append((closeness, _as_rating(plain, number, scale, text)))
+        elif is_stated(plain, number):
             prose.append(_as_rating(plain, number, scale, text))
-    stated = [rating for rating in prose if isinstance(rating, Rating)]
     if form:
-        failed = [rating for rating in form if isinstance(rating, Failure)]
-        rated = sorted(
-            (rating for rating in form if isinstance(rating, Rating)),
-            key=lambda rating: rating.position,
-        )
-        return [*failed] or [
-            *rated,
-            *(statement for statement in stated if statement.position < rated[0].position),
-        ]
+        return _closest(form, prose, is_cut=is_cut)
     if prose:
-        on_scale = (rating for rating in stated if scale.holds(rating.value))
+        on_scale = (each for each in prose if isinstance(each, Rating) and scale.holds(each.value))
         return [*on_scale] or prose[:1]
     return [] if is_cut else _lone_rating(plain, numbers, scale, text)
 
 
-def _numbers(plain: str) -> Iterator[_Number]:
-    """Yield the numbers of a reply, in digits or words, in order; a number that is attached to
-    another is part of it."""
-    matches = heapq.merge(
-        _NUMBER.finditer(plain), _NUMBER_WORD.finditer(plain), key=re.Match[str].start
+def _lines_of(text: str, scale: Scale, names: Names, *, is_cut: bool) -> str:
+    """Return a reply as lines and sentences that can be read, with the criterion's name marked."""
+    plain = _HEADING_LINE.sub(lambda line: HEADING + line[0][1:], readable(text))
+    plain = with_counted_stars(_without_top(plain, scale), scale)
+    plain = opened(without_scale(plain, scale), names, is_cut=is_cut)
+    return without_markup(without_quotations(names.marked(plain)))
+
+
+def _without_top(plain: str, scale: Scale) -> str:
+    """Blank out the highest point before a rating ("满分5分，4分")."""
+    if plain.isascii():
+        return plain
+    return highest_before(scale.highest).sub(lambda top: " " * len(top[0]), plain)
+
+
+def _closest(
+    form: list[tuple[Closeness, Rating | Failure]],
+    prose: list[Rating | Failure],
+    *,
+    is_cut: bool,
+) -> list[Rating | Failure]:
+    """Return the ratings of a form, without overall ones where it has closer ones, and what prose
+    states before them."""
+    best = max(closeness for closeness, _ in form)
+    if best == Closeness.OVERALL and is_cut:
+        return []  # a closer one may follow
+    ratings = [
+        rating for closeness, rating in form if closeness > Closeness.OVERALL or closeness == best
+    ]
+    failed = [rating for rating in ratings if isinstance(rating, Failure)]
+    if failed:
+        return [*failed]
+    rated = sorted(
+        (rating for rating in ratings if isinstance(rating, Rating)),
+        key=lambda rating: rating.position,
     )
-    end = 0
-    for match in itertools.islice(matches, _MOST_NUMBERS):
-        if match.start() >= end:
-            number = _with_company(plain, match)
-            end = number.end
-            yield number
-
-
-def _with_company(plain: str, match: re.Match[str]) -> _Number:
-    """Return a number with its attachments."""
-    percent = _PERCENT.match(plain, match.end())
-    unit = None if percent else _UNIT.match(plain, match.end())
-    end = (percent or unit or match).end()
-    top = _TOP.match(plain, end)
-    if top:
-        behind = _UNIT.match(plain, top.end())
-        unit, end = behind or unit, (behind or top).end()
-    second = _SECOND.match(plain, end)
-    return _Number(
-        start=match.start(),
-        end=second.end() if second else end,
-        value=_value(match[0]),
-        text=match[0][:_MOST_DIGITS],
-        top=_value(top["top"]) if top else None,
-        second=_value(second["second"] or second["next"]) if second else None,
-        has_unit=unit is not None,
-        is_percent=percent is not None,
-    )
-
-
-def _stands_in_form(plain: str, number: _Number, names: _Names) -> bool:
-    """Return whether a number is where a form has its rating: after a name, or alone at the start
-    of a line."""
-    begins_line = _begins_line(plain, number.start)
-    if (
-        begins_line
-        and _COUNTS_LINES.match(plain, number.start + len(number.text))
-        and not plain.endswith(("A ", "a "), 0, number.start)  # "A 4. The …" is not a list
-    ):
-        return False
-    ends = bool((_WORD_ENDS if number.is_word else _ENDS).match(plain, number.end))
-    if begins_line and (ends or (not number.is_word and _SENTENCE.match(plain, number.end))):
-        return True
-    return ends and bool(names.form.search(_before(plain, number.start)))
-
-
-def _is_stated(plain: str, number: _Number, names: _Names, scale: Scale) -> bool:
-    """Return whether prose states a number as its rating: "I would give it a 4", "the coherence of
-    this text is 4", "4 out of 5"."""
-    if number.is_word or not _ENDS.match(plain, number.end):
-        return False
-    before = _before(plain, number.start)
-    sentence = _SENTENCE_END.split(before)[-1]
-    introduces = plain.startswith(":", number.end) or before.endswith("from ")
-    if introduces or _NEGATION.search(sentence) or _POSSIBLE.search(sentence):
-        return False
-    return (
-        number.top == scale.highest
-        or bool(_VERB.search(before))
-        or bool(names.sentence.search(before))
-    )
+    stated = [each for each in prose if isinstance(each, Rating)]
+    return [*rated, *(each for each in stated if each.position < rated[0].position)]
 
 
 def _lone_rating(
-    plain: str, numbers: Sequence[_Number], scale: Scale, text: str
+    plain: str, numbers: list[Number], scale: Scale, text: str
 ) -> list[Rating | Failure]:
-    """Return the only number of a reply if it is in brackets at the end, or has a unit or follows a
-    colon in a short reply."""
+    """Return the only number of a reply if it is in brackets at the end."""
     match numbers:
         case [number] if not (number.is_word or _is_share(number, scale)):
-            before, after = plain[: number.start].rstrip(), plain[number.end :].strip()
-            in_brackets = before[-1:] in ("(", "[") and after[:1] in (")", "]")
+            start, after = plain[: number.start].rstrip(), plain[number.end :].strip()
+            in_brackets = _OPENING_BRACKET.search(start[-3:]) and after[:1] in (")", "]")
             ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
-            is_short = len(plain.strip()) <= _SHORT_REPLY
-            if (ends_reply and not _NEGATION.search(plain)) and (
-                in_brackets or (is_short and (number.has_unit or before[-1:] in (":", "：")))
+            if (
+                ends_reply
+                and in_brackets
+                and not (_NEGATION.search(plain) or _REFERENCE.search(start[-20:]))
             ):
                 return [_as_rating(plain, number, scale, text)]
     return []
 
 
-def _is_share(number: _Number, scale: Scale) -> bool:
+def _is_share(number: Number, scale: Scale) -> bool:
     """Return whether a percentage is a share of something else, not a rating on a scale of
     shares."""
     return number.is_percent and scale.highest not in _PERCENT_SCALES
 
 
-def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating | Failure:
+def _as_rating(plain: str, number: Number, scale: Scale, text: str) -> Rating | Failure:
     """Return a number in a rating's position as a rating, or the failure that its attachments
     imply."""
     written = plain[number.start : number.end].strip()
     if number.top is not None and number.top != scale.highest:
         return Failure(Reason.OUT_OF_SCALE, f"{written} is not on the scale {scale}: {quote(text)}")
+    line = plain[max(0, number.start - _AFTER) : number.end + _AFTER]
+    begins = line.rfind("\n", 0, number.start - max(0, number.start - _AFTER)) + 1
+    for named in _OTHER_SCALE.finditer(line[begins:].partition("\n")[0]):
+        if float(_DIGITS.findall(named[0])[-1]) != scale.highest:
+            detail = f"{written} is on another scale ({named[0].strip()}): {quote(text)}"
+            return Failure(Reason.OUT_OF_SCALE, detail)
     if number.second is not None and number.second != number.value:
         return Failure(
             Reason.TWO_RATINGS, f"The reply names two ratings ({written}): {quote(text)}"
         )
+    if line[begins:].lstrip()[:2] in ("1.", "1)") and _NEXT_ITEM.match(plain, number.end):
+        return Failure(Reason.TWO_RATINGS, f"The reply lists several numbers: {quote(text)}")
     rest = plain[number.end : number.end + _EXPLANATION].partition("\n")[0]
-    if rest.lstrip()[:1] in ("-", "–", "—", "(", "=") and _EXPLAINS_POINT.search(rest):
+    if rest.lstrip()[:1] in ("-", "–", "—", "(", "=", ":") and _EXPLAINS_POINT.search(rest):
         return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
     value = number.value * scale.highest / 100 if number.is_percent else number.value
     return Rating(value, number.start, number.text)
@@ -481,52 +424,25 @@ def _is_closed(plain: str, end: int) -> bool:
     )
 
 
-def _is_section(plain: str, number: _Number) -> bool:
-    """Return whether a number is a section number in a list, such as 1.1 in the line "1. 1.1"."""
-    item = _ITEM_BEFORE.search(_before(plain, number.start))
-    return item is not None and number.text.startswith(f"{item['item']}.")
-
-
-def _before(plain: str, start: int) -> str:
-    return plain[max(0, start - _BEFORE) : start]
-
-
-def _begins_line(plain: str, start: int) -> bool:
-    """Return whether only a bullet or a bracket precedes a position in its line."""
-    line = _line_start(plain, start)
-    return line is not None and bool(_LINE_LEAD.fullmatch(plain, line, start))
-
-
-def _line_start(plain: str, place: int) -> int | None:
-    """Return where the line of a position begins; None if that is further away than the longest
-    bullet."""
-    begins = plain.rfind("\n", max(0, place - _LEAD), place) + 1
-    return None if begins == 0 and place > _LEAD else begins
-
-
-def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
-    """Blank out everything in a form but the part after a criterion's name; every character keeps
-    its position."""
-    names = _any_of([_flexible(name) for name in (criterion, *others)])
-    heading = re.compile(
-        rf"(?<![{_LETTER}\d])({names})(?![{_LETTER}\d]){_IN_BRACKETS}[:：=|]", re.I
-    )
-    plain = _plain(text)
-    headings = list(heading.finditer(plain))
+def _part_about(plain: str) -> str:
+    """Blank out everything in marked lines but the parts after the criterion's name; every
+    character keeps its position."""
+    headings = list(_PART_HEADING.finditer(plain))
     starts = [_heading_start(plain, match.start()) for match in headings]
-    pattern = re.compile(_flexible(criterion), re.I)
-    shown = [" "] * len(text)
+    shown = [" "] * len(plain)
     # Without any heading the list of ends is longer, and everything stays blank.
-    for match, end in zip(headings, [*starts[1:], len(text)], strict=False):
-        if pattern.fullmatch(match[1]):
-            shown[match.start() : end] = text[match.start() : end]
+    for match, end in zip(headings, [*starts[1:], len(plain)], strict=False):
+        if match[0][0] == CRITERION:
+            shown[match.start() : end] = plain[match.start() : end]
     return "".join(shown)
 
 
 def _heading_start(plain: str, name: int) -> int:
     """Return where the heading with this name begins: at the bullet or number before it."""
-    line = _line_start(plain, name)
-    return name if line is None or any(map(str.isalpha, plain[line:name])) else line
+    line = line_start(plain, name)
+    if line is None or re.search(rf"[^\W\d_]|{CRITERION}|{OTHER}", plain[line:name]):
+        return name
+    return line
 
 
 def no_text(choice: ReplyChoice, text: str) -> Failure | None:
@@ -550,124 +466,71 @@ def _no_rating(choice: ReplyChoice, text: str) -> Failure:
     return Failure(Reason.NO_RATING, f"The reply contains no rating: {quote(text)}")
 
 
-def _plain(text: str) -> str:
-    """Convert digits to ASCII, and marks of emphasis, quotation and JSON to spaces; every character
-    keeps its position."""
-    return _MARKUP.sub(" ", plain_characters(text))
-
-
-def plain_characters(text: str) -> str:
-    """Convert full-width characters and digits of any script to ASCII; every character keeps its
-    position."""
-    return text if text.isascii() else "".join(map(_ascii_character, text))
-
-
-@lru_cache(maxsize=4096)
-def _ascii_character(character: str) -> str:
-    if (digit := unicodedata.decimal(character, None)) is not None:
-        return str(digit)
-    normal = unicodedata.normalize("NFKC", character)
-    return normal if len(normal) == 1 else character
-
-
-def _mask_scale_range(text: str, scale: Scale) -> str:
-    """Blank out the scale where the reply repeats it ("1-5", "1 (worst) to 5"), so that its ends
-    are not read as ratings."""
-    ends = _range_pattern(short(scale.lowest), short(scale.highest))
-    return ends.sub(lambda match: " " * len(match.group()), text)
-
-
-@lru_cache(maxsize=512)
-def _range_pattern(lowest: str, highest: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<![\d.,]){re.escape(lowest)}(?![\d.,]\d){_GAP}(?:\([^)\n]{{0,30}}\){_GAP})?"
-        rf"(?:[-–—~]|(?:{_TO})(?![A-Za-z])){_GAP}{re.escape(highest)}(?!\.?\d)",
-        re.I,
-    )
-
-
-def _without_digits_in(criterion: str, plain: str) -> tuple[str, str]:
-    """Replace the digits of a criterion's name by letters, in it and in the reply where the name
-    precedes a rating ("Step 2: 4"): they are not ratings. Every character keeps its position."""
-    if not any(map(str.isdecimal, criterion)):
-        return criterion, plain
-    heading = _heading_of(criterion)
-    return _DIGIT.sub("x", criterion), heading.sub(lambda name: _DIGIT.sub("x", name[0]), plain)
-
-
-@lru_cache(maxsize=512)
-def _heading_of(criterion: str) -> re.Pattern[str]:
-    """Return the pattern of a criterion's name where it precedes a rating in a form."""
-    return re.compile(
-        rf"(?<![{_LETTER}\d])(?:{_flexible(criterion)})(?={_IN_BRACKETS}(?:[:：=|]|\s[-–—]\s))",
-        re.I,
-    )
-
-
-@lru_cache(maxsize=512)
-def _names_of(criterion: str) -> _Names:
-    """Return the patterns of the names of a criterion's rating."""
-    patterns = [_flexible(criterion)] if _plain(criterion).strip() else []
-    name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *patterns])})"
-    copulas = _any_of([word if not word.isascii() else rf"\b{word}\b" for word in words.COPULAS])
-    form = (
-        rf"(?:{name}{_IN_BRACKETS}"
-        rf"(?:[:=：|→]|->|[-–—](?=\s)|{copulas})[\s|]{{0,9}}(?:[-•][^\S\n]{{1,9}})?|\\boxed\s)"
-        rf"(?:an?[^\S\n])?[(\[']?\s?$"
-    )
-    links = _any_of(words.LINKS)
-    sentence = (
-        rf"(?:{name}(?![{_LETTER}\d])[^.!?\n\d]{{0,60}}\b(?:{links})\b"
-        rf"|\b(?:the|this) (?:{_any_of(words.RATED)}) is)\s{{0,3}}(?:an?\s)?$"
-    )
-    return _Names(re.compile(form, re.I), re.compile(sentence, re.I))
-
-
-def _flexible(name: str) -> str:
-    """Return a pattern for a name as replies write it: any run of spaces for what `_plain` blanks
-    out, and accents combined or separate."""
-    spellings = {unicodedata.normalize(form, name) for form in ("NFC", "NFD")} | {name}
-    return "|".join(
-        sorted(r"\s{1,9}".join(map(re.escape, _plain(spelling).split())) for spelling in spellings)
-    )
-
-
-def _value(written: str) -> float:
-    word = words.NUMBER_WORDS.get(written.casefold())
-    if word is not None:
-        return float(word)
-    if len(written) > _MOST_DIGITS:
-        return math.inf
-    return float(written.replace(",", ".").replace("−", "-"))
-
-
-def _named_points(plain: str, scale: Scale, names: _Names) -> Iterator[Rating]:
+def _named_points(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Rating | Failure, int]]:
     """Yield words that name points, such as Yes and No, where a form has its rating; elsewhere in a
     sentence they are ordinary words."""
     if not scale.words:
         return
     points = {_bare_label(label): point for label, point in scale.words.items()}
     labels = _labels_pattern(tuple(scale.words))
-    for match in itertools.islice(labels.finditer(plain), _MOST_NUMBERS):
+    is_pair = {"A", "B"} <= set(scale.words)
+    if is_pair:
+        plain = _ORDER.sub(_winner_alone, plain)
+    described = set(_DESCRIBED.findall(plain))
+    described = described if len(described) > 1 else set()
+    for match in itertools.islice(labels.finditer(plain), _MOST_WORDS):
         word = match["word"]
         if len(word) == 1 and word not in scale.words:
             continue  # "a" is an article
-        ends = _WORD_ENDS.match(plain, match.end()) or (
+        if is_pair and _LETTER_LOSES.match(plain, match.end()):
+            continue
+        if is_pair and match["word"] in described and _DESCRIBED.match(plain, match.start("word")):
+            continue
+        ends = WORD_ENDS.match(plain, match.end()) or (
             len(word) == 1 and _LETTER_WINS.match(plain, match.end())
         )
-        starts = _begins_line(plain, match.start()) or names.form.search(
-            _before(plain, match.start())
-        )
-        if ends and starts:
-            yield Rating(points[_bare_label(word)], match.start("word"), word)
+        if not ends:
+            continue
+        point = points[_bare_label(word)]
+        closeness = place_closeness(plain, match.start(), match.end(), is_word=True)
+        if closeness or (is_pair and is_chosen(plain, match.start(), match.end())):
+            rating: Rating | Failure = Rating(point, match.start("word"), word)
+            if _is_contradicted(plain, match.end(), point, points, labels):
+                detail = f"The reply names another point after “{word}”: {quote(plain)}"
+                rating = Failure(Reason.TWO_RATINGS, detail)
+            yield closeness or Closeness.RATING, rating, match.end()
+
+
+def _is_contradicted(
+    plain: str, end: int, point: float, points: Mapping[str, float], labels: re.Pattern[str]
+) -> bool:
+    """Return whether another point follows a word that names one: "Yes, no", "Yes (0)"."""
+    number = _POINT_AFTER.match(plain, end)
+    if number:
+        return float(number[1]) != point
+    gap = _TO_NEXT_WORD.match(plain, end)
+    other = gap and labels.match(plain, gap.end())
+    return bool(
+        other
+        and points[_bare_label(other["word"])] != point
+        and WORD_ENDS.match(plain, other.end())
+    )
+
+
+def _winner_alone(order: re.Match[str]) -> str:
+    """Keep the better text of an order ("A > B"), alone on its line; a list and an order that
+    begins with the worse one name none."""
+    if ">" in order["sign"] and order["first"] != order["second"]:
+        return order["first"] + "\n" + " " * (len(order[0]) - 2)
+    return " " * len(order[0])
 
 
 @lru_cache(maxsize=512)
 def _labels_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
-    names = _any_of([_flexible(label) for label in labels])
+    names = any_of([flexible(label) for label in labels])
     return re.compile(rf"(?<![\w']){_OF_A_TEXT}(?P<word>{names})(?!\w)", re.I)
 
 
 def _bare_label(label: str) -> str:
     """Normalise a label, so that differences in case, spaces and emphasis do not count."""
-    return " ".join(_plain(label).split()).casefold()
+    return " ".join(without_markup(plain_characters(label)).split()).casefold()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from geval.llm.delimiting import without_tags
+from geval.llm.parsing import is_refusal
 from geval.llm.prompts import PromptError, check_template
 
 PARTS: Final = {
@@ -32,6 +33,8 @@ HEADING = "You improve the instructions of an LLM judge."
 LONGEST_REPLY_TOKENS = 1_500
 # A prompt has the texts of several cases, in a context of limited length.
 LONGEST_TEXT = 4_000
+# A refusal begins with its reason; a wording may speak of one later.
+_BEGINNING = 80
 _REPLY = re.compile(r"<part>([^<]*(?:<(?!/?part>)[^<]*)*)</part>")
 # The tags that delimit texts in the request, however they are spelled.
 _OWN_TAGS = ("instruction", "guidelines", "source", "text", "comment", "part")
@@ -141,7 +144,7 @@ def read_reflection(reply: str, part: str, *, most: int) -> str:
     """
     matches = _REPLY.findall(reply)
     text = matches[-1].strip() if matches else ""
-    if not text:
+    if not text or is_refusal(text[:_BEGINNING]):
         raise ReflectionError(f"The model wrote no new {PARTS[part].lower()}: “{reply[:200]}”.")
     if len(text) > most:
         raise ReflectionError(f"The new {PARTS[part].lower()} has {len(text):,} characters.")

@@ -15,14 +15,16 @@ from statistics import fmean
 
 from geval.llm.parsing import (
     Failure,
+    Rating,
     Reason,
-    plain_characters,
     quote,
     reply_text,
     spelled_number,
 )
 from geval.llm.replies import ReplyChoice, Token
+from geval.llm.reply_text import plain_characters
 from geval.llm.structured import ReplyForm, read_rating
+from geval.llm.token_places import place_in_tokens
 from geval.statistics.scales import Scale, short
 from geval.statistics.thresholds import UNRESOLVED
 
@@ -30,6 +32,9 @@ from geval.statistics.thresholds import UNRESOLVED
 _AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"
 
 
+# Rounding may carry a sum of probabilities this far.
+MOST_PROBABILITY = 1.01
+_GOES_ON = re.compile(r"[.,]?\d|[-–~/](?:\d|$)")
 _OF_THE_SCALE = re.compile(r"(?P<point>\d+)(?:/(?P<top>\d+))?")
 
 
@@ -122,11 +127,16 @@ def score_by_logprobs(
             f"{rating.text} is between two points of the scale {scale}: {quote(reply_text(choice))}"
         )
         return Failure(Reason.BETWEEN_POINTS, detail)
-    index, offset = _token_at(choice.tokens, rating.position)
-    masses = _point_masses(choice.tokens, index, offset, scale)
+    place = _place_of(rating, choice, scale, criterion, others, form)
+    if isinstance(place, Failure):
+        return place
+    tokens = choice.tokens[place[0] :]
+    masses = _overfull(tokens, scale) or _point_masses(tokens, place[1], scale)
     if isinstance(masses, Failure):
         return masses
     scored = _normalised(masses)
+    if isinstance(scored, Scored):
+        scored = replace(scored, note=_note_on_end(tokens, place[1], rating))
     if isinstance(scored, Scored) and (scored.coverage or 0) < min_coverage:
         detail = (
             f"Only {scored.coverage:.2%} of the probability is on the scale {scale}; the judge's "
@@ -175,15 +185,53 @@ def why_not_by_logprobs(scale: Scale) -> str:
     )
 
 
-def _token_at(tokens: Sequence[Token], position: int) -> tuple[int, int]:
-    """Return the index of the token that holds a character of the joined text, and the character's
-    offset in it."""
-    begins = 0
-    for index, token in enumerate(tokens):
-        if begins <= position < begins + len(token.text):
-            return index, position - begins
-        begins += len(token.text)
-    raise IndexError(position)
+def _place_of(
+    rating: Rating,
+    choice: ReplyChoice,
+    scale: Scale,
+    criterion: str,
+    others: tuple[str, ...],
+    form: ReplyForm,
+) -> tuple[int, int] | Failure:
+    """Return the index of the rating's token, and where in it the rating begins. Where the message
+    is not within the tokens, they must have the same rating."""
+    tokens = choice.tokens or ()
+    place = place_in_tokens(tokens, reply_text(choice), rating.position)
+    if place is None:
+        bare = replace(choice, text="")
+        again = read_rating(bare, scale=scale, criterion=criterion, others=others, form=form)
+        if isinstance(again, Rating) and again.value == rating.value:
+            place = place_in_tokens(tokens, reply_text(bare), again.position)
+    return place or Failure(
+        Reason.TOKENS,
+        f"The reply's tokens cannot be matched with its text: {quote(reply_text(choice))}",
+    )
+
+
+def _overfull(tokens: Sequence[Token], scale: Scale) -> Failure | None:
+    """Return a failure where the texts at a position have more than the whole probability."""
+    for token in tokens[: len(short(scale.highest))]:
+        total = math.fsum(_alternatives(token).values())
+        if total > MOST_PROBABILITY:
+            return Failure(
+                Reason.NO_LOGPROBS,
+                f"The texts at the rating's token have {total:.2f} of the probability together, so"
+                " they are no probabilities; use another scoring mode.",
+            )
+    return None
+
+
+def _note_on_end(tokens: Sequence[Token], offset: int, rating: Rating) -> str:
+    """Return a note where much of the probability after a rating in digits makes it part of a
+    longer expression, such as 1.3 or 1-5."""
+    chosen = tokens[0].text[offset:]
+    if len(tokens) < 2 or chosen.strip(_AROUND) != rating.text or not chosen[-1:].isdecimal():
+        return ""
+    texts = _alternatives(tokens[1])
+    share = math.fsum(p for text, p in texts.items() if _GOES_ON.match(plain_characters(text)))
+    if share <= UNRESOLVED:
+        return ""
+    return f"{share:.0%} of the probability after the rating makes it part of a longer expression."
 
 
 def _alternatives(token: Token) -> dict[str, float]:
@@ -213,13 +261,13 @@ def _bare(text: str) -> str:
 
 
 def _point_masses(
-    tokens: Sequence[Token], index: int, offset: int, scale: Scale
+    tokens: Sequence[Token], offset: int, scale: Scale
 ) -> dict[float, float] | Failure:
-    """Return the probability of each scale point at the rating's token, summed over all spellings
-    of a point."""
+    """Return the probability of each scale point at the rating's token, the first, summed over all
+    spellings of a point."""
     spelled = {short(point): point for point in scale.points if point == int(point)}
     labels = {label.casefold(): point for label, point in scale.words.items()}
-    whole = {text: p for text, p in _by_bare_text(tokens[index], offset).items() if p > 0}
+    whole = {text: p for text, p in _by_bare_text(tokens[0], offset).items() if p > 0}
     labelled: dict[float, float] = {}
     digits: dict[str, float] = {}
     for text, probability in whole.items():
@@ -231,7 +279,7 @@ def _point_masses(
             short(scale.highest),
         ):
             digits[number["point"]] = digits.get(number["point"], 0.0) + probability
-    numbers = _resolve_digits(tokens, index, digits, spelled)
+    numbers = _resolve_digits(tokens, digits, spelled)
     if isinstance(numbers, Failure):
         return numbers
     for point, probability in labelled.items():
@@ -263,14 +311,15 @@ def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
 
 
 def _resolve_digits(
-    tokens: Sequence[Token], index: int, digits: Mapping[str, float], spelled: Mapping[str, float]
+    tokens: Sequence[Token], digits: Mapping[str, float], spelled: Mapping[str, float]
 ) -> dict[float, float] | Failure:
     """Return the masses of the points that digits spell, also on scales beyond one digit.
 
-    The mass of the reply's own "1" is divided between 1 and 10 by what may follow it. For a "1"
+    The mass of the reply's own "1" is divided between 1 and 10 by what may follow it; where nothing
+    does, its end is unknown. For a "1"
     among the alternatives the division is unknown, unless the model writes "10" as one token.
     """
-    chosen = _bare(tokens[index].text)
+    chosen = _bare(tokens[0].text)
     # A text such as "01" spells no point; equal spellings do ("５" has become "5").
     writes_whole_numbers = any(len(text) > 1 and text in spelled for text in digits)
     masses: dict[float, float] = {}
@@ -278,7 +327,14 @@ def _resolve_digits(
     for text, probability in digits.items():
         could_go_on = any(other != text and other.startswith(text) for other in spelled)
         if could_go_on and text == chosen:
-            shares = _continued(tokens, index + 1, text, spelled)
+            shares = _continued(tokens[1:], text, spelled)
+            if shares is None and not writes_whole_numbers:
+                return Failure(
+                    Reason.SPLIT_NUMBER,
+                    f"The reply's tokens end after “{text}”, which may begin a longer rating; use"
+                    " samples.",
+                )
+            shares = shares or {spelled[text]: 1.0}
         elif not could_go_on or writes_whole_numbers:
             shares = {spelled[text]: 1.0} if text in spelled else {}
         else:
@@ -296,22 +352,25 @@ def _resolve_digits(
 
 
 def _continued(
-    tokens: Sequence[Token], index: int, prefix: str, spelled: Mapping[str, float]
-) -> dict[float, float]:
+    tokens: Sequence[Token], prefix: str, spelled: Mapping[str, float]
+) -> dict[float, float] | None:
     """Return how the mass of a prefix divides between the points that it may spell, along the
-    reply's tokens."""
-    if index >= len(tokens):
-        return {spelled[prefix]: 1.0} if prefix in spelled else {}
+    reply's tokens; None where they end before the number does."""
+    if not tokens:
+        return None
     shares: dict[float, float] = {}
-    here = _alternatives(tokens[index])
+    here = _alternatives(tokens[0])
     for text, probability in here.items():
         following = unicodedata.normalize("NFKC", text)
         joined = prefix + following.rstrip(_AROUND)
         if following[:1].isdecimal():
-            if text == tokens[index].text and any(
+            if text == tokens[0].text and any(
                 o != joined and o.startswith(joined) for o in spelled
             ):
-                for point, share in _continued(tokens, index + 1, joined, spelled).items():
+                divided = _continued(tokens[1:], joined, spelled)
+                if divided is None:
+                    return None
+                for point, share in divided.items():
                     shares[point] = shares.get(point, 0.0) + probability * share
             elif joined in spelled:
                 shares[spelled[joined]] = shares.get(spelled[joined], 0.0) + probability

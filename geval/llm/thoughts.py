@@ -16,9 +16,9 @@ _NAMES = r"think(?:ing)?|thoughts?|reasoning|seed:think"
 _TAG = re.compile(
     rf"(?P<open><(?:{_NAMES})>|\[think\]|◁think▷|<\|start_thinking\|>|<\|begin_of_thought\|>"
     # Harmony's channels: all but the final one are thoughts.
-    r"|<\|channel\|>(?!final)[^<>|]{0,60}<\|message\|>|<\|channel>thought)"
+    r"|<\|thinking\|>|<unused94>(?:thought)?|<\|channel\|>(?!final)[^<>|]{0,60}<\|message\|>|<\|channel>thought)"
     rf"|(?P<close></(?:{_NAMES})>|\[/think\]|◁/think▷|<\|end_thinking\|>|<\|end_of_thought\|>"
-    r"|<channel\|>)"
+    r"|<channel\|>|<\|/thinking\|>|<unused95>)"
     r"|(?P<frame><\|start\|>[^<>|]{0,40}|<\|channel\|>final[^<>|]{0,60}<\|message\|>"
     r"|<\|(?:end|return|call)\|>)",
     re.I,
@@ -31,7 +31,7 @@ _BARE_FINAL = "assistantfinal"
 def without_thoughts(choice: ReplyChoice) -> ReplyChoice:
     """Reduce a reply to its answer; the thought is kept in `thought`, and `tokens` are those of the
     answer. A thought that never ended leaves no answer."""
-    spans = _answer_spans(choice.text)
+    spans = answer_spans(choice.text)
     is_whole = spans == [(0, len(choice.text))] or not choice.text.strip()
     answer = choice.text if is_whole else "".join(choice.text[start:end] for start, end in spans)
     thought = choice.thought or ("" if is_whole else _outside(choice.text, spans))
@@ -43,7 +43,7 @@ def without_thoughts(choice: ReplyChoice) -> ReplyChoice:
     return replace(choice, text=answer.strip("\n"), thought=thought, tokens=tokens)
 
 
-def _answer_spans(text: str) -> list[tuple[int, int]]:
+def answer_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of the answer in a reply, as (start, end) of its parts."""
     if _BARE_HARMONY.match(text):
         final = text.rfind(_BARE_FINAL)
@@ -81,7 +81,7 @@ def _tokens_of(
     """Return the tokens of the answer; None where those of the thought cannot be separated."""
     joined = "".join(token.text for token in tokens)
     if _TAG.search(joined) or _BARE_HARMONY.match(joined):
-        return _cut_tokens(tokens, _answer_spans(joined))
+        return _cut_tokens(tokens, answer_spans(joined))
     wanted = answer.strip()
     if not has_thought or joined.strip() == wanted:
         return tokens

@@ -122,7 +122,7 @@ def test_the_rating_is_found_however_a_model_writes_it(reply: str, value: float)
         ("The form is only available for forms with a score of 1.", Reason.NO_RATING),
         ("I cannot give 5 out of 5", Reason.REFUSAL),
         ("This does not deserve a 5.", Reason.NO_RATING),
-        ("The score of the match was 3 to 1.", Reason.TWO_RATINGS),
+        ("The score of the match was 3 to 1.", Reason.NO_RATING),
         ("Coherence: 1-5", Reason.NO_RATING),
         ("Coherence: 1 = poor, 5 = good", Reason.NO_RATING),
         ("1 - poor, 2 - fair, 3 - good", Reason.TWO_RATINGS),
@@ -217,6 +217,16 @@ def test_words_of_a_sentence_are_no_points(reply: str) -> None:
         ("Text A is better", 1),
         ("B is clearly better.", 0),
         ("C", 0.5),
+        ("Tie", 0.5),
+        ("A > B", 1),
+        ("B > A", 0),
+        ("[[A]]", 1),
+        ("[[B>>A]]", 0),
+        ("A is better than B", 1),
+        ("I prefer text B.", 0),
+        ('{"better": "A"}', 1),
+        ("<answer>B</answer>", 0),
+        ("Text A: short\nText B: long\nBetter: A", 1),
     ],
 )
 def test_a_letter_names_a_text(reply: str, value: float) -> None:
@@ -224,6 +234,18 @@ def test_a_letter_names_a_text(reply: str, value: float) -> None:
 
     assert isinstance(rating, Rating), rating
     assert rating.value == value
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "A is not better", "A is hardly better", "A (worse)", "A, B", "A or B", "A/B", "A?",
+        "A < B", "Neither A nor B", "Text A: long. Text B: short.", "A - 8, B - 6",
+        "If it were shorter, A would be better.", "I would not choose A",
+    ],
+)  # fmt: skip
+def test_a_letter_that_does_not_win_names_no_text(reply: str) -> None:
+    assert isinstance(parsed(reply, scale=WITH_TIE, criterion=FORM), Failure)
 
 
 @pytest.mark.parametrize("reply", ["A summary should be short.", "A is about a ferry", "a"])

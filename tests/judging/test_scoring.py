@@ -16,6 +16,7 @@ from geval.llm.scoring import (
     score_directly,
     why_not_by_logprobs,
 )
+from geval.llm.structured import ReplyForm
 from geval.statistics.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
@@ -170,11 +171,87 @@ def test_exactly_one_percent_on_beginnings_is_as_if_off_the_scale() -> None:
     assert result.distribution == {9: 1.0}
 
 
-def test_a_reply_that_ends_with_a_beginning_means_it_as_it_is() -> None:
-    result = scored(place("1", {"1": 0.6, "9": 0.3, "The": 0.1}), scale=ONE_TO_TEN)
+def test_number_whose_end_is_not_listed_is_split() -> None:
+    failure = score(place("1", {"1": 0.6, "9": 0.3, "The": 0.1}), scale=ONE_TO_TEN)
 
-    assert result.distribution == pytest.approx({1: 2 / 3, 9: 1 / 3})
-    assert result.coverage == pytest.approx(0.9)
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.SPLIT_NUMBER
+
+
+def test_number_ends_where_the_model_writes_ten_as_one_token() -> None:
+    result = scored(place("1", {"1": 0.6, "10": 0.3, "9": 0.1}), scale=ONE_TO_TEN)
+
+    assert result.distribution == pytest.approx({1: 0.6, 9: 0.1, 10: 0.3})
+
+
+def test_texts_with_more_than_the_whole_probability_are_refused() -> None:
+    failure = score(place("4", dict.fromkeys("12345", 1.0)))
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.NO_LOGPROBS
+
+
+@pytest.mark.parametrize(
+    ("after", "note"), [("-5", "30% of the probability"), (".5", "30%"), (" because", "")]
+)
+def test_rating_that_goes_on_has_a_note(after: str, note: str) -> None:
+    result = scored(place("4", {"4": 1.0}), place(".", {".": 0.7, after: 0.3}))
+
+    assert note in result.note
+    assert bool(note) == bool(result.note)
+
+
+FENCED = ("```", "json", "\n", '{"', "rating", '":', " ")
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "form"),
+    [
+        ('{"rating": 4}', FENCED, "rating"),
+        ("\n4", ("Ċ",), "text"),
+        ("Score: 4", ("Score", ":", "Ġ"), "text"),
+    ],
+)
+def test_message_is_weighed_where_it_is_within_the_tokens(
+    text: str, before: tuple[str, ...], form: ReplyForm
+) -> None:
+    after = (token("}"), token("\n```")) if form == "rating" else ()
+    tokens = (*map(token, before), place("4", {"4": 0.75, "2": 0.25}), *after)
+    choice = ReplyChoice(text, tokens=tokens)
+
+    result = score_by_logprobs(choice, scale=ONE_TO_FIVE, criterion="coherence", form=form)
+
+    assert isinstance(result, Scored), result
+    assert result.value == pytest.approx(3.5)
+
+
+@pytest.mark.parametrize("tokens", [("5",), ("4", "\n", "2", "\n", "4"), ("Fine",)])
+def test_message_that_is_not_within_the_tokens_once_has_no_score(tokens: tuple[str, ...]) -> None:
+    choice = ReplyChoice("4", tokens=tuple(map(token, tokens)))
+
+    failure = score_by_logprobs(choice, scale=ONE_TO_FIVE, criterion="coherence")
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.TOKENS
+
+
+def test_rating_beside_a_character_in_parts_is_weighed() -> None:
+    tokens = (place("4", {"4": 0.75, "2": 0.25}), token("\n"), token("\ufffd"), token("\ufffd"))
+
+    result = score_by_logprobs(
+        ReplyChoice("4\n\u597d", tokens=tokens), scale=ONE_TO_FIVE, criterion="coherence"
+    )
+
+    assert isinstance(result, Scored), result
+    assert result.value == pytest.approx(3.5)
+
+
+def test_order_of_two_texts_is_weighed_at_the_better_one() -> None:
+    letters = Scale(0, 1, 0.5, labels={"A": 1.0, "C": 0.5, "B": 0.0})
+
+    result = scored(place("A", {"A": 0.75, "B": 0.25}), token(" >"), token(" B"), scale=letters)
+
+    assert result.value == pytest.approx(0.75)
 
 
 def test_what_follows_a_beginning_may_end_its_sentence() -> None:

@@ -1,0 +1,72 @@
+"""Replies of many kinds, written and labelled by hand before the reader was fitted to any of them,
+and replies that earlier versions misread.
+
+`tests/data/replies/*.jsonl` has one object a line: the reply, what a careful reader takes from it
+(null: no rating), its kind, the scale and the criterion.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geval.llm.parsing import Failure, parse_rating
+from geval.llm.replies import ReplyChoice
+from geval.statistics.scales import Scale, parsed_scale
+
+FOLDER = Path(__file__).parents[1] / "data" / "replies"
+MOST_MISREAD, MOST_UNREAD = 1 / 200, 0.08
+
+
+@cache
+def rows(name: str) -> list[dict[str, Any]]:
+    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def read(row: dict[str, Any]) -> float | None:
+    ends = parsed_scale(row["scale"])
+    scale = Scale(ends.lowest, ends.highest, labels=row.get("labels", {}))
+    choice = ReplyChoice(row["reply"], row.get("ended", "stop"))
+    rating = parse_rating(choice, scale=scale, criterion=row["criterion"])
+    return None if isinstance(rating, Failure) else rating.value
+
+
+def test_there_are_600_written_replies_of_many_kinds() -> None:
+    assert len({row["reply"] for row in rows("written")}) >= 600
+    assert len({row["kind"] for row in rows("written")}) >= 15
+    assert sum(row["want"] is None for row in rows("written")) >= 250
+
+
+def test_hardly_a_written_reply_is_misread() -> None:
+    misread = [
+        (row["reply"], value)
+        for row in rows("written")
+        if (value := read(row)) is not None and value != row["want"]
+    ]
+
+    assert len(misread) <= MOST_MISREAD * len(rows("written")), misread
+
+
+def test_nearly_all_written_replies_with_a_rating_are_read() -> None:
+    rated = [row for row in rows("written") if row["want"] is not None]
+    unread = [row["reply"] for row in rated if read(row) is None]
+
+    assert len(unread) <= MOST_UNREAD * len(rated), unread
+
+
+@pytest.mark.parametrize("row", rows("misread_before"), ids=lambda row: repr(row["reply"])[:60])
+def test_reply_that_was_misread_before_is_right(row: dict[str, Any]) -> None:
+    assert read(row) == row["want"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["written", "misread_before"])
+def test_cutting_a_written_reply_never_changes_its_rating(name: str) -> None:
+    for row in rows(name):
+        whole = read(row)
+        for end in range(len(row["reply"])) if whole is not None else ():
+            cut = read(row | {"reply": row["reply"][:end], "ended": "length"})
+            assert cut in (None, whole), row["reply"][:end]
