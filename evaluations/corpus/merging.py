@@ -364,7 +364,7 @@ class Merge:
         new = {
             seen.criterion.name: seen
             for seen in self.load.seen.values()
-            if seen.is_new and (seen.ratings.total or seen.scores.total)
+            if seen.is_new and (seen.ratings.total or seen.scores.total or seen.has_replies)
         }
         scales = {name: self._scale_of(name, seen) for name, seen in new.items()}
         presets = presets_for(
@@ -393,7 +393,9 @@ class Merge:
         are errors, because they may be typing errors."""
         if name.lower() in self.load.scales:
             return self.load.scales[name.lower()]
-        guess = guess_of(seen, [other.criterion.name for other in self.load.seen.values()])
+        among = [other.criterion.name for other in self.load.seen.values()]
+        replies = self.load.replies.sample(seen.criterion.pk)
+        guess = guess_of(seen, among, replies)
         if guess.off:
             self._report_strays(name, seen, guess)
         return guess.scale

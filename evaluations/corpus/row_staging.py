@@ -87,6 +87,7 @@ class SeenCriterion:
     ratings: ValueSummary = field(default_factory=ValueSummary)
     scores: ValueSummary = field(default_factory=ValueSummary)
     off: tuple[float, ...] = ()
+    has_replies: bool = False
 
 
 @dataclass(frozen=True)
@@ -213,6 +214,14 @@ class RowStager:
             for kind, names in self._names().items()
             for note in notes_on_names(kind, names, self.names_before[kind])
         ]
+        off_scale = []
+        if self.replies.off_scale:
+            raw = (
+                "1 raw reply is"
+                if self.replies.off_scale == 1
+                else f"{self.replies.off_scale:,} raw replies are"
+            )
+            off_scale = [f"{raw} off its criterion's scale, and in no score."]
         spaces = []
         if self.sources_alike:
             rows = "1 row has" if self.sources_alike == 1 else f"{self.sources_alike:,} rows have"
@@ -220,7 +229,7 @@ class RowStager:
                 f"{rows} a document's text that differs from an earlier row's by white space alone;"
                 " the earlier one is kept."
             ]
-        return [*self.word_notes, *alike, *self.cut_texts, *spaces]
+        return [*self.word_notes, *alike, *self.cut_texts, *spaces, *off_scale]
 
     def _names(self) -> dict[str, Collection[str]]:
         return {"raters": self.annotators, "systems": self.systems, "judges": self.judges}
@@ -426,9 +435,9 @@ class RowStager:
         elif run is None:
             self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
         else:
-            self.replies.add(
-                file_number, row, output, self._criterion(row.criterion).criterion.pk, run
-            )
+            seen = self._criterion(row.criterion)
+            seen.has_replies = True
+            self.replies.add(file_number, row, output, seen.criterion.pk, run)
 
     def _stage_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
         """Stage a preference. Both outputs are numbers within the load or negative ids, as in
