@@ -18,8 +18,8 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import find_evaluator, make_evaluator
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.errors import EndpointError
+from geval.llm.findings import Findings
 from geval.llm.judge_settings import JudgeSettings, default_of, usual_temperature
-from geval.llm.probe import Findings
 from geval.llm.responses import why_not_at
 from geval.llm.time_limit import TimeLimit
 from geval_site.key_names import why_not_allowed
