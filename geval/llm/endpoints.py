@@ -67,7 +67,8 @@ class Client:
 
     Models are called with chat completions, or with the Responses API where the base URL ends in
     /responses. `timeout` is in seconds, or follows the server's speed (time_limit.py); it limits a
-    call as a whole, however slowly its answer arrives. `allow_private` allows addresses in private
+    call as a whole, however slowly its answer arrives. `headers` go into each request, and are as
+    secret as the key. `allow_private` allows addresses in private
     networks; limits for replies and batch files are in bytes.
 
     Raises:
@@ -81,6 +82,7 @@ class Client:
         *,
         timeout: float | TimeLimit,
         api_version: str = "",
+        headers: Mapping[str, str] | None = None,
         allow_private: bool = False,
         reply_limit: int = REPLY_LIMIT_BYTES,
         file_limit: int = FILE_LIMIT_BYTES,
@@ -89,13 +91,16 @@ class Client:
         self._route, base_url = route_at(base_url), without_route(base_url)
         self.time_limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
         self._transport = BoundedTransport(
-            allow_private=allow_private, limit=reply_limit, secret=api_key
+            allow_private=allow_private,
+            limit=reply_limit,
+            secrets=(api_key, *(headers or {}).values()),
         )
         self._file_limit = file_limit
         options: dict[str, Any] = {
             "api_key": api_key or "none",
             "timeout": self.time_limit.most,
             "max_retries": 0,
+            "default_headers": headers,
             "http_client": httpx2.AsyncClient(
                 transport=self._transport,
                 timeout=self.time_limit.most,
