@@ -21,7 +21,7 @@ class Findings:
     schema.
 
     `unknown` names abilities that are neither there nor missing as far as is known: a rate limit or
-    another error that may pass was the last answer. Calls are then made as if nothing was tested.
+    another error that may pass was the last answer.
 
     `modes` says for each scoring mode that was tried on a real prompt why the reply could not be
     read, "" where it could. `notes` are sentences for what the flags cannot express, by the flag's

@@ -26,7 +26,6 @@ from geval.llm.server_fit import (
     ALTERNATIVES,
     INSTRUCTING_ROLES,
     MOST_ALTERNATIVES,
-    MOST_CHOICES,
     TAKES_ALL,
     LearnedFit,
     ServerFit,
@@ -248,8 +247,7 @@ async def _ask(client: Client, request: ChatRequest, learned: LearnedFit) -> Ans
 
 
 async def _most_choices(client: Client, warm: ChatRequest, notebook: _Notebook) -> int:
-    """Find the largest tried number of choices that a call returns; of those that are not known,
-    calls find out themselves."""
+    """Find the largest tried number of choices that a call returns; 1 if it is not known."""
     notes = notebook.notes
     if route_at(client.base_url) == RESPONSES:
         notes["most_choices"] = "The Responses API gives one reply a call; each sample takes one."
@@ -257,7 +255,7 @@ async def _most_choices(client: Client, warm: ChatRequest, notebook: _Notebook) 
     for wanted in CHOICES:
         reply = await _try(partial(client.chat, replace(warm, n=wanted)), notebook, "most_choices")
         if "most_choices" in notebook.unknown:
-            return MOST_CHOICES
+            return 1
         if reply is None:
             continue
         if len(reply.choices) == 1:
@@ -327,22 +325,6 @@ async def _try(
             await asyncio.sleep(pause)
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """The reply to a real prompt in a scoring mode; `needs_room`: only a longer one was read."""
-
-    judgement: Judgement
-    needs_room: bool = False
-
-    @property
-    def failure(self) -> Failure | None:
-        """Why it cannot be read; None also if that is because of the text, not of the mode."""
-        outcome = self.judgement.outcome
-        if isinstance(outcome, Scored) or outcome.reason in _OF_THE_TEXT:
-            return None
-        return outcome
-
-
 async def _with_tried_modes(
     findings: Findings,
     client: Client,
@@ -362,20 +344,12 @@ async def _with_tried_modes(
         settings = replace(
             settings, mode=mode, temperature=temperature if findings.temperature else None
         )
-        trials = [
-            await _trial(question, settings, client, notebook, thinks=thinks)
-            for question in questions
-        ]
-        if not thinks and any(trial.needs_room for trial in trials):
-            thinks = True
-            notebook.notes["thinks"] = (
-                "It gives reasons before a rating; replies need room for them."
-            )
+        tried, thinks = await _tried(questions, settings, client, notebook, thinks=thinks)
         if mode == "logprobs" and not logprobs:
-            logprobs = _alternatives(trials, notebook)
-        failures = [trial.failure for trial in trials if trial.failure]
-        notebook.notes["mode"] = _why(mode, trials, modes, findings)
-        if 2 * len(failures) < len(trials):
+            logprobs = _alternatives(tried, notebook)
+        notebook.notes["mode"] = _why(mode, tried, modes, findings)
+        failures = _failures(tried)
+        if 2 * len(failures) < len(questions):
             modes[mode] = ""
             break
         reason = Counter(failure.reason for failure in failures).most_common(1)[0][0]
@@ -388,29 +362,50 @@ async def _with_tried_modes(
     )
 
 
-async def _trial(
-    question: JudgeQuestion,
+async def _tried(
+    questions: Sequence[JudgeQuestion],
     settings: RequestSettings,
     client: Client,
     notebook: _Notebook,
     *,
     thinks: bool,
-) -> _Trial:
-    judgement = await _judged(question, settings, client, notebook)
-    if thinks or not _is_cut(judgement):
-        return _Trial(judgement)
-    # A thought is long; a reason before a rating is a few sentences.
-    room = TOKENS_WITH_THOUGHT if _has_thought(judgement) else TOKENS_OF_REASONS
-    longer = await _judged(question, replace(settings, max_tokens=room), client, notebook)
-    return _Trial(longer, needs_room=isinstance(longer.outcome, Scored))
+) -> tuple[list[Judgement], bool]:
+    """Return judgements of real prompts until most cannot be read, and whether replies need
+    room."""
+    tried: list[Judgement] = []
+    was_longer = thinks
+    for question in questions:
+        judgement = await _judged(question, settings, client, notebook)
+        if _is_cut(judgement) and not was_longer:
+            was_longer = True
+            # A thought is long; a reason before a rating is a few sentences.
+            room = TOKENS_WITH_THOUGHT if _has_thought(judgement) else TOKENS_OF_REASONS
+            longer = replace(settings, max_tokens=room)
+            judgement = await _judged(question, longer, client, notebook)
+            if isinstance(judgement.outcome, Scored):
+                settings, thinks = longer, True
+                notebook.notes["thinks"] = (
+                    "It gives reasons before a rating; replies need room for them."
+                )
+        tried.append(judgement)
+        if 2 * len(_failures(tried)) >= len(questions):
+            break
+    return tried, thinks
+
+
+def _failures(tried: Sequence[Judgement]) -> list[Failure]:
+    """Return why replies cannot be read, except where that is because of the text."""
+    outcomes = [each.outcome for each in tried]
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    return [failure for failure in failures if failure.reason not in _OF_THE_TEXT]
 
 
 def _why(
-    mode: Mode, trials: Sequence[_Trial], passed_over: Collection[str], findings: Findings
+    mode: Mode, tried: Sequence[Judgement], passed_over: Collection[str], findings: Findings
 ) -> str:
     """Return why a mode is suggested, as sentences."""
-    scored = [each for trial in trials if isinstance(each := trial.judgement.outcome, Scored)]
-    words = [f"{len(scored)} of {len(trials)} real prompts were read in this mode."]
+    scored = [each.outcome for each in tried if isinstance(each.outcome, Scored)]
+    words = [f"{len(scored)} of {len(tried)} real prompts were read in this mode."]
     coverage = min((each.coverage or 0.0 for each in scored), default=0.0)
     if mode == "logprobs" and scored:
         words.append(f"At least {coverage:.0%} of the probability was on the scale.")
@@ -421,9 +416,9 @@ def _why(
     return " ".join(words)
 
 
-def _alternatives(trials: Sequence[_Trial], notebook: _Notebook) -> int:
+def _alternatives(tried: Sequence[Judgement], notebook: _Notebook) -> int:
     """Return how many alternatives real prompts had, where the short question did not show it."""
-    answers = [answer for trial in trials for answer in trial.judgement.answers]
+    answers = [answer for judgement in tried for answer in judgement.answers]
     choices = [choice for answer in answers for choice in answer.choices]
     tokens = [token for choice in choices for token in choice.tokens or ()]
     if answers:

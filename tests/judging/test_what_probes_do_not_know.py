@@ -18,7 +18,6 @@ from geval.llm.judgement import JudgeQuestion
 from geval.llm.probe import QUESTION, probe_model
 from geval.llm.replies import EchoedToken, Reply, ReplyChoice, Token
 from geval.llm.requests import ChatRequest, EchoRequest
-from geval.llm.server_fit import MOST_CHOICES
 from geval.statistics.scales import Scale
 
 QUESTIONS = [
@@ -133,10 +132,10 @@ def test_ability_is_not_known_after_errors_that_may_pass(
     assert Findings.from_json(findings.as_json()) == findings
 
 
-def test_unknown_number_of_replies_is_left_to_calls() -> None:
-    findings = probe(Server(always("most_choices", ErrorKind.RATE_LIMIT)))
+def test_replies_are_asked_for_singly_where_their_number_is_unknown() -> None:
+    findings = probe(Server(always("most_choices", ErrorKind.SERVER)))
 
-    assert findings.fit.most_choices == MOST_CHOICES
+    assert findings.fit.most_choices == 1
 
 
 @pytest.mark.parametrize(
