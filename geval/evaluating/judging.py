@@ -205,7 +205,7 @@ class Judging:
             for key, places in waiting:
                 outcome = await self._outcome(key, questions[places[0]], settings, learned)
                 for index in places:
-                    outcomes[index] = outcome
+                    outcomes[index] = _noted(outcome, self._outputs[index])
                     self._note(outcome)
                 stopping.note(outcome)
 
@@ -300,6 +300,10 @@ class Caller:
 
     async def _look(self) -> Pace:
         return self._pace
+
+
+def _noted(outcome: Outcome, output: JudgedOutput) -> Outcome:
+    return outcome.noting(output.texts.not_shown) if isinstance(outcome, Scored) else outcome
 
 
 async def _all(work: Iterator[Any]) -> None:
