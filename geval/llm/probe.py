@@ -15,7 +15,7 @@ from geval.llm.calls import Answer, Retries, RetryPolicy, ask_until_answered
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.findings import TOKENS_WITH_THOUGHT, Findings
-from geval.llm.judgement import Judgement, JudgeQuestion, judge
+from geval.llm.judgement import Judgement, JudgeQuestion, score_choices
 from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import Reply
 from geval.llm.request_settings import Mode, RequestSettings
@@ -438,10 +438,10 @@ def _has_thought(judgement: Judgement) -> bool:
 async def _judged(
     question: JudgeQuestion, settings: RequestSettings, client: Client, notebook: _Notebook
 ) -> Judgement:
-    """Judge a question; a server's refusal becomes a failure."""
-    learned = LearnedFit(settings.fit)
+    """Judge a question, asked once; a server's refusal becomes a failure."""
     try:
-        return await judge(question, settings, lambda request: _ask(client, request, learned))
+        answer = await _ask(client, question.request(settings), LearnedFit(settings.fit))
+        return Judgement(score_choices([answer], question, settings), (answer,))
     except EndpointError as error:
         if error.kind == ErrorKind.CONTEXT_LENGTH:
             return Judgement(Failure(Reason.CONTEXT, error.message), ())

@@ -100,7 +100,7 @@ def gateways(
         config.write_text(LITELLM.format(model=model, shaped=shaped, key=KEY))
         started = {
             name: stack.enter_context(
-                serving(command, seconds=60, environment=ENVIRONMENT, port=ports[name])
+                serving(command, seconds=120, environment=ENVIRONMENT, port=ports[name])
             )
             for name, command in commands.items()
         }
@@ -138,9 +138,9 @@ def test_log_probabilities_come_through(
     assert [token.text for token in through.tokens or ()] == [
         token.text for token in direct.tokens or ()
     ]
-    for one, other in zip(through.tokens or (), direct.tokens or (), strict=True):
-        assert one.logprob == pytest.approx(other.logprob, abs=0.01)
-        assert len(one.alternatives) == 5
+    for token, original in zip(through.tokens or (), direct.tokens or (), strict=True):
+        assert token.logprob == pytest.approx(original.logprob, abs=0.01)
+        assert len(token.alternatives) == 5
 
 
 @pytest.mark.parametrize("name", NAMES)
