@@ -281,9 +281,11 @@ class ProjectOperations:
         return Request("PUT", f"{self.path}/endpoints/{pk}", body={"base_url": base_url, **more})
 
     @answered
-    def probe_endpoint(self, pk: int, model: str) -> Request[shapes.ProbeOut]:
+    def probe_endpoint(
+        self, pk: int, model: str, **more: Unpack[shapes.ProbeIn]
+    ) -> Request[shapes.ProbeOut]:
         """Have a worker probe the endpoint for a model; poll `address` for the progress."""
-        return Request("POST", f"{self.path}/endpoints/{pk}/probe", body={"model": model})
+        return Request("POST", f"{self.path}/endpoints/{pk}/probe", body={"model": model, **more})
 
     @answered
     def show_probe(self, pk: int, probe: int) -> Request[shapes.ProbeOut]:

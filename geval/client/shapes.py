@@ -360,7 +360,8 @@ class DoneOut(TypedDict):
 
 class EndpointIn(TypedDict, total=False):
     """`key` is stored encrypted; leave it out to keep the stored key, send an empty text to
-    delete it."""
+    delete it. `headers` that calls carry, by name, are stored in the same way; an empty object
+    deletes them."""
 
     api_version: str
     key_env: str
@@ -369,6 +370,7 @@ class EndpointIn(TypedDict, total=False):
     parallel_calls: int | None
     name: str
     key: str | None
+    headers: dict[str, str] | None
 
 
 class EndpointOut(TypedDict):
@@ -380,6 +382,7 @@ class EndpointOut(TypedDict):
     api_version: str
     key_env: str
     has_stored_key: bool
+    has_stored_headers: bool
     requests_per_minute: int | None
     tokens_per_minute: int | None
     parallel_calls: int | None
@@ -627,6 +630,12 @@ class PasswordOut(TypedDict):
 
     mailed: bool
     link: str
+
+
+class ProbeIn(TypedDict, total=False):
+    """`request_options` are those of the judge that it is for."""
+
+    request_options: dict[str, Any]
 
 
 class ProbeOut(TypedDict):
