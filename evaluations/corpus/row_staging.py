@@ -70,13 +70,6 @@ class _Staged:
     place: str
 
 
-@dataclass(frozen=True)
-class _StagedDocument(_Staged):
-    """Its digests leave white space of the source out, `source` does not."""
-
-    source: bytes
-
-
 @dataclass
 class SeenCriterion:
     """A criterion in the files: its record, whether this load created it, its values, and the range
@@ -121,7 +114,7 @@ class RowStager:
         self.rows = 0
         self.most_rows = file_limits().rows
         self.file_numbers: dict[str, int] = {}
-        self.documents: dict[str, _StagedDocument] = {}
+        self.documents: dict[str, _Staged] = {}
         self.outputs: dict[tuple[str, str], _Staged] = {}
         self.known_outputs = self._known_outputs()
         self.known_sources = self._known_sources()
@@ -157,6 +150,10 @@ class RowStager:
         )
         self.filled_table = StagingTable(
             "stage_filled", {"doc_id": "text", "context": "text", "refs": "jsonb"}
+        )
+        # Sources of documents that an earlier row has another source of, perhaps by white space.
+        self.other_sources = StagingTable(
+            "stage_other_source", {**place, "doc_id": "text", "source": "text"}
         )
         self.metadata_rows = Unused()
         # Outputs with errors of their own; rows about them cause no second error.
@@ -197,6 +194,7 @@ class RowStager:
             self.document_table: "doc_id",
             self.metadata_table: "doc_id",
             self.filled_table: "doc_id",
+            self.other_sources: "doc_id",
             self.output_table: "doc_id",
             self.rating_table: "",
             self.score_table: "",
@@ -283,7 +281,7 @@ class RowStager:
         digests = tuple(
             _digest(text)
             for text in (
-                " ".join(row.source.split()),
+                row.source,
                 row.context,
                 "\0".join(row.references),
                 f"{row.conversation} {row.turns_before}",
@@ -295,9 +293,7 @@ class RowStager:
             self.metadata_rows.add(file, name)
         earlier = self.documents.get(doc_id)
         if earlier is None:
-            self.documents[doc_id] = _StagedDocument(
-                len(self.documents), digests, place, _digest(row.source)
-            )
+            self.documents[doc_id] = _Staged(len(self.documents), digests, place)
             references = _json_list(row.references)
             size = len(row.source) + len(row.context) + len(references)
             document = (file_number, row.line, doc_id, row.source, row.context, references, content,
@@ -306,14 +302,13 @@ class RowStager:
         else:
             *theirs, their_metadata = earlier.digests
             *ours, our_metadata = digests
-            self.sources_alike += earlier.source != _digest(row.source)
             for column, existing, here in zip(DOCUMENT_COLUMNS, theirs, ours, strict=True):
                 is_filled = column in FILLED_LATER and NOTHING in (existing, here)
-                if existing != here and not is_filled:
-                    message = (
-                        f"document {doc_id} has a different {column} at {earlier.place}; a "
-                        "document has only one"
-                    )
+                if existing != here and column == "source":
+                    source = (file_number, row.line, doc_id, row.source)
+                    self.other_sources.add(source, len(row.source))
+                elif existing != here and not is_filled:
+                    message = contradictions.SOURCES.format(doc_id, column, earlier.place)
                     self.errors.add(file, row.line, column, message)
                     self.refused_outputs.add((doc_id, row.system_id))
                     return
@@ -336,7 +331,7 @@ class RowStager:
             self.errors.add(file, row.line, "output", message)
 
     def _fill(
-        self, doc_id: str, earlier: _StagedDocument, row: OutputRow, digests: tuple[bytes, ...]
+        self, doc_id: str, earlier: _Staged, row: OutputRow, digests: tuple[bytes, ...]
     ) -> None:
         """Stage the context and references that a document lacked in earlier rows."""
         places = [DOCUMENT_COLUMNS.index(column) for column in FILLED_LATER]

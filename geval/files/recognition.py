@@ -393,7 +393,11 @@ class _Reading:
             if plain[name] in SCORES["criterion"] or 2 * criteria >= len(values):
                 self._set_criterion(name, numbers[0])
                 return
-        names = [name for name in self._free_names() if rater and self._tells_apart(name, rater)]
+        names = [
+            name
+            for name in self._free_names()
+            if rater and self._distinguishes_ratings(name, rater)
+        ]
         if len(names) == 1:
             self._set_criterion(names[0], numbers[0])
 
@@ -401,7 +405,7 @@ class _Reading:
         self._set(name, "criterion")
         self._set(numbers, CellColumn("", "").target)
 
-    def _tells_apart(self, name: str, rater: str) -> bool:
+    def _distinguishes_ratings(self, name: str, rater: str) -> bool:
         """Return whether its few names tell a rater's ratings of an output apart."""
         values = self.contents[name].values
         return 2 * len(set(values)) <= len(values) and self._rows_per_output(rater, name) == 1
