@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from geval.files.fields import is_missing, number_in, only_of
@@ -38,16 +39,16 @@ class ColumnContent:
     name: str
     values: tuple[str, ...]
 
-    @property
+    @cached_property
     def filled(self) -> list[str]:
         return [value for value in self.values if value]
 
-    @property
+    @cached_property
     def mean_length(self) -> float:
         filled = self.filled
         return sum(map(len, filled)) / len(filled) if filled else 0.0
 
-    @property
+    @cached_property
     def is_text(self) -> bool:
         """Whether the values are sentences rather than names: long with spaces, or of several
         words."""
@@ -57,13 +58,13 @@ class ColumnContent:
             return False
         return self.mean_length >= LONG_TEXT or sum(counts) >= LEAST_WORDS * len(filled)
 
-    @property
+    @cached_property
     def asks(self) -> bool:
         """Whether most of its texts are questions."""
         filled = self.filled
         return 2 * sum(value.rstrip().endswith("?") for value in filled) > len(filled)
 
-    @property
+    @cached_property
     def is_name(self) -> bool:
         """Whether all values are short, so that they may be names."""
         filled = self.filled
@@ -71,32 +72,32 @@ class ColumnContent:
             len(value) <= LONGEST_NAME and "\n" not in value for value in filled
         )
 
-    @property
+    @cached_property
     def share_of_numbers(self) -> float:
         """The share of numbers among the values that say something."""
         values = [value for value in self.filled if not is_missing(value)]
         return sum(number_in(cell) is not None for cell in values) / len(values) if values else 0.0
 
-    @property
+    @cached_property
     def numbers(self) -> list[float] | None:
         """The values as numbers, or None if many are not; a few may be errors."""
         if self.share_of_numbers < MOSTLY:
             return None
         return [number for cell in self.filled if (number := number_in(cell)) is not None]
 
-    @property
+    @cached_property
     def may_be_numbered(self) -> bool:
         """Whether the name allows ratings: not a count, an index or a time."""
         return NOT_RATINGS.isdisjoint(re.split(r"[\s_\-./:()]+", self.name.lower()))
 
-    @property
+    @cached_property
     def is_of_pair(self) -> bool:
         """Whether the values are words of one pair, such as pass and fail; a few may be errors."""
         values = [value for value in self.filled if not is_missing(value)]
         pairs = Counter(pair for value in values if (pair := pair_of(value)))
         return bool(pairs) and max(pairs.values()) >= MOSTLY * len(values)
 
-    @property
+    @cached_property
     def is_rating_like(self) -> bool:
         """Whether the values are numbers with few distinct ones, on a common scale; not counts or
         years."""

@@ -23,10 +23,10 @@ from geval.texts.spelling import storable
 
 ROWS = 50
 # More rows are read while they are short, to see which values repeat.
-MOST_ROWS = 1000
+MOST_ROWS = 5000
 # The sample stays in memory, and is compared column by column.
-MOST_CHARACTERS = 2 * 2**20
-MOST_CELLS = 100_000
+MOST_CHARACTERS = 4 * 2**20
+MOST_CELLS = 250_000
 # Enough to recognise a file by; more would fill the page.
 SHOWN_ROWS = 3
 SHOWN_CHARACTERS = 200
