@@ -1,7 +1,9 @@
 """Small files as people and programs write them, each with what is right. The rows of the reading
 contract (docs/data-format.md) are their `row`s."""
 
+import io
 import json
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,6 +76,15 @@ def wide(
         text | {rater: "ann", column: cell}
         for text, cell in zip(texts(len(cells)), cells, strict=False)
     ]
+
+
+def zipped(files: Mapping[str, str]) -> bytes:
+    """A zip as file managers write it."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return content.getvalue()
 
 
 OUTPUTS = {"outputs.jsonl": jsonl(texts())}
@@ -571,6 +582,12 @@ def _encodings() -> list[SmallFile]:
         SmallFile("tables", "bars", {"t.csv": table(records, "|")}, EIGHT),
         SmallFile("tables", "a line sep=;", {"t.csv": "sep=;\n" + table(records, ";")}, EIGHT),
         SmallFile("tables", "a line sep=,", {"t.csv": "sep=,\n" + table(records)}, EIGHT),
+        SmallFile(
+            "tables",
+            "a zip of a Mac",
+            {"t.zip": zipped({"t.csv": table(records), "__MACOSX/._t.csv": "x", ".DS_Store": "x"})},
+            EIGHT,
+        ),
         SmallFile("tables", "UTF-16", {"t.txt": table(records, "\t").encode("utf-16")}, EIGHT),
         SmallFile("tables", "a byte order mark", {"t.csv": "\ufeff" + table(records)}, EIGHT),
         SmallFile("tables", "CRLF", {"t.csv": table(records).replace("\n", "\r\n")}, EIGHT),
