@@ -79,11 +79,15 @@ class ColumnContent:
         return sum(number_in(cell) is not None for cell in values) / len(values) if values else 0.0
 
     @cached_property
-    def numbers(self) -> list[float] | None:
-        """The values as numbers, or None if many are not; a few may be errors."""
-        if self.share_of_numbers < MOSTLY:
-            return None
+    def numbers(self) -> list[float]:
+        """The values that are numbers."""
         return [number for cell in self.filled if (number := number_in(cell)) is not None]
+
+    @cached_property
+    def counts_rows(self) -> bool:
+        """Whether the values number the rows."""
+        numbers = sorted(self.numbers)
+        return len(numbers) > 3 and numbers == [numbers[0] + step for step in range(len(numbers))]
 
     @cached_property
     def may_be_numbered(self) -> bool:
@@ -99,20 +103,22 @@ class ColumnContent:
 
     @cached_property
     def is_rating_like(self) -> bool:
-        """Whether the values are numbers with few distinct ones, on a common scale; not counts or
-        years."""
+        """Whether the values are numbers on a common scale, not counts or years; a few may be
+        errors."""
+        return self.share_of_numbers >= MOSTLY and self.may_be_numbered and self.is_on_a_scale
+
+    @cached_property
+    def is_on_a_scale(self) -> bool:
+        """Whether its numbers are on a common scale, and few of them distinct."""
         numbers = self.numbers
-        if numbers is None or not self.may_be_numbered:
+        if not numbers or self.counts_rows:
             return False
-        different = sorted(set(numbers))
-        if len(numbers) > 3 and different == [different[0] + step for step in range(len(numbers))]:
-            return False  # the column counts the rows
         # A few values may be outside because of typing errors.
-        within = [value for value in numbers if 0 <= value <= HIGHEST_RATING]
+        within = [value for value in numbers if abs(value) <= HIGHEST_RATING]
         if 10 * len(within) >= 9 * len(numbers) or len(within) >= len(numbers) - 1 > 2:
             return True
         within = [value for value in numbers if 0 <= value <= 100]
-        return len(within) == len(numbers) and len(different) <= MOST_POINTS_OF_PERCENT
+        return len(within) == len(numbers) and len(set(numbers)) <= MOST_POINTS_OF_PERCENT
 
 
 def contents_of(names: Sequence[str], rows: Rows) -> dict[str, ColumnContent]:

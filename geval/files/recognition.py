@@ -184,7 +184,11 @@ class _Reading:
                 and content.may_be_numbered
                 and (
                     self._is_criterion(name)
-                    or (self._is_rated(name) and content.share_of_numbers >= MANY_NUMBERS)
+                    or (
+                        content.share_of_numbers >= MANY_NUMBERS
+                        and content.is_on_a_scale
+                        and self._is_rated(name)
+                    )
                 )
             )
         ]
@@ -384,15 +388,19 @@ class _Reading:
         free = (None, "metadata", "ratings")
         numbers = [name for name in self._numbers() if self.guess.get(name) in free]
         rater = self._column("annotator")
-        if self._column("criterion") or len(numbers) != 1 or self._rows_per_output(rater) < 2:
+        if self._column("criterion") or len(numbers) != 1:
             return
+        has_several = self._rows_per_output(rater) > 1
         plain = plain_names(list(self.contents))
         for name in self._free_names():
             values = set(self.contents[name].filled)
             criteria = sum(map(self._is_criterion, values))
-            if plain[name] in SCORES["criterion"] or 2 * criteria >= len(values):
+            is_named = plain[name] in SCORES["criterion"] and not self.contents[name].numbers
+            if is_named or (has_several and 2 * criteria >= len(values)):
                 self._set_criterion(name, numbers[0])
                 return
+        if not has_several:
+            return
         names = [
             name
             for name in self._free_names()
@@ -457,7 +465,7 @@ class _Reading:
                 content.share_of_numbers > 0
                 and name != rater
                 and content.may_be_numbered
-                and not content.is_text
+                and not (content.is_text or content.counts_rows)
                 and self._is_rated(name)
             ):
                 self._ask_whether_rated(name)

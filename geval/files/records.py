@@ -25,6 +25,7 @@ from geval.files.parquet import columnar_records, is_arrow, is_parquet
 from geval.files.rows import EXPECTED, FileErrors
 from geval.files.sheets import SheetTable, may_be_workbook, read_sheet
 from geval.files.tools import held_by, potato, record_holders
+from geval.files.tools.mturk import is_of_turk
 from geval.files.tools.promptfoo_tables import has_result_columns
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
@@ -93,6 +94,7 @@ def records_of(
     has_results = isinstance(records, Table) and (
         has_system_columns(records.header)
         or has_result_columns(records.header)
+        or is_of_turk(records.header)
         or any(potato.IN_TABLE in name for name in records.header)
     )
     if isinstance(records, Table) and has_results:

@@ -25,6 +25,7 @@ class SmallFile:
     ratings: Mapping[float, int] | None = None
     scale: str = ""
     raters: tuple[str, ...] | None = None
+    criteria: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     asks: str = ""
@@ -888,6 +889,62 @@ def _tools() -> list[SmallFile]:
     ]
 
 
+def _survey_tools() -> list[SmallFile]:
+    turk = [
+        {
+            "HITId": f"h{n}",
+            "WorkerId": "ann",
+            "AssignmentStatus": "Rejected" if n == 0 else "Approved",
+            "Input.question": text["source"],
+            "Input.answer": text["output"],
+            "Answer.coherence": 1 + n % 5,
+        }
+        for n, text in enumerate(texts(8, ("a",)))
+    ]
+    index = [{"": n} | row for n, row in enumerate(wide(CELLS))]
+    one_criterion = [
+        {"doc_id": r["doc_id"], "system_id": r["system_id"], "Kriterium": "Kohärenz"}
+        | {"Bewerter": "Anna", "Wert": r["score"]}
+        for r in rated(CELLS)
+    ]
+    return [
+        SmallFile(
+            "other tools",
+            "Mechanical Turk",
+            {"t.csv": table(turk)},
+            {"documents": 7, "outputs": 7, "ratings": 7},
+            unused=("assignments that are rejected",),
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "pandas' index",
+            {"t.csv": table(index)},
+            EIGHT | {"ratings": 8},
+            COUNTS,
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "ratings from -2 to 2",
+            {"t.csv": table(wide([-2, -1, 0, 1, 2, -2, -1, 2]))},
+            EIGHT | {"ratings": 8},
+            scale="-2-2",
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "large numbers",
+            {"t.csv": table([row | {"likes": 4000 + 7 * n} for n, row in enumerate(wide(CELLS))])},
+            asks="Does “likes” contain ratings",
+        ),
+        SmallFile(
+            "one row, one rating",
+            "one criterion in a long table",
+            OUTPUTS | {"r.csv": table(one_criterion)},
+            EIGHT | {"ratings": 8},
+            criteria=("Kohärenz",),
+        ),
+    ]
+
+
 def _tools_without_texts() -> list[SmallFile]:
     records: dict[str, dict[str, Any]] = {
         "MT-bench's answers": {"question_id": 81, "model_id": "m", "choices": [{"turns": ["a"]}]},
@@ -917,4 +974,5 @@ SMALL_FILES = (
     *_names(),
     *_tools(),
     *_tools_without_texts(),
+    *_survey_tools(),
 )

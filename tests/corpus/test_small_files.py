@@ -41,6 +41,8 @@ def test_small_file_is_read(project: Project, tmp_path: Path, small: SmallFile) 
     assert not small.scale or str(project.criteria.get().scale) == small.scale
     people = tuple(project.annotators.order_by("name").values_list("name", flat=True))
     assert small.raters is None or people == small.raters
+    criteria = tuple(project.criteria.order_by("name").values_list("name", flat=True))
+    assert small.criteria is None or criteria == small.criteria
     unused = [column.column for column in result.unused]
     for phrase in small.unused:
         assert any(phrase in column for column in unused)

@@ -31,6 +31,7 @@ from geval.files.tools import (
     lm_eval,
     mlflow,
     mt_bench,
+    mturk,
     potato,
     promptfoo,
     promptfoo_tables,
@@ -43,7 +44,7 @@ from geval.files.tools.parts import Part
 _OWN: tuple[Any, ...] = (
     lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
     label_studio, langfuse, doccano, deepeval, alpaca_eval, arena, mt_bench, potato,
-    promptfoo_tables, system_columns,
+    promptfoo_tables, mturk, system_columns,
 )  # fmt: skip
 # How columns begin by which a table is recognised.
 BEGINNINGS = (*system_columns.BEGINNINGS, *promptfoo_tables.BEGINNINGS)
