@@ -38,6 +38,7 @@ NAMES = {
         "gold",
     ),
 }
+KNOWN_NAMES = frozenset(name for names in NAMES.values() for name in names)
 REFERENCE_WRITER = "reference"
 EXPERTS = {"expert_annotations": "expert", "turker_annotations": "turker"}
 

@@ -87,7 +87,9 @@ class ColumnContent:
     def counts_rows(self) -> bool:
         """Whether the values number the rows."""
         numbers = sorted(self.numbers)
-        return len(numbers) > 3 and numbers == [numbers[0] + step for step in range(len(numbers))]
+        return len(numbers) == len(self.filled) > 3 and numbers == [
+            numbers[0] + step for step in range(len(numbers))
+        ]
 
     @cached_property
     def may_be_numbered(self) -> bool:

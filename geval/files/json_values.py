@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from geval.files.column_aliases import NAMES
+from geval.files.column_aliases import KNOWN_NAMES
 from geval.files.fields import UNSTORABLE
 from geval.files.rows import is_text
 from geval.texts.spelling import storable
@@ -25,7 +25,7 @@ Note = Callable[[str], None]
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _BETWEEN = re.compile(r"[\s,]*")
 # Columns by which a table that was written column by column is recognised.
-_KNOWN = frozenset(name for names in NAMES.values() for name in names) | {"winner", "score"}
+_KNOWN = KNOWN_NAMES | {"winner", "score"}
 
 
 def decoded(text: str, note: Note) -> Any:

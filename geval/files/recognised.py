@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from geval.files.apart import preview_apart
+from geval.files.column_aliases import KNOWN_NAMES
 from geval.files.mapping import SEVERAL, is_native, problems_of
 from geval.files.preview import Preview
 from geval.files.questions import StatementError, UploadQuestion, listed
@@ -121,13 +122,24 @@ def answered(columns: Columns, choice: Mapping[str, str]) -> dict[str, str]:
 
 
 def input_file(
-    path: Path, name: str, columns: Columns, guess: Columns, sheet: str = ""
+    path: Path,
+    name: str,
+    columns: Columns,
+    guess: Columns,
+    sheet: str = "",
+    *,
+    names: Iterable[str] = (),
 ) -> InputFile:
     """Return a file for the readers, which recognise the names of some columns themselves.
 
-    Columns that the user ignores but readers would use must be passed as well.
+    Columns that are ignored, by the user or by their contents, but readers would use must be passed
+    as well.
+
+    Args:
+        names: all columns of the file.
     """
-    if columns == guess and is_native(columns):
+    is_whole = all(column in columns or column not in KNOWN_NAMES for column in names)
+    if columns == guess and is_native(columns) and is_whole:
         return InputFile(path, name, named=columns, sheet=sheet)
     return InputFile(path, name, dict(columns), sheet=sheet)
 
@@ -185,4 +197,11 @@ def as_input(file: RecognisedFile, *, is_chosen: bool) -> InputFile:
         raise StatementError(" ".join(problems))
     if problems or file.preview.structure or file.preview.error:
         return InputFile(file.path, file.name, sheet=file.preview.sheet)
-    return input_file(file.path, file.name, file.columns, file.preview.guess, file.preview.sheet)
+    return input_file(
+        file.path,
+        file.name,
+        file.columns,
+        file.preview.guess,
+        file.preview.sheet,
+        names=file.column_names,
+    )

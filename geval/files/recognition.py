@@ -26,6 +26,8 @@ from geval.texts.sentences import shortened
 
 # A column's name may become that of a criterion (`fields.CRITERION_LIMIT`).
 LONGEST_COLUMN_NAME = 100
+# Names of columns that can only mean documents.
+OUR_IDS = ("doc_id", "document_id")
 # Kinds of tables with a row for each rating and nothing else.
 LONG = ("ratings", "scores of judges")
 # Beside a rater, a column of at least this share of numbers is read as ratings, with errors.
@@ -104,6 +106,7 @@ class _Reading:
         else:
             self._read_ids_of_documents()
             self._read_texts()
+            self._leave_out_ids_of_others()
             self._read_names()
             self._read_criteria()
             self._read_raters()
@@ -174,24 +177,19 @@ class _Reading:
     def _numbers(self) -> list[str]:
         """Return columns of numbers on a scale; beside a rater, or with a criterion's name, also
         those with some numbers, as their other cells are errors to correct."""
+        plain = plain_names(list(self.contents))
         return [
             name
             for name, content in self.contents.items()
-            if content.is_rating_like
-            or (
-                content.share_of_numbers > 0
-                and not content.is_text
-                and content.may_be_numbered
-                and (
-                    self._is_criterion(name)
-                    or (
-                        content.share_of_numbers >= MANY_NUMBERS
-                        and content.is_on_a_scale
-                        and self._is_rated(name)
-                    )
-                )
-            )
+            if plain[name] not in COMMENTS
+            and (content.is_rating_like or self._may_be_numbers(name, content))
         ]
+
+    def _may_be_numbers(self, name: str, content: ColumnContent) -> bool:
+        if content.is_text or not content.numbers or not content.may_be_numbered:
+            return False
+        is_much = content.share_of_numbers >= MANY_NUMBERS and content.is_on_a_scale
+        return self._is_criterion(name) or (is_much and self._is_rated(name))
 
     def _is_criterion(self, name: str) -> bool:
         return self.project_names.kind_of(without_noise(name)) == NameKind.CRITERION
@@ -340,6 +338,15 @@ class _Reading:
         if len(texts) > 1 or self._column("output"):
             self._set(source, "doc_id")
 
+    def _leave_out_ids_of_others(self) -> None:
+        """Ignore ids that name something else than documents: one of them has several sources. A
+        column `doc_id` is meant, so that this is an error of the file."""
+        name, source = self._column("doc_id"), self._column("source")
+        if name in ("", *OUR_IDS) or source not in self.contents or name not in self.contents:
+            return
+        if not decides(self.contents[name].values, self.contents[source].values):
+            self._set(name, "")
+
     def _read_names(self) -> None:
         """Find the short columns that name the document and the system."""
         text, output = self._column("source"), self._column("output")
@@ -459,11 +466,13 @@ class _Reading:
         """Ask about columns beside a rater in which some cells are numbers; and which column has
         the ratings of named raters, if none was recognised."""
         rater = self._column("annotator") or self._rater_by_name()
+        plain = plain_names(list(self.contents))
         for name in self._free() if rater else ():
             content = self.contents[name]
             if (
                 content.share_of_numbers > 0
                 and name != rater
+                and plain[name] not in COMMENTS
                 and content.may_be_numbered
                 and not (content.is_text or content.counts_rows)
                 and self._is_rated(name)

@@ -406,6 +406,20 @@ def _readings() -> list[SmallFile]:
         SmallFile("source and output", "ids in a column Document", {"t.csv": table(ids)}, EIGHT),
         SmallFile(
             "source and output",
+            "ids of batches",
+            {
+                "t.csv": table(
+                    [
+                        {"id": n // 4, "question": t["source"], "answer": t["output"]}
+                        | {"model": t["system_id"]}
+                        for n, t in enumerate(texts())
+                    ]
+                )
+            },
+            EIGHT,
+        ),
+        SmallFile(
+            "source and output",
             "sources that differ by white space",
             {
                 "t.jsonl": jsonl(
@@ -928,6 +942,17 @@ def _survey_tools() -> list[SmallFile]:
             {"t.csv": table(wide([-2, -1, 0, 1, 2, -2, -1, 2]))},
             EIGHT | {"ratings": 8},
             scale="-2-2",
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "comments, some of them numbers",
+            {
+                "t.csv": table(
+                    [row | {"comment": 3 if n % 2 else "good"} for n, row in enumerate(wide(CELLS))]
+                )
+            },
+            EIGHT | {"ratings": 8},
+            COUNTS,
         ),
         SmallFile(
             "columns beside a rater",

@@ -111,7 +111,8 @@ def _as_input(path: Path, file: UploadFile) -> InputFile:
     guess = _guess(file)
     columns = {} if file.preview.get("structure") else file.columns
     sheet = file.preview.get("sheet", "")
-    file_read = input_file(path, file.name, columns, guess if columns else {}, sheet)
+    names = [column["name"] for column in file.preview.get("columns", ())] if columns else []
+    file_read = input_file(path, file.name, columns, guess if columns else {}, sheet, names=names)
     corrected = {int(line): cells for line, cells in file.corrections.items()}
     emptied = {row["line"]: dict.fromkeys(row.get("columns", ()), "") for row in file.refused}
     lines = [row["line"] for row in file.refused if not row.get("columns")]
