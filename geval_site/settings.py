@@ -25,7 +25,7 @@ from geval_site.datafolder import (
     temporary_folder,
 )
 from geval_site.email import email_settings
-from geval_site.key_names import WELL_KNOWN, key_names
+from geval_site.key_names import ANY, key_names
 from geval_site.openid import openid_settings
 from geval_site.queues import queue_names, task_queues, task_routes
 from geval_site.site_files import site_files, static_root
@@ -383,9 +383,8 @@ ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", defa
 
 # Variables that may contain endpoint keys. Anyone who may create an endpoint can have these sent to
 # any address.
-ENDPOINT_KEYS = key_names(
-    environment.words("GEVAL_ENDPOINT_KEYS", default=() if PRODUCTION else WELL_KNOWN)
-)
+_KEYS = environment.words("GEVAL_ENDPOINT_KEYS")
+ENDPOINT_KEYS = key_names(_KEYS) if PRODUCTION or _KEYS else ANY
 # Who may enter addresses that the site calls, by creating and changing endpoints and webhooks; see
 # docs/rights.md.
 WHO_MAY_CALL_OUT = environment.choice(

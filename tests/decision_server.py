@@ -27,7 +27,7 @@ def json_server(answer: Answering) -> Iterator[tuple[str, list[dict[str, Any]]]]
     """The same for replies of any form.
 
     Args:
-        answer: the reply to a body.
+        answer: the reply to a body, as JSON or bytes.
     """
     asked: list[dict[str, Any]] = []
 
@@ -37,7 +37,8 @@ def json_server(answer: Answering) -> Iterator[tuple[str, list[dict[str, Any]]]]
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             asked.append(body)
-            content = json.dumps(answer(body)).encode()
+            answered = answer(body)
+            content = answered if isinstance(answered, bytes) else json.dumps(answered).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(content)))

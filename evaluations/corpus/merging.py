@@ -35,8 +35,8 @@ _PLACE_DIFFERS = """(s.of IS NOT NULL AND d.conversation_id IS NOT NULL
     AND (s.of, s.turns_before) <> (d.conversation_id, d.turns_before))"""
 _SESSION_DIFFERS = "(s.session <> '' AND d.session <> '' AND s.session <> d.session)"
 # White space may differ; an empty field states nothing, and can be filled later.
-_SOURCE_DIFFERS = r"""(s.source <> d.source
-    AND regexp_replace(s.source, '\s+', ' ', 'g') <> regexp_replace(d.source, '\s+', ' ', 'g'))"""
+_WORDS = r"btrim(regexp_replace({}.source, '\s+', ' ', 'g'))"
+_SOURCE_DIFFERS = f"(s.source <> d.source AND {_WORDS.format('s')} <> {_WORDS.format('d')})"
 _CONTEXT_DIFFERS = "(s.context <> '' AND d.context <> '' AND s.context <> d.context)"
 _REFERENCES_DIFFER = """(s.refs <> '[]'::jsonb AND d.references <> '[]'::jsonb
     AND s.refs <> d.references)"""
@@ -98,6 +98,7 @@ class Merge:
         self._merge_conversations()
         self._drop_varying_metadata()
         self._fill_documents()
+        self._compare_sources()
         self._merge_documents(result.documents)
         self._merge_outputs(result.outputs)
         self.steps.begin("ratings")
@@ -186,6 +187,24 @@ class Merge:
                              (array_agg(refs) FILTER (WHERE refs <> '[]'::jsonb))[1] AS refs
                          FROM stage_filled GROUP BY doc_id) AS f WHERE f.doc_id = s.doc_id"""
             )
+
+    def _compare_sources(self) -> None:
+        """Report rows whose document has another source in an earlier row; white space may
+        differ."""
+        table = self.load.other_sources
+        if not table.count:
+            return
+        files, total = self.load.file_names, self.load.errors.total
+        self._conflicts(
+            f"""SELECT s.file, s.line, s.doc_id, d.file, d.line FROM {table.name} s
+                JOIN stage_document d ON d.doc_id = s.doc_id WHERE {_SOURCE_DIFFERS}""",
+            None,
+            lambda doc_id, file, line: (
+                "source",
+                contradictions.SOURCES.format(doc_id, "source", f"{files[file]}:{line}"),
+            ),
+        )
+        self.load.sources_alike = table.count - (self.load.errors.total - total)
 
     def _merge_documents(self, tally: LoadTally) -> None:
         load, replace = self.load, self.about.replace
@@ -364,7 +383,7 @@ class Merge:
         new = {
             seen.criterion.name: seen
             for seen in self.load.seen.values()
-            if seen.is_new and (seen.ratings.total or seen.scores.total)
+            if seen.is_new and (seen.ratings.total or seen.scores.total or seen.has_replies)
         }
         scales = {name: self._scale_of(name, seen) for name, seen in new.items()}
         presets = presets_for(
@@ -393,7 +412,9 @@ class Merge:
         are errors, because they may be typing errors."""
         if name.lower() in self.load.scales:
             return self.load.scales[name.lower()]
-        guess = guess_of(seen, [other.criterion.name for other in self.load.seen.values()])
+        among = [other.criterion.name for other in self.load.seen.values()]
+        replies = self.load.replies.sample(seen.criterion.pk)
+        guess = guess_of(seen, among, replies)
         if guess.off:
             self._report_strays(name, seen, guess)
         return guess.scale
@@ -502,7 +523,7 @@ class Merge:
             cursor.execute(statement, parameters)
             return int(cursor.rowcount)
 
-    def _conflicts(self, query: str, parameters: Sequence[Any], explain: Any) -> None:
+    def _conflicts(self, query: str, parameters: Sequence[Any] | None, explain: Any) -> None:
         with connection.cursor() as cursor:
             # By place in the files, as only the first errors are listed.
             cursor.execute(f"SELECT * FROM ({query}) AS c ORDER BY 1, 2", parameters or None)

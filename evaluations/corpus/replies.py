@@ -40,6 +40,7 @@ class ReplyStage:
             },
         )
         self.unreadable = 0
+        self.off_scale = 0
 
     def add(self, file: int, row: RepliesRow, output: int, criterion: int, run: int) -> None:
         replies = orjson.dumps(row.replies).decode()
@@ -88,6 +89,15 @@ class ReplyStage:
                 errors.add(files[file], line, "all_responses", message)
             _store({key: new[key][0] for key in new}, outcomes, criteria)
 
+    def sample(self, criterion: int) -> list[str]:
+        """Return some replies about a criterion."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT replies FROM {self.table.name} WHERE criterion = %s LIMIT {CHUNK}",
+                [criterion],
+            )
+            return [reply for (stored,) in cursor.fetchall() for reply in orjson.loads(stored)]
+
     def _criteria(self) -> list[int]:
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT DISTINCT criterion FROM {self.table.name}")
@@ -122,10 +132,12 @@ class ReplyStage:
         outcomes: dict[Key, Scored | Failure] = {}
         for key, (replies, _file, _line) in new.items():
             criterion = criteria[key[2]]
-            outcomes[key], unread = score_replies(
+            scored = score_replies(
                 replies, scale=criterion.scale, criterion=criterion.name, read=read
             )
-            self.unreadable += unread
+            outcomes[key] = scored.outcome
+            self.unreadable += scored.unread
+            self.off_scale += scored.off_scale
         return outcomes
 
 

@@ -70,13 +70,6 @@ class _Staged:
     place: str
 
 
-@dataclass(frozen=True)
-class _StagedDocument(_Staged):
-    """Its digests leave white space of the source out, `source` does not."""
-
-    source: bytes
-
-
 @dataclass
 class SeenCriterion:
     """A criterion in the files: its record, whether this load created it, its values, and the range
@@ -87,6 +80,7 @@ class SeenCriterion:
     ratings: ValueSummary = field(default_factory=ValueSummary)
     scores: ValueSummary = field(default_factory=ValueSummary)
     off: tuple[float, ...] = ()
+    has_replies: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +114,7 @@ class RowStager:
         self.rows = 0
         self.most_rows = file_limits().rows
         self.file_numbers: dict[str, int] = {}
-        self.documents: dict[str, _StagedDocument] = {}
+        self.documents: dict[str, _Staged] = {}
         self.outputs: dict[tuple[str, str], _Staged] = {}
         self.known_outputs = self._known_outputs()
         self.known_sources = self._known_sources()
@@ -156,6 +150,10 @@ class RowStager:
         )
         self.filled_table = StagingTable(
             "stage_filled", {"doc_id": "text", "context": "text", "refs": "jsonb"}
+        )
+        # Sources of documents that an earlier row has another source of, perhaps by white space.
+        self.other_sources = StagingTable(
+            "stage_other_source", {**place, "doc_id": "text", "source": "text"}
         )
         self.metadata_rows = Unused()
         # Outputs with errors of their own; rows about them cause no second error.
@@ -196,6 +194,7 @@ class RowStager:
             self.document_table: "doc_id",
             self.metadata_table: "doc_id",
             self.filled_table: "doc_id",
+            self.other_sources: "doc_id",
             self.output_table: "doc_id",
             self.rating_table: "",
             self.score_table: "",
@@ -213,6 +212,14 @@ class RowStager:
             for kind, names in self._names().items()
             for note in notes_on_names(kind, names, self.names_before[kind])
         ]
+        off_scale = []
+        if self.replies.off_scale:
+            raw = (
+                "1 raw reply is"
+                if self.replies.off_scale == 1
+                else f"{self.replies.off_scale:,} raw replies are"
+            )
+            off_scale = [f"{raw} off its criterion's scale, and in no score."]
         spaces = []
         if self.sources_alike:
             rows = "1 row has" if self.sources_alike == 1 else f"{self.sources_alike:,} rows have"
@@ -220,7 +227,7 @@ class RowStager:
                 f"{rows} a document's text that differs from an earlier row's by white space alone;"
                 " the earlier one is kept."
             ]
-        return [*self.word_notes, *alike, *self.cut_texts, *spaces]
+        return [*self.word_notes, *alike, *self.cut_texts, *spaces, *off_scale]
 
     def _names(self) -> dict[str, Collection[str]]:
         return {"raters": self.annotators, "systems": self.systems, "judges": self.judges}
@@ -274,7 +281,7 @@ class RowStager:
         digests = tuple(
             _digest(text)
             for text in (
-                " ".join(row.source.split()),
+                row.source,
                 row.context,
                 "\0".join(row.references),
                 f"{row.conversation} {row.turns_before}",
@@ -286,9 +293,7 @@ class RowStager:
             self.metadata_rows.add(file, name)
         earlier = self.documents.get(doc_id)
         if earlier is None:
-            self.documents[doc_id] = _StagedDocument(
-                len(self.documents), digests, place, _digest(row.source)
-            )
+            self.documents[doc_id] = _Staged(len(self.documents), digests, place)
             references = _json_list(row.references)
             size = len(row.source) + len(row.context) + len(references)
             document = (file_number, row.line, doc_id, row.source, row.context, references, content,
@@ -297,14 +302,13 @@ class RowStager:
         else:
             *theirs, their_metadata = earlier.digests
             *ours, our_metadata = digests
-            self.sources_alike += earlier.source != _digest(row.source)
             for column, existing, here in zip(DOCUMENT_COLUMNS, theirs, ours, strict=True):
                 is_filled = column in FILLED_LATER and NOTHING in (existing, here)
-                if existing != here and not is_filled:
-                    message = (
-                        f"document {doc_id} has a different {column} at {earlier.place}; a "
-                        "document has only one"
-                    )
+                if existing != here and column == "source":
+                    source = (file_number, row.line, doc_id, row.source)
+                    self.other_sources.add(source, len(row.source))
+                elif existing != here and not is_filled:
+                    message = contradictions.SOURCES.format(doc_id, column, earlier.place)
                     self.errors.add(file, row.line, column, message)
                     self.refused_outputs.add((doc_id, row.system_id))
                     return
@@ -327,7 +331,7 @@ class RowStager:
             self.errors.add(file, row.line, "output", message)
 
     def _fill(
-        self, doc_id: str, earlier: _StagedDocument, row: OutputRow, digests: tuple[bytes, ...]
+        self, doc_id: str, earlier: _Staged, row: OutputRow, digests: tuple[bytes, ...]
     ) -> None:
         """Stage the context and references that a document lacked in earlier rows."""
         places = [DOCUMENT_COLUMNS.index(column) for column in FILLED_LATER]
@@ -426,9 +430,9 @@ class RowStager:
         elif run is None:
             self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
         else:
-            self.replies.add(
-                file_number, row, output, self._criterion(row.criterion).criterion.pk, run
-            )
+            seen = self._criterion(row.criterion)
+            seen.has_replies = True
+            self.replies.add(file_number, row, output, seen.criterion.pk, run)
 
     def _stage_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
         """Stage a preference. Both outputs are numbers within the load or negative ids, as in

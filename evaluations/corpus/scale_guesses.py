@@ -1,26 +1,39 @@
 """Guess the scale of a load's ratings, and detect judges whose scores are on two scales."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from django.db import connection
 
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from geval.files.value_summary import guess_of_values
 from geval.llm.presets import ready_scales
-from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, narrower_scale, usual_scale_for
+from geval.llm.released_replies import scale_of_replies
+from geval.statistics.scales import (
+    FEW,
+    ROUNDING,
+    Scale,
+    ScaleGuess,
+    narrower_scale,
+    usual_scale_for,
+)
 
 
-def guess_of(seen: SeenCriterion, among: Collection[str]) -> ScaleGuess:
+def guess_of(seen: SeenCriterion, among: Collection[str], replies: Sequence[str]) -> ScaleGuess:
     """Guess a criterion's scale from its staged ratings, or else from its scores.
 
     Args:
         among: the names of all criteria of the load.
+        replies: raw replies about it, which count where there are few ratings.
     """
     ratings = seen.ratings
     every = None if ratings.are_all_counted else _counts("stage_rating WHERE criterion = %s", seen)
     ready = ready_scales(seen.criterion.name, among=among)
-    return guess_of_values(ratings, seen.scores, every, ready=ready)
+    shown = None
+    if replies and ratings.total < FEW:
+        holds = ratings.range if ratings.total else (1.0, 1.0)
+        shown = scale_of_replies(replies, criterion=seen.criterion.name, holds=holds)
+    return guess_of_values(ratings, seen.scores, every, ready=ready, shown=shown)
 
 
 def other_scale(seen: SeenCriterion) -> Scale | None:

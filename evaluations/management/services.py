@@ -15,7 +15,6 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
-from geval_site import environment
 from geval_site.datafolder import open_private, private_folder
 from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
@@ -79,11 +78,7 @@ def start_one_worker(processes: Processes, project: str) -> list[subprocess.Pope
             "all",
             jobs=[RUNS, *SHORT],
             threads=3,
-            # Show only warnings next to a progress bar.
-            env={
-                "GEVAL_LOG_LEVEL": environment.text("GEVAL_LOG_LEVEL", default="ERROR"),
-                "GEVAL_ONLY_PROJECT": project,
-            },
+            env={"GEVAL_ONLY_PROJECT": project},
         )
     ]
 

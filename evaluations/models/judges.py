@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -71,7 +73,7 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 class Endpoint(models.Model):
     """An OpenAI-compatible API. Its key is encrypted in the database, or in a variable of the
-    worker."""
+    worker; headers that gateways ask for are encrypted, too."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=100)
@@ -94,6 +96,7 @@ class Endpoint(models.Model):
         ),
     )
     sealed_key = models.TextField(blank=True, editable=False)
+    sealed_headers = models.TextField(blank=True, default="", db_default="", editable=False)
     requests_per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -166,6 +169,15 @@ class Endpoint(models.Model):
         return os.environ.get(self.key_env, "") if self.key_env else ""
 
     @property
+    def headers(self) -> dict[str, str]:
+        """The headers of its calls.
+
+        Raises:
+            SealError: they were encrypted under another secret key of the site.
+        """
+        return dict(json.loads(unseal(self.sealed_headers))) if self.sealed_headers else {}
+
+    @property
     def models_probed(self) -> list[str]:
         """The models with findings of a probe; failed probes do not count."""
         return [probe.model for probe in self.probes.all() if probe.findings]
@@ -178,6 +190,10 @@ class Endpoint(models.Model):
     def keep_key(self, key: str) -> None:
         """Encrypt a key for storing; no page shows it."""
         self.sealed_key = seal(key) if key else ""
+
+    def keep_headers(self, headers: Mapping[str, str]) -> None:
+        """Encrypt headers for storing; no page shows them."""
+        self.sealed_headers = seal(json.dumps(dict(headers))) if headers else ""
 
 
 class ModelProbe(Errand):

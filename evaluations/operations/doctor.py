@@ -269,7 +269,7 @@ def _endpoint(endpoint: Endpoint) -> DoctorFinding:
         return DoctorFinding(subject, Severity.ERROR, seen, advice)
 
     try:
-        key = endpoint.api_key
+        key, _headers = endpoint.api_key, endpoint.headers
     except SealError as error:
         return wrong(str(error), "Enter the key on the endpoint's page.")
     if endpoint.key_env and not key:

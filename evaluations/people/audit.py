@@ -36,7 +36,13 @@ REFUSED = 400
 log = structlog.stdlib.get_logger(__name__)
 MOST_REFUSED_AN_HOUR = 100
 # Fields that decide which server the site calls, and with which key.
-TELLING = {"base_url": "address", "url": "address", "key_env": "key variable", "key": "key"}
+TELLING = {
+    "base_url": "address",
+    "url": "address",
+    "key_env": "key variable",
+    "key": "key",
+    "headers": "headers",
+}
 
 
 class AuditMiddleware:

@@ -16,6 +16,7 @@ from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
 from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.findings import Findings
 from geval.llm.in_flight import InFlight
 from geval.llm.judge_settings import JudgeSettings, usual_temperature
 from geval.llm.judgement import JudgeQuestion
@@ -23,7 +24,7 @@ from geval.llm.metering import CallUsage, ask_counted
 from geval.llm.pacer import Pacer
 from geval.llm.pacing import Pace, PacingTurn, WorkerReport
 from geval.llm.parsing import Failure, Reason
-from geval.llm.probe import Findings, probe_model
+from geval.llm.probe import REAL_PROMPTS, probe_model
 from geval.llm.prompts import PromptParts, needs_steps
 from geval.llm.replies import Reply
 from geval.llm.request_settings import Mode, RequestSettings
@@ -128,7 +129,7 @@ class Judging:
             findings = await probe_model(
                 self._client,
                 asked.model,
-                self._sample(),
+                self._samples(),
                 max_tokens=chosen.max_tokens,
                 min_coverage=chosen.min_coverage,
                 options=options,
@@ -144,19 +145,25 @@ class Judging:
         if why := self._asked.evaluator.why_not_on(self._asked.parts.scale, mode):
             raise EvaluationError(why)
 
-    def _sample(self) -> JudgeQuestion:
-        """Return a question about the first possible output, for the probe; in text form, so that
+    def _samples(self) -> list[JudgeQuestion]:
+        """Return questions about the first possible outputs, for the probe; in text form, so that
         the findings apply to every form of replies, and without steps, which cannot be requested
         before the probe."""
         template = self._asked.evaluator.template(self._asked.parts, self._asked.steps or None)
         settings = RequestSettings(self._asked.model, "direct")
+        questions: list[JudgeQuestion] = []
         failure = None
         for output in self._outputs:
             question = self._question(template, output, settings)
             if isinstance(question, JudgeQuestion):
-                return replace(question, form="text")
-            failure = failure or question
-        raise EvaluationError(failure.detail if failure else "There is nothing to judge.")
+                questions.append(replace(question, form="text"))
+            else:
+                failure = failure or question
+            if len(questions) == REAL_PROMPTS:
+                break
+        if not questions:
+            raise EvaluationError(failure.detail if failure else "There is nothing to judge.")
+        return questions
 
     async def _steps(self, settings: RequestSettings) -> str:
         asked = self._asked
@@ -198,7 +205,7 @@ class Judging:
             for key, places in waiting:
                 outcome = await self._outcome(key, questions[places[0]], settings, learned)
                 for index in places:
-                    outcomes[index] = outcome
+                    outcomes[index] = _noted(outcome, self._outputs[index])
                     self._note(outcome)
                 stopping.note(outcome)
 
@@ -293,6 +300,10 @@ class Caller:
 
     async def _look(self) -> Pace:
         return self._pace
+
+
+def _noted(outcome: Outcome, output: JudgedOutput) -> Outcome:
+    return outcome.noting(output.texts.not_shown) if isinstance(outcome, Scored) else outcome
 
 
 async def _all(work: Iterator[Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import platformdirs
 
 from geval.llm.calls import Answer
-from geval.llm.probe import Findings
+from geval.llm.findings import Findings
 from geval.llm.reply_json import choices_from_json, choices_to_json
 
 # Another program that uses the same file may be writing.

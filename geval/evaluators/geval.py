@@ -12,6 +12,7 @@ from geval.evaluators.base import Item, Outcome
 from geval.evaluators.llm_evaluator import LlmEvaluator, PromptSettings
 from geval.evaluators.wording import Wording, wordings_in
 from geval.llm.calls import Answer
+from geval.llm.findings import Findings
 from geval.llm.judgement import (
     AskFully,
     Judgement,
@@ -21,7 +22,6 @@ from geval.llm.judgement import (
     score_choices,
 )
 from geval.llm.parsing import Failure
-from geval.llm.probe import Findings
 from geval.llm.prompts import PromptParts, compose_template
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
@@ -75,7 +75,7 @@ class GEval(LlmEvaluator):
     def why_not_with(self, findings: Findings) -> str:
         if self.settings.reply_form == "text" or findings.schema:
             return ""
-        return (
+        return findings.why_unknown("schema") or (
             "It was not found to follow a JSON schema. Probe it again if that was long ago, or"
             " choose the form of replies “text”."
         )

@@ -26,9 +26,9 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.references import ReferenceSettings, reduced
 from geval.evaluators.sections import Line, lines_by_criterion, part_of
 from geval.llm.calls import Answer
+from geval.llm.findings import Findings
 from geval.llm.judgement import AskFully, Judgement
 from geval.llm.parsing import Failure, Reason
-from geval.llm.probe import Findings
 from geval.llm.prompts import PromptError, PromptParts, fill, names_in, split_before
 from geval.llm.replies import EchoedToken
 from geval.llm.request_settings import RequestSettings
@@ -278,9 +278,12 @@ class GptScore(LlmEvaluator):
     def why_not_with(self, findings: Findings) -> str:
         if findings.echo:
             return ""
+        needs = "GPTScore needs the completions API with echo and logprobs."
+        if unknown := findings.why_unknown("echo"):
+            return f"{needs} {unknown}"
         reason = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
         return (
-            f"GPTScore needs the completions API with echo and logprobs. {reason} vLLM and"
+            f"{needs} {reason} vLLM and"
             " llama-cpp-python's server send them; llama.cpp's own server does not, but"
             f" `{SERVER}` serves a GGUF file by it and adds them."
         )

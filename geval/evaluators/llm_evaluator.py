@@ -9,9 +9,9 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from geval.evaluators.base import Evaluator, Item, Outcome, Settings
 from geval.llm.calls import Answer
+from geval.llm.findings import Findings
 from geval.llm.judgement import AskFully, Judgement
 from geval.llm.parsing import Failure
-from geval.llm.probe import Findings
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.statistics.scales import Scale

@@ -21,7 +21,15 @@ from geval.llm.judgement import (
     score_choices,
 )
 from geval.llm.parsing import Failure, Reason
-from geval.llm.prompts import PromptError, PromptParts, delimited, fields_used, heading_of, render
+from geval.llm.prompts import (
+    PromptError,
+    PromptParts,
+    as_data,
+    delimited,
+    fields_used,
+    heading_of,
+    render,
+)
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.llm.scoring import Preferred
@@ -85,7 +93,7 @@ class Pairwise(LlmEvaluator):
                 " them is better on one metric only. Do not let length or the order of the texts"
                 " sway you."
             ),
-            f"Evaluation Criteria:\n\n{heading_of(parts.criterion)}{definition}",
+            as_data(f"Evaluation Criteria:\n\n{heading_of(parts.criterion)}{definition}"),
         ]
 
     def texts(self, parts: PromptParts) -> list[str]:

@@ -19,6 +19,7 @@ SCORES = (
     "score {:.12g} contradicts {:.12g}, the score that this output already has on this criterion"
 )
 REPLIES = "this output already has different replies on {}"
+SOURCES = "document {} has a different {} at {}; a document has only one"
 OUTPUTS = "system {} has a different output for document {} at {}"
 OUTSIDE = "score {:g} is outside {}'s scale {}; change it or the scale"
 OUTSIDE_GUESS = (

@@ -104,6 +104,8 @@ def rows_of_columns(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the rows of a table that was written as one object, as pandas' `to_json` does (with
     any `orient` that has names) and programs that write a list for each column; None for any other
     object."""
+    if not isinstance(next(iter(record.values()), None), dict | list):
+        return None
     names, rows = record.get("columns"), record.get("data")
     if isinstance(rows, list) and isinstance(names, list) and record.keys() <= _SPLIT:
         are_rows = all(isinstance(row, list) and len(row) == len(names) for row in rows)

@@ -184,12 +184,13 @@ def _object_rows(
     for line, content in records.lines:
         plain = renamed(content, file.columns) if file.columns else content
         place = Place(file.name, line, errors)
-        if not is_ours(plain) and (tool := tool_of(plain)):
-            yield from _rows_of_tool(tool, requests.put_into(plain), place, defaults)
-            continue
-        if lack := what_is_lacking(plain):
-            place.error("", lack)
-            continue
+        if not is_ours(plain):
+            if tool := tool_of(plain):
+                yield from _rows_of_tool(tool, requests.put_into(plain), place, defaults)
+                continue
+            if lack := what_is_lacking(plain):
+                place.error("", lack)
+                continue
         if is_preference_map(plain):
             yield from preferences_of_map(plain, line, file.name, errors)
             continue

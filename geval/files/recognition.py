@@ -107,6 +107,7 @@ class _Reading:
             self._read_names()
             self._read_criteria()
             self._read_raters()
+            self._read_criteria()
             self._read_ratings()
             self._ask_about_repeated_rows()
             self._ask_what_raters_rated()
@@ -378,19 +379,36 @@ class _Reading:
 
     def _read_criteria(self) -> None:
         """Find the column that names the criterion, if an output has a row for each, and the only
-        column of numbers."""
+        column of numbers: by its name or its values, or because nothing else tells a rater's
+        ratings of an output apart."""
         free = (None, "metadata", "ratings")
         numbers = [name for name in self._numbers() if self.guess.get(name) in free]
-        if self._column("criterion") or len(numbers) != 1 or self._rows_per_output() < 2:
+        rater = self._column("annotator")
+        if self._column("criterion") or len(numbers) != 1 or self._rows_per_output(rater) < 2:
             return
         plain = plain_names(list(self.contents))
         for name in self._free_names():
             values = set(self.contents[name].filled)
             criteria = sum(map(self._is_criterion, values))
             if plain[name] in SCORES["criterion"] or 2 * criteria >= len(values):
-                self._set(name, "criterion")
-                self._set(numbers[0], CellColumn("", "").target)
+                self._set_criterion(name, numbers[0])
                 return
+        names = [
+            name
+            for name in self._free_names()
+            if rater and self._distinguishes_ratings(name, rater)
+        ]
+        if len(names) == 1:
+            self._set_criterion(names[0], numbers[0])
+
+    def _set_criterion(self, name: str, numbers: str) -> None:
+        self._set(name, "criterion")
+        self._set(numbers, CellColumn("", "").target)
+
+    def _distinguishes_ratings(self, name: str, rater: str) -> bool:
+        """Return whether its few names tell a rater's ratings of an output apart."""
+        values = self.contents[name].values
+        return 2 * len(set(values)) <= len(values) and self._rows_per_output(rater, name) == 1
 
     def _read_raters(self) -> None:
         """Find the column that names the rater, if an output has several rows."""
@@ -406,7 +424,8 @@ class _Reading:
         for name in self._free_names():
             if self.contents[name].is_of_pair:
                 continue
-            outputs = list(zip(self._output_keys(), self.contents[name].values, strict=True))
+            keys = self._output_keys(self._column("criterion"))
+            outputs = list(zip(keys, self.contents[name].values, strict=True))
             count = sum(
                 self.project_names.kind_of(value) in (NameKind.PERSON, NameKind.JUDGE)
                 for value in set(self.contents[name].values)

@@ -66,6 +66,7 @@ def guess_of_values(
     every_rating: Mapping[float, int] | None = None,
     *,
     ready: Sequence[Scale] = (),
+    shown: Scale | None = None,
 ) -> ScaleGuess:
     """Guess the scale of a criterion's ratings, or else of its scores.
 
@@ -74,11 +75,14 @@ def guess_of_values(
     Args:
         every_rating: how often each rating occurs, where `ratings` has not counted all.
         ready: the scales of ready criteria with this name; the first that holds all values wins.
+        shown: the scale that a judge's raw replies show, which holds all ratings.
     """
     seen = ratings if ratings.total else scores
     for scale in (*_ending_at(ratings.top), *ready):
         if scale.spans(*seen.range):
             return ScaleGuess(scale)
+    if shown is not None:
+        return ScaleGuess(shown)
     if not ratings.total:
         return ScaleGuess(likely_scale(dict.fromkeys(scores.range, FEW)))
     if ratings.are_all_counted:

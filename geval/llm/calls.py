@@ -64,31 +64,39 @@ class Answer:
     seconds: float
 
 
-class _RateLimits:
-    """The rate limits that a question has met, and how long it has waited for them."""
+class Retries:
+    """The failed calls of one question, and how long it has waited for rate limits."""
 
     def __init__(self, policy: RetryPolicy) -> None:
         self._policy = policy
-        self._met = 0
+        self._failed = 0
+        self._limited = 0
         self._waited = 0.0
 
-    def are_waited_for(self, error: EndpointError) -> bool:
-        return error.kind == ErrorKind.RATE_LIMIT and self._policy.rate_limit_patience > 0
-
     def pause(self, error: EndpointError) -> float:
-        """Return how long to wait after this rate limit.
+        """Return how long to wait before the call is repeated.
 
         Raises:
-            EndpointError: the patience is used up; of the kind that pauses a run for a long wait.
+            EndpointError: it is not repeated; if waiting for rate limits has used up the patience,
+                of the kind that pauses a run for a long wait.
         """
+        policy = self._policy
+        if error.kind == ErrorKind.RATE_LIMIT and policy.rate_limit_patience > 0:
+            return self._pause_for_limit(error)
+        self._failed += 1
+        if not error.kind.is_passing or self._failed >= min(policy.attempts, error.kind.attempts):
+            raise error
+        return policy.wait(self._failed, error.retry_after, jitter=random.random())  # noqa: S311
+
+    def _pause_for_limit(self, error: EndpointError) -> float:
         if self._waited >= self._policy.rate_limit_patience:
             raise EndpointError(
                 ErrorKind.LONG_WAIT,
                 f"{error.message} It has not let this question pass for"
                 f" {self._waited / 60:.0f} minutes.",
             ) from error
-        self._met += 1
-        pause = self._policy.wait(self._met, error.retry_after, jitter=random.random())  # noqa: S311
+        self._limited += 1
+        pause = self._policy.wait(self._limited, error.retry_after, jitter=random.random())  # noqa: S311
         self._waited += pause
         return pause
 
@@ -112,8 +120,8 @@ async def ask_until_answered(
     began = time.monotonic()
     replies: list[Reply] = []
     choices: list[ReplyChoice] = []
-    calls = failed = 0
-    limits = _RateLimits(policy)
+    calls = 0
+    retries = Retries(policy)
     learned = learned or LearnedFit()
     fit, refusals = learned.fit, dict[str, str]()
     tried = {fit}
@@ -133,13 +141,7 @@ async def ask_until_answered(
                     refusals[changed_field(fit, other)] = error.message
                     fit = other
                     continue
-            if limits.are_waited_for(error):
-                pause = limits.pause(error)
-            else:
-                failed += 1
-                if not error.kind.is_passing or failed >= min(policy.attempts, error.kind.attempts):
-                    raise
-                pause = policy.wait(failed, error.retry_after, jitter=random.random())  # noqa: S311
+            pause = retries.pause(error)
             on_wait(pause, error)
             await sleep(pause)
             continue

@@ -5,8 +5,10 @@ characters: without the model's tokeniser nothing better is available before the
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+
+from geval.llm.replies import Reply
 
 # OpenAI's rule of thumb for English.
 CHARACTERS_A_TOKEN = 4.0
@@ -48,6 +50,26 @@ def cost(
 def estimated_tokens(characters: int) -> int:
     """Estimate the tokens of a text from its number of characters."""
     return math.ceil(characters / CHARACTERS_A_TOKEN)
+
+
+def with_counts(reply: Reply, prompt_tokens: int) -> Reply:
+    """Return a reply with token counts: those that the server does not state, and zeros for a
+    text, are estimated, so that budgets hold.
+
+    Args:
+        prompt_tokens: an estimate of the prompt's.
+    """
+    if reply.prompt_tokens and reply.completion_tokens:
+        return reply
+    written = sum(len(choice.text) + len(choice.thought) for choice in reply.choices)
+    written_tokens = estimated_tokens(written)
+    if reply.completion_tokens is None:
+        written_tokens = max(1, written_tokens)
+    return replace(
+        reply,
+        prompt_tokens=reply.prompt_tokens or prompt_tokens,
+        completion_tokens=reply.completion_tokens or written_tokens,
+    )
 
 
 def most_tokens(utf8_bytes: int) -> int:

@@ -18,7 +18,7 @@ import httpx2
 import openai
 
 from geval.llm import wire
-from geval.llm.cost import estimated_tokens
+from geval.llm.cost import estimated_tokens, with_counts
 from geval.llm.decisions import KEY_HEADERS, ROUTES, DecisionRequest
 from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error, status_error
 from geval.llm.network import (
@@ -67,7 +67,8 @@ class Client:
 
     Models are called with chat completions, or with the Responses API where the base URL ends in
     /responses. `timeout` is in seconds, or follows the server's speed (time_limit.py); it limits a
-    call as a whole, however slowly its answer arrives. `allow_private` allows addresses in private
+    call as a whole, however slowly its answer arrives. `headers` go into each request, and are as
+    secret as the key. `allow_private` allows addresses in private
     networks; limits for replies and batch files are in bytes.
 
     Raises:
@@ -81,6 +82,7 @@ class Client:
         *,
         timeout: float | TimeLimit,
         api_version: str = "",
+        headers: Mapping[str, str] | None = None,
         allow_private: bool = False,
         reply_limit: int = REPLY_LIMIT_BYTES,
         file_limit: int = FILE_LIMIT_BYTES,
@@ -89,13 +91,16 @@ class Client:
         self._route, base_url = route_at(base_url), without_route(base_url)
         self.time_limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
         self._transport = BoundedTransport(
-            allow_private=allow_private, limit=reply_limit, secret=api_key
+            allow_private=allow_private,
+            limit=reply_limit,
+            secrets=(api_key, *(headers or {}).values()),
         )
         self._file_limit = file_limit
         options: dict[str, Any] = {
             "api_key": api_key or "none",
             "timeout": self.time_limit.most,
             "max_retries": 0,
+            "default_headers": headers,
             "http_client": httpx2.AsyncClient(
                 transport=self._transport,
                 timeout=self.time_limit.most,
@@ -138,22 +143,23 @@ class Client:
         call = self._openai.post(self._route, body=body, cast_to=httpx2.Response)
         try:
             response = await self._ask(call, request)
+            reply = self._read(
+                lambda: wire.read_chat_answer(
+                    response.content,
+                    request_id=response.headers.get("x-request-id", ""),
+                    n=request.n,
+                    most_tokens=TOKENS_TOO_MANY * (request.max_tokens + 100),
+                    limit=body.get("max_output_tokens", 0),
+                ),
+                response,
+                "a response" if self._route == RESPONSES else "a chat completion",
+                model=request.model,
+            )
         except EndpointError as error:
             if error.kind != ErrorKind.CONTENT_FILTER:
                 raise
             refusal = ReplyChoice("", finish_reason="content_filter", refusal=error.message)
             return Reply((refusal,) * request.n, prompt_tokens=0, completion_tokens=0)
-        reply = self._read(
-            lambda: wire.read_chat_answer(
-                response.content,
-                request_id=response.headers.get("x-request-id", ""),
-                n=request.n,
-                most_tokens=TOKENS_TOO_MANY * (request.max_tokens + 100),
-                limit=body.get("max_output_tokens", 0),
-            ),
-            response.content,
-            "a response" if self._route == RESPONSES else "a chat completion",
-        )
         return _counted(reply, request, _limits(response.headers))
 
     async def echo(self, request: EchoRequest) -> Reply:
@@ -167,7 +173,7 @@ class Client:
         response = await self._ask(create(**request.body()), request)
         wanted = "a completion with the log-probabilities of the echoed text"
         return _counted(
-            self._read(lambda: wire.read_echo_answer(response.content), response.content, wanted),
+            self._read(lambda: wire.read_echo_answer(response.content), response, wanted),
             request,
             _limits(response.headers),
         )
@@ -194,7 +200,7 @@ class Client:
                 questions=request.questions,
                 request_id=response.headers.get("x-request-id", ""),
             ),
-            response.content,
+            response,
             "a decision",
         )
         return _counted(reply, request, _limits(response.headers))
@@ -212,8 +218,8 @@ class Client:
         Raises:
             EndpointError: the endpoint has no such list, or anything else went wrong.
         """
-        content = (await self._call(self._openai.models.with_raw_response.list(), model="")).content
-        return self._read(lambda: wire.read_model_list(content), content, "a list of models")
+        listed = await self._call(self._openai.models.with_raw_response.list(), model="")
+        return self._read(lambda: wire.read_model_list(listed.content), listed, "a list of models")
 
     async def ask(self, request: Request) -> Reply:
         """Make one call, by the request's type."""
@@ -234,29 +240,27 @@ class Client:
             file=(f"{token}.jsonl", lines), purpose="batch"
         )
         uploaded = await self._call(upload, model="", timeout=FILE_SECONDS)
-        file_id = self._read(
-            lambda: wire.read_id(uploaded.content), uploaded.content, "an uploaded file"
-        )
+        file_id = self._read(lambda: wire.read_id(uploaded.content), uploaded, "an uploaded file")
         call = self._openai.batches.with_raw_response.create(
             input_file_id=file_id,
             endpoint=f"/v1{self._route}",  # type: ignore[arg-type]
             completion_window="24h",
             metadata={BATCH_MARK: token},
         )
-        return self._remote_batch((await self._call(call, model="")).content)
+        return self._remote_batch(await self._call(call, model=""))
 
     async def get_batch(self, batch_id: str) -> RemoteBatch:
         """Get a batch's current state."""
         call = self._openai.batches.with_raw_response.retrieve(batch_id)
-        return self._remote_batch((await self._call(call, model="")).content)
+        return self._remote_batch(await self._call(call, model=""))
 
     async def find_batch(self, token: str) -> RemoteBatch | None:
         """Find the batch that was sent with a token, among the last hundred; None if there is
         none."""
-        content = (
-            await self._call(self._openai.batches.with_raw_response.list(limit=100), model="")
-        ).content
-        listed = self._read(lambda: wire.read_batch_list(content), content, "a list of batches")
+        answer = await self._call(self._openai.batches.with_raw_response.list(limit=100), model="")
+        listed = self._read(
+            lambda: wire.read_batch_list(answer.content), answer, "a list of batches"
+        )
         return next((_as_remote_batch(batch) for batch in listed if _mark_of(batch) == token), None)
 
     async def get_file(self, file_id: str) -> bytes:
@@ -266,15 +270,23 @@ class Client:
             response = await self._call(call, model="", timeout=FILE_SECONDS)
         return bytes(response.content)
 
-    def _remote_batch(self, content: bytes) -> RemoteBatch:
-        return _as_remote_batch(self._read(lambda: wire.read_batch(content), content, "a batch"))
+    def _remote_batch(self, answer: Any) -> RemoteBatch:
+        batch = self._read(lambda: wire.read_batch(answer.content), answer, "a batch")
+        return _as_remote_batch(batch)
 
-    def _read(self, read: Callable[[], Read], content: bytes, what: str) -> Read:
+    def _read(self, read: Callable[[], Read], response: Any, what: str, *, model: str = "") -> Read:
+        content = response.content
         try:
             return read()
         except FailedError as error:
             raise status_error(
-                error.status, str(error), base_url=self.base_url, model="", codes=(error.code,)
+                error.status,
+                str(error),
+                base_url=self.base_url,
+                model=model,
+                headers=response.headers,
+                codes=(error.code,),
+                route=self._route,
             ) from None
         except wire.MalformedError as error:
             start = content[:80].decode("utf-8", "replace")
@@ -319,25 +331,9 @@ def _limits(headers: Mapping[str, str]) -> RateHeaders | None:
 
 
 def _counted(reply: Reply, request: Request, limits: RateHeaders | None) -> Reply:
-    """Return a reply with its rate limits and token counts; counts that the server does not give
-    are estimated, so that budgets hold."""
-    if reply.prompt_tokens is not None and reply.completion_tokens is not None:
-        return replace(reply, limits=limits) if limits else reply
-    written = sum(len(choice.text) for choice in reply.choices)
-    return replace(
-        reply,
-        limits=limits,
-        prompt_tokens=(
-            estimated_tokens(len(request.shown))
-            if reply.prompt_tokens is None
-            else reply.prompt_tokens
-        ),
-        completion_tokens=(
-            max(1, estimated_tokens(written))
-            if reply.completion_tokens is None
-            else reply.completion_tokens
-        ),
-    )
+    """Return a reply with its rate limits and token counts."""
+    counted = with_counts(reply, estimated_tokens(len(request.shown)))
+    return replace(counted, limits=limits) if limits else counted
 
 
 def _mark_of(batch: wire.BatchRecord) -> Any:

@@ -256,6 +256,8 @@ _SERVED = {
     "/decisions": "Decisions API",
     "/systemone": "System One",
     "/models": "list of models",
+    "/files": "batches",
+    "/batches": "batches",
 }
 
 
@@ -287,6 +289,12 @@ def status_error(
     named = parameters_named(parameter, message)
     if status in (401, 403, 500) and named & {"logprobs", "n"} and _REFUSES.search(message):
         status = 400  # still a refusal: OpenAI's of logprobs, llama.cpp's of n
+    served = _served_at(route)
+    if status in (404, 405, 501) and served == "batches":
+        return EndpointError(
+            ErrorKind.MODEL_NOT_FOUND,
+            f"{base_url} has no batches ({status}): {message} Start a run without them.",
+        )
     if status == 429 or status == 408 or status == 409 or status >= 500:
         return _passing_error(status, message, base_url, headers or {})
     if 300 <= status < 400:
@@ -304,8 +312,8 @@ def status_error(
     if status == 404:
         return EndpointError(
             ErrorKind.MODEL_NOT_FOUND,
-            f"{base_url} does not know the model {model!r} or has no {_served_at(route)} there:"
-            f" {message}"
+            f"{base_url} {f'does not know the model {model!r} or ' if model else ''}has no"
+            f" {served} there: {message}"
             + ("" if _part(base_url, "path").strip("/") else " Most addresses end in /v1."),
         )
     if "context" in message.lower() and ("length" in message.lower() or "token" in message.lower()):

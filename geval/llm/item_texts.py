@@ -58,6 +58,16 @@ class Texts:
         return self.turns if self.is_session else self.history
 
     @property
+    def not_shown(self) -> str:
+        """What a judge is never shown of these texts, as a sentence: pictures and files of turns;
+        "" if there are none."""
+        turns = (*self.history, *self.turns, *self.rival_turns)
+        count = sum(len(turn.attachments) for turn in turns)
+        if not count:
+            return ""
+        return f"The judge was not shown {count} attachment{'s' * (count > 1)} (pictures or files)."
+
+    @property
     def reference(self) -> str:
         """The first reference, which prompts show; an empty text if there is none."""
         return self.references[0] if self.references else ""

@@ -9,7 +9,7 @@ import contextlib
 import html
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -119,12 +119,12 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     Args:
         limit: bytes of a reply's body, decompressed.
-        secret: the key that is sent with requests.
+        secrets: the key and other values that are sent with requests.
     """
 
-    def __init__(self, *, allow_private: bool, limit: int, secret: str = "") -> None:
+    def __init__(self, *, allow_private: bool, limit: int, secrets: Collection[str] = ()) -> None:
         self.limit = limit
-        self._secret = spellings(secret) if len(secret) >= SHORTEST_MASKED else None
+        self._secrets = [spellings(each) for each in secrets if len(each) >= SHORTEST_MASKED]
         self._allow_private = allow_private
         self._large = asyncio.Semaphore(1)
         self._session: aiohttp.ClientSession | None = None
@@ -203,7 +203,9 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             ) from error
 
     def _masked(self, content: bytes) -> bytes:
-        return self._secret.sub(MASK, content) if self._secret else content
+        for secret in self._secrets:
+            content = secret.sub(MASK, content)
+        return content
 
     async def aclose(self) -> None:
         for session in (self._session, self._through_proxy):

@@ -455,7 +455,7 @@ def no_text(choice: ReplyChoice, text: str) -> Failure | None:
     if choice.is_cut:
         thinking = "while the model was still thinking" if choice.thought else "before any text"
         return Failure(Reason.CUT, f"The reply was cut off {thinking}; allow more tokens.")
-    return Failure(Reason.EMPTY, Reason.EMPTY.explanation)
+    return Failure(Reason.EMPTY, choice.why_empty or Reason.EMPTY.explanation)
 
 
 def _no_rating(choice: ReplyChoice, text: str) -> Failure:

@@ -1,16 +1,21 @@
-"""Find out what a model on an endpoint can do: with a few calls of a few tokens each, then a real
-prompt in the scoring mode that they suggest."""
+"""Find out what a model on an endpoint can do: with a few calls of a few tokens each, then real
+prompts in the scoring mode that they suggest, at last an echo.
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+An ability is there, missing, or not known: an error that may pass says nothing about it.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
-from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
+from geval.llm.calls import Answer, Retries, RetryPolicy, ask_until_answered
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.judge_settings import default_of
-from geval.llm.judgement import Judgement, JudgeQuestion, judge
+from geval.llm.findings import TOKENS_WITH_THOUGHT, Findings
+from geval.llm.judgement import Judgement, JudgeQuestion, score_choices
 from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import Reply
 from geval.llm.request_settings import Mode, RequestSettings
@@ -21,7 +26,6 @@ from geval.llm.server_fit import (
     ALTERNATIVES,
     INSTRUCTING_ROLES,
     MOST_ALTERNATIVES,
-    MOST_CHOICES,
     TAKES_ALL,
     LearnedFit,
     ServerFit,
@@ -33,22 +37,17 @@ QUESTION = "Answer with one digit only. How many sides does a triangle have?"
 CHOICES = (20, 8, 2)
 # Most models stop after one token; a reasoning model needs more.
 TOKENS = 16
-# A thought counts as part of the reply, and may have thousands of tokens.
-TOKENS_WITH_THOUGHT = 4_096
 TOKENS_OF_REASONS = 512
 # Room for a rating in JSON that a server spreads over several lines.
 JSON_TOKENS = 64
 ONE_TO_FIVE = Scale(1, 5)
 # Enough to see that sampled replies can be read.
 SAMPLES = 2
-_UNABLE = (
-    ErrorKind.BAD_REQUEST,
-    ErrorKind.MALFORMED,
-    ErrorKind.MODEL_NOT_FOUND,
-    ErrorKind.SERVER,
-    ErrorKind.OVERLOADED,
-)
-_POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5)
+# Prompts that show whether a scoring mode can be read: most of them have to be.
+REAL_PROMPTS = 3
+# Errors that say that the server lacks an ability.
+_LACKS = (ErrorKind.BAD_REQUEST, ErrorKind.MALFORMED, ErrorKind.MODEL_NOT_FOUND)
+_POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5, rate_limit_patience=60)
 # Failures because of the text, not of the mode.
 _OF_THE_TEXT = (Reason.REFUSAL, Reason.PROMPT, Reason.CONTEXT)
 # Failures that every item would have, so that the mode is ruled out; others depend on the model's
@@ -57,121 +56,32 @@ _OF_THE_SERVER = (Reason.NO_LOGPROBS, Reason.ENDPOINT, Reason.EMPTY)
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What a probe has learned about a model. `logprobs` is how many alternatives are returned per
-    token, 0 for no log-probabilities at all; `top_logprobs` is how many may be requested, and
-    `most_choices` how many replies per call. `instructions` is the role that may give instructions;
-    `thinks` says whether the model thinks before it answers; `schema` whether replies follow a JSON
-    schema.
+@dataclass
+class _Notebook:
+    """The server's messages about abilities, and the abilities that are not known."""
 
-    `modes` says for each scoring mode that was tried on a real prompt why the reply could not be
-    read, "" where it could. `notes` are sentences for what the flags cannot express, by the flag's
-    name.
-    """
-
-    answered_model: str
-    length_parameter: str = "max_tokens"
-    temperature: bool = True
-    logprobs: int = 0
-    top_logprobs: int = MOST_ALTERNATIVES
-    most_choices: int = MOST_CHOICES
-    top_p: bool = True
-    seed: bool = True
-    instructions: str = "system"
-    thinks: bool = False
-    echo: bool = False
-    schema: bool = False
-    modes: dict[str, str] = field(default_factory=dict)
-    unusable: tuple[str, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
 
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Load stored findings; what earlier versions did not test counts as accepted."""
-        names = {entry.name for entry in fields(cls)}
-        given = {
-            name: value for name, value in stored.items() if name in names and value is not None
-        }
-        if stored.get("several_choices") is False:
-            given["most_choices"] = 1
-        given["unusable"] = tuple(given.get("unusable", ()))
-        return cls(**{"answered_model": ""} | given)
+    def note(self, ability: str, error: EndpointError) -> None:
+        """Note that a question about an ability was not answered.
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {
-            "several_choices": self.most_choices > 1,
-            "system_role": self.instructions == "system",
-            "best_mode": self.best_mode,
-        }
-
-    @property
-    def fit(self) -> ServerFit:
-        """What the server accepts in a request."""
-        return ServerFit(
-            most_choices=self.most_choices,
-            # 0 where it returned none, so that the limit is not known.
-            top_logprobs=self.top_logprobs or MOST_ALTERNATIVES,
-            length_parameter=self.length_parameter,
-            temperature=self.temperature,
-            top_p=self.top_p,
-            seed=self.seed,
-            instructions=self.instructions,
-        )
-
-    def with_fit(self, fit: ServerFit, refusals: Mapping[str, str]) -> Self:
-        """Return the findings updated with what calls have learned since, and the server's messages
-        about it."""
-        learned = asdict(fit)
-        learned["length_parameter"] = fit.length_parameter or self.length_parameter
-        learned["top_logprobs"] = min(fit.top_logprobs, self.top_logprobs)
-        return replace(self, **learned, notes=self.notes | dict(refusals))
-
-    @property
-    def likely_modes(self) -> list[Mode]:
-        """The scoring modes that the server allows, best first: probabilities where it returns
-        them, samples where they can differ."""
-        samples_first: list[Mode] = ["samples", "direct"]
-        rest = samples_first if self.temperature else samples_first[::-1]
-        return ["logprobs", *rest] if self.logprobs else rest
-
-    @property
-    def best_mode(self) -> str:
-        """The scoring mode to suggest: the best one whose reply to a real prompt could be read; ""
-        if there was none."""
-        if not self.modes:
-            return self.likely_modes[0]
-        return next((mode for mode in self.likely_modes if self.modes.get(mode) == ""), "")
-
-    def room_for_replies(self, max_tokens: int) -> int:
-        """Return the length limit for a judge's replies, in tokens: the default leaves no room for
-        a thought, so that every reply of a reasoning model would be cut within it."""
-        is_default = max_tokens == default_of("max_tokens")
-        return TOKENS_WITH_THOUGHT if self.thinks and is_default else max_tokens
-
-    def why_not(self, mode: str) -> str:
-        """Return why a scoring mode cannot be used, as a sentence; empty if it can.
-
-        Without a mode: why none can be suggested.
+        Raises:
+            EndpointError: it concerns every question, such as a wrong key.
         """
-        if not mode:
-            tried = " ".join(f"{name}: {reason}" for name, reason in self.modes.items() if reason)
-            return f"No scoring mode could be read on a real prompt. {tried}"
-        if mode == "logprobs" and not self.logprobs:
-            return (
-                "This endpoint returns no log-probabilities for this model; use the mode samples "
-                "or direct."
-            )
-        if mode in self.unusable:
-            other = f" Use the mode {self.best_mode}." if self.best_mode else ""
-            return f"A real prompt was tried in this mode. {self.modes[mode]}{other}"
-        return ""
+        if error.kind in _LACKS:
+            self.unknown.discard(ability)
+        elif error.kind.is_passing or error.kind == ErrorKind.LONG_WAIT:
+            self.unknown.add(ability)
+        else:
+            raise error
+        self.notes[ability] = error.message
 
 
 async def probe_model(
     client: Client,
     model: str,
-    question: JudgeQuestion,
+    questions: Sequence[JudgeQuestion],
     *,
     max_tokens: int,
     min_coverage: float,
@@ -180,15 +90,16 @@ async def probe_model(
     """Find out with calls what the endpoint and the model can do.
 
     Args:
-        question: a real question, which is asked in the suggested mode.
-        max_tokens: the limit of a reply to it, if the model does not think first.
+        questions: real questions on one scale, which are asked in the suggested mode.
+        max_tokens: the limit of a reply to them, if the model does not think first.
         min_coverage: the least coverage with log-probabilities, as a share.
         options: sent with each request (request_options.py).
 
     Raises:
         EndpointError: it does not answer at all: wrong key, unknown model, unreachable.
     """
-    findings = await _find_abilities(client, model, options or {})
+    notebook = _Notebook()
+    findings = await _find_abilities(client, model, options or {}, notebook)
     settings = RequestSettings(
         model=model,
         mode="direct",
@@ -199,28 +110,33 @@ async def probe_model(
         fit=findings.fit,
         options=options or {},
     )
-    return await _with_tried_modes(findings, client, question, settings)
+    findings = await _with_tried_modes(findings, client, questions, settings, notebook)
+    # Last, because a gateway may answer nothing for a while after a route that is not there.
+    echo = await _echoes(client, model, notebook)
+    unknown = tuple(sorted(notebook.unknown))
+    return replace(findings, echo=echo, unknown=unknown, notes=dict(notebook.notes))
 
 
-async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]) -> Findings:
+async def _find_abilities(
+    client: Client, model: str, options: Mapping[str, Any], notebook: _Notebook
+) -> Findings:
     """Find out what the server accepts, with questions of a few tokens."""
-    notes: dict[str, str] = {}
+    notes = notebook.notes
     learned = LearnedFit()
     plain, reply, thinks = await _plain_request(client, model, options, learned)
     text = reply.choices[0].text.strip()
     if thinks:
         notes["thinks"] = "Replies need room for the thought; its length is limited with them."
     elif not text:
-        notes["answer"] = "The reply was empty."
+        notes["answer"] = reply.choices[0].why_empty or "The reply was empty."
     elif "3" not in text:
         notes["answer"] = f"Asked for the sides of a triangle it said “{text[:60]}”."
     # Some servers refuse several replies at temperature 0, where they would be identical.
     warm = replace(plain, temperature=None if plain.temperature is None else 1.0)
-    await _find_rest(client, warm, learned)
-    most_choices = await _most_choices(client, warm, notes)
-    echoed = await _try(lambda: client.echo(EchoRequest(model, "A short text.")), notes, "echo")
-    logprobs, top_logprobs = await _most_alternatives(client, plain, notes)
-    schema = await _follows_schema(client, plain, notes)
+    await _find_rest(client, warm, learned, notebook)
+    most_choices = await _most_choices(client, warm, notebook)
+    logprobs, top_logprobs = await _most_alternatives(client, plain, notebook)
+    schema = await _follows_schema(client, plain, notebook)
     fit = learned.fit
     notes |= learned.refusals
     if not fit.temperature:
@@ -239,11 +155,17 @@ async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]
         instructions=fit.instructions,
         thinks=thinks,
         schema=schema,
-        echo=bool(
-            echoed and any(token.logprob is not None for token in echoed.choices[0].echoed or ())
-        ),
-        notes=notes,
+        unknown=tuple(notebook.unknown),
     )
+
+
+async def _echoes(client: Client, model: str, notebook: _Notebook) -> bool:
+    """Find out whether a text comes back with the log-probabilities of its tokens."""
+    request = EchoRequest(model, "A short text.")
+    echoed = await _try(lambda: client.echo(request), notebook, "echo")
+    if echoed is None:
+        return False
+    return any(token.logprob is not None for token in echoed.choices[0].echoed or ())
 
 
 async def _plain_request(
@@ -288,7 +210,9 @@ async def _plain_request(
     raise refused
 
 
-async def _find_rest(client: Client, warm: ChatRequest, learned: LearnedFit) -> None:
+async def _find_rest(
+    client: Client, warm: ChatRequest, learned: LearnedFit, notebook: _Notebook
+) -> None:
     """Find out whether top_p, a seed and instructions are accepted: all at once, then separately if
     they are refused without a parameter's name."""
     alone = {
@@ -297,37 +221,41 @@ async def _find_rest(client: Client, warm: ChatRequest, learned: LearnedFit) -> 
         "instructions": replace(warm, system="You rate texts."),
     }
     together = replace(warm, extra={"top_p": 1.0, "seed": 1}, system="You rate texts.")
-    if await _passes(client, together, learned) is None:
+    if await _passes(client, together, learned, _Notebook(), "all"):
         return
     for name, request in alone.items():
-        refusal = await _passes(client, request, learned)
-        if refusal is not None:
-            without: Any = {name: INSTRUCTING_ROLES[-1] if name == "instructions" else False}
-            learned.learn(replace(TAKES_ALL, **without), {name: refusal})
+        if await _passes(client, request, learned, notebook, name) or name in notebook.unknown:
+            continue
+        without: Any = {name: INSTRUCTING_ROLES[-1] if name == "instructions" else False}
+        learned.learn(replace(TAKES_ALL, **without), {name: notebook.notes[name]})
 
 
-async def _passes(client: Client, request: ChatRequest, learned: LearnedFit) -> str | None:
-    """Return why a request is refused even after adapting it; None if it passes."""
+async def _passes(
+    client: Client, request: ChatRequest, learned: LearnedFit, notebook: _Notebook, name: str
+) -> bool:
+    """Return whether a request is accepted, perhaps after adapting it."""
     try:
         await _ask(client, request, learned)
     except EndpointError as error:
-        if error.kind not in _UNABLE and not error.kind.is_passing:
-            raise
-        return error.message
-    return None
+        notebook.note(name, error)
+        return False
+    return True
 
 
 async def _ask(client: Client, request: ChatRequest, learned: LearnedFit) -> Answer:
     return await ask_until_answered(client.chat, request, policy=_POLICY, learned=learned)
 
 
-async def _most_choices(client: Client, warm: ChatRequest, notes: dict[str, str]) -> int:
-    """Find the largest tried number of choices that a call returns."""
+async def _most_choices(client: Client, warm: ChatRequest, notebook: _Notebook) -> int:
+    """Find the largest tried number of choices that a call returns; 1 if it is not known."""
+    notes = notebook.notes
     if route_at(client.base_url) == RESPONSES:
         notes["most_choices"] = "The Responses API gives one reply a call; each sample takes one."
         return 1
     for wanted in CHOICES:
-        reply = await _try(partial(client.chat, replace(warm, n=wanted)), notes, "most_choices")
+        reply = await _try(partial(client.chat, replace(warm, n=wanted)), notebook, "most_choices")
+        if "most_choices" in notebook.unknown:
+            return 1
         if reply is None:
             continue
         if len(reply.choices) == 1:
@@ -341,13 +269,16 @@ async def _most_choices(client: Client, warm: ChatRequest, notes: dict[str, str]
 
 
 async def _most_alternatives(
-    client: Client, plain: ChatRequest, notes: dict[str, str]
+    client: Client, plain: ChatRequest, notebook: _Notebook
 ) -> tuple[int, int]:
     """Find how many alternatives are returned per token, and how many may be requested."""
+    notes = notebook.notes
     for wanted in ALTERNATIVES:
         reply = await _try(
-            partial(client.chat, replace(plain, top_logprobs=wanted)), notes, "logprobs"
+            partial(client.chat, replace(plain, top_logprobs=wanted)), notebook, "logprobs"
         )
+        if "logprobs" in notebook.unknown:
+            return 0, MOST_ALTERNATIVES
         if reply is None:
             continue
         tokens = reply.choices[0].tokens
@@ -361,71 +292,138 @@ async def _most_alternatives(
     return 0, 0
 
 
-async def _follows_schema(client: Client, plain: ChatRequest, notes: dict[str, str]) -> bool:
+async def _follows_schema(client: Client, plain: ChatRequest, notebook: _Notebook) -> bool:
     """Find out whether replies follow a JSON schema; some servers accept a schema and ignore it."""
     asked = replace(
         plain,
         schema=schema_of(ONE_TO_FIVE, "rating"),
         max_tokens=max(plain.max_tokens, JSON_TOKENS),
     )
-    reply = await _try(partial(client.chat, asked), notes, "schema")
+    reply = await _try(partial(client.chat, asked), notebook, "schema")
     if reply is None:
         return False
     rating = read_rating(reply.choices[0], scale=ONE_TO_FIVE, criterion="", form="rating")
     if isinstance(rating, Failure):
-        notes["schema"] = rating.detail
+        notebook.notes["schema"] = rating.detail
     return not isinstance(rating, Failure)
 
 
 async def _try(
-    call: Callable[[], Awaitable[Result]], notes: dict[str, str], name: str
+    call: Callable[[], Awaitable[Result]], notebook: _Notebook, ability: str
 ) -> Result | None:
-    """Make a call that the endpoint may not support; then return None, with the endpoint's message
-    as a note."""
-    for _attempt in range(3):
+    """Make a call that the endpoint may not support; None if it has no answer, which is noted."""
+    retries = Retries(_POLICY)
+    while True:
         try:
             return await call()
         except EndpointError as error:
-            if error.kind not in _UNABLE and not error.kind.is_passing:
-                raise
-            notes[name] = error.message
-            if not error.kind.is_passing:
+            try:
+                pause = retries.pause(error)
+            except EndpointError as last:
+                notebook.note(ability, last)
                 return None
-    return None
+            await asyncio.sleep(pause)
 
 
 async def _with_tried_modes(
-    findings: Findings, client: Client, question: JudgeQuestion, settings: RequestSettings
+    findings: Findings,
+    client: Client,
+    questions: Sequence[JudgeQuestion],
+    settings: RequestSettings,
+    notebook: _Notebook,
 ) -> Findings:
-    """Add the results of a real prompt in the suggested mode, and in the next ones until a reply
-    can be read."""
+    """Add the results of real prompts in the suggested mode, and in the next ones until most
+    replies can be read."""
     modes: dict[str, str] = {}
     unusable: list[str] = []
-    thinks = findings.thinks
+    thinks, logprobs = findings.thinks, findings.logprobs
     for mode in findings.likely_modes:
-        if mode == "logprobs" and why_not_by_logprobs(question.scale):
+        if mode == "logprobs" and why_not_by_logprobs(questions[0].scale):
             continue
         temperature = 1.0 if mode == "samples" else 0.0
         settings = replace(
             settings, mode=mode, temperature=temperature if findings.temperature else None
         )
-        judgement = await _judged(question, settings, client)
-        if _is_cut(judgement) and not thinks:
-            # A thought is long; a reason before a rating is a few sentences.
-            room = TOKENS_WITH_THOUGHT if _has_thought(judgement) else TOKENS_OF_REASONS
-            judgement = await _judged(question, replace(settings, max_tokens=room), client)
-            thinks = isinstance(judgement.outcome, Scored)
-        failure = judgement.outcome
-        if isinstance(failure, Scored) or failure.reason in _OF_THE_TEXT:
+        tried, thinks = await _tried(questions, settings, client, notebook, thinks=thinks)
+        if mode == "logprobs" and not logprobs:
+            logprobs = _alternatives(tried, notebook)
+        notebook.notes["mode"] = _why(mode, tried, modes, findings)
+        failures = _failures(tried)
+        if 2 * len(failures) < len(questions):
             modes[mode] = ""
             break
-        modes[mode] = f"{failure.reason.explanation} {failure.detail}".strip()
-        if failure.reason in _OF_THE_SERVER:
+        reason = Counter(failure.reason for failure in failures).most_common(1)[0][0]
+        failure = next(each for each in failures if each.reason == reason)
+        modes[mode] = f"{reason.explanation} {failure.detail}".strip()
+        if reason in _OF_THE_SERVER and mode not in notebook.unknown:
             unusable.append(mode)
-    notes = findings.notes
-    if thinks and not findings.thinks:
-        notes = notes | {"thinks": "It gives reasons before a rating; replies need room for them."}
-    return replace(findings, modes=modes, unusable=tuple(unusable), thinks=thinks, notes=notes)
+    return replace(
+        findings, logprobs=logprobs, modes=modes, unusable=tuple(unusable), thinks=thinks
+    )
+
+
+async def _tried(
+    questions: Sequence[JudgeQuestion],
+    settings: RequestSettings,
+    client: Client,
+    notebook: _Notebook,
+    *,
+    thinks: bool,
+) -> tuple[list[Judgement], bool]:
+    """Return judgements of real prompts until most cannot be read, and whether replies need
+    room."""
+    tried: list[Judgement] = []
+    was_longer = thinks
+    for question in questions:
+        judgement = await _judged(question, settings, client, notebook)
+        if _is_cut(judgement) and not was_longer:
+            was_longer = True
+            # A thought is long; a reason before a rating is a few sentences.
+            room = TOKENS_WITH_THOUGHT if _has_thought(judgement) else TOKENS_OF_REASONS
+            longer = replace(settings, max_tokens=room)
+            judgement = await _judged(question, longer, client, notebook)
+            if isinstance(judgement.outcome, Scored):
+                settings, thinks = longer, True
+                notebook.notes["thinks"] = (
+                    "It gives reasons before a rating; replies need room for them."
+                )
+        tried.append(judgement)
+        if 2 * len(_failures(tried)) >= len(questions):
+            break
+    return tried, thinks
+
+
+def _failures(tried: Sequence[Judgement]) -> list[Failure]:
+    """Return why replies cannot be read, except where that is because of the text."""
+    outcomes = [each.outcome for each in tried]
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    return [failure for failure in failures if failure.reason not in _OF_THE_TEXT]
+
+
+def _why(
+    mode: Mode, tried: Sequence[Judgement], passed_over: Collection[str], findings: Findings
+) -> str:
+    """Return why a mode is suggested, as sentences."""
+    scored = [each.outcome for each in tried if isinstance(each.outcome, Scored)]
+    words = [f"{len(scored)} of {len(tried)} real prompts were read in this mode."]
+    coverage = min((each.coverage or 0.0 for each in scored), default=0.0)
+    if mode == "logprobs" and scored:
+        words.append(f"At least {coverage:.0%} of the probability was on the scale.")
+    if "logprobs" not in findings.likely_modes:
+        words.append("The endpoint returns no log-probabilities.")
+    if passed_over:
+        words.append(f"Not read: {', '.join(passed_over)}.")
+    return " ".join(words)
+
+
+def _alternatives(tried: Sequence[Judgement], notebook: _Notebook) -> int:
+    """Return how many alternatives real prompts had, where the short question did not show it."""
+    answers = [answer for judgement in tried for answer in judgement.answers]
+    choices = [choice for answer in answers for choice in answer.choices]
+    tokens = [token for choice in choices for token in choice.tokens or ()]
+    if answers:
+        notebook.unknown.discard("logprobs")
+    return max((len(token.alternatives) for token in tokens), default=0)
 
 
 def _is_cut(judgement: Judgement) -> bool:
@@ -437,14 +435,15 @@ def _has_thought(judgement: Judgement) -> bool:
     return any(choice.thought or not choice.text.strip() for choice in choices)
 
 
-async def _judged(question: JudgeQuestion, settings: RequestSettings, client: Client) -> Judgement:
-    """Judge a question; a server's refusal becomes a failure."""
-    learned = LearnedFit(settings.fit)
+async def _judged(
+    question: JudgeQuestion, settings: RequestSettings, client: Client, notebook: _Notebook
+) -> Judgement:
+    """Judge a question, asked once; a server's refusal becomes a failure."""
     try:
-        return await judge(question, settings, lambda request: _ask(client, request, learned))
+        answer = await _ask(client, question.request(settings), LearnedFit(settings.fit))
+        return Judgement(score_choices([answer], question, settings), (answer,))
     except EndpointError as error:
         if error.kind == ErrorKind.CONTEXT_LENGTH:
             return Judgement(Failure(Reason.CONTEXT, error.message), ())
-        if error.kind not in _UNABLE:
-            raise
+        notebook.note(settings.mode, error)
         return Judgement(Failure(Reason.ENDPOINT, error.message), ())

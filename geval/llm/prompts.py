@@ -6,8 +6,9 @@ A prompt is task introduction + evaluation criteria + evaluation steps + inputs 
 one pass, so a placeholder within a text is not replaced.
 
 Prompts of prompt flow and other tools are Jinja templates. Those that only insert texts are
-understood (`{{document}}`, `{{ Document | trim }}`); a prompt that uses other parts of Jinja is
-refused.
+understood (`{{document}}`, `{{ Document | trim }}`), as are quoted braces (`{{ '{{' }}`), which are
+shown; a prompt that uses other parts of Jinja is refused. The words of a criterion (introduction,
+definition, steps) are data: braces in them are quoted when a template is composed.
 
 Texts are optionally put between tags; a text between tags, whoever wrote them, can neither close
 them nor open another tag around a text of the prompt.
@@ -89,12 +90,16 @@ JOINT_INTRODUCTION = (
 # The text between braces may end with spaces: a pattern that also looked for where these begin
 # would take quadratic time.
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*)\}\}")
+_BRACES = r"\{\{\s*(?:'([{}]{1,9})'|\"([{}]{1,9})\")\s*\}\}"
+_INSERTED = re.compile(f"{_PLACEHOLDER.pattern}|{_BRACES}")
+# What a placeholder or a part of Jinja begins with.
+_BEGINNING = re.compile(r"\{(?=[{%#])")
 # Jinja tags, comments, and expressions with whitespace control or a quoted text, which would be
 # sent to the model unchanged. Bounded in length, as texts may contain anything.
 _JINJA = re.compile(
     r"\{%.{0,400}?%\}|\{#.{0,400}?#\}"
     r"|\{\{[-+]\s*[A-Za-z_'\"][^{}]*\}\}|\{\{\s*\w[^{}]*[-+]\}\}"
-    r"|\{\{\s*(?:'[^'\n]{0,99}'|\"[^\"\n]{0,99}\")\s*\}\}",
+    rf"|(?!{_BRACES})\{{\{{\s*(?:'[^'\n]{{0,99}}'|\"[^\"\n]{{0,99}}\")\s*\}}\}}",
     re.S,
 )
 _TRIM = re.compile(r"trim(?:\(\s*\))?")
@@ -151,17 +156,22 @@ def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: boo
         template = parts.prompt_file
     else:
         together = _rated_together(parts, steps or "")
-        sections = [_introduction_and_criteria(parts, together)]
+        sections = [as_data(_introduction_and_criteria(parts, together))]
         if written := _steps_of(together):
-            sections.append(f"{STEPS_HEADING}\n\n{written}")
+            sections.append(as_data(f"{STEPS_HEADING}\n\n{written}"))
         if parts.examples.strip():
             sections.append(f"{EXAMPLES_HEADING}\n\n{pool_block(parts.examples, parts.nearest)}")
         sections.append(compose_inputs(parts, is_delimited=is_delimited))
-        form = "\n".join(f"- {heading_of(joint.criterion)}:" for joint in together)
+        form = as_data("\n".join(f"- {heading_of(joint.criterion)}:" for joint in together))
         sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
         template = "\n\n\n".join(sections)
     check_template(template)
     return template
+
+
+def as_data(text: str) -> str:
+    """Return a text as a template shows it unchanged, also where it has braces."""
+    return _BEGINNING.sub("{{'{'}}", text)
 
 
 def compose_inputs(parts: PromptParts, *, is_delimited: bool) -> str:
@@ -362,13 +372,16 @@ def render(template: str, texts: Texts) -> str:
     tags = _tags_in(template)
 
     def filled(match: re.Match[str]) -> str:
-        place = _read(match.group(1)) or _of_a_pair(match)
+        written, *braces = match.groups()
+        if written is None:
+            return braces[0] or braces[1]
+        place = _read(written) or _of_a_pair(match)
         text = (
             _turns_shown(place, texts) if place.shows in _OF_TURNS else _text_of(place.shows, texts)
         )
         return without_tags(text.strip() if place.is_trimmed else text, tags)
 
-    return _PLACEHOLDER.sub(filled, with_its_examples(template, texts))
+    return _INSERTED.sub(filled, with_its_examples(template, texts))
 
 
 def _of_a_pair(match: re.Match[str]) -> Placed:

@@ -6,6 +6,7 @@ from geval.llm.rate_headers import RateHeaders
 
 # The names of OpenAI and most others, Mistral, Anthropic, and Gemini.
 _CUT = ("length", "model_length", "max_tokens")
+TOOL_CALL = "tool_calls"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,18 @@ class ReplyChoice:
     def is_cut(self) -> bool:
         """Whether the reply reached its length limit, so that it may end within a number."""
         return self.finish_reason.lower() in _CUT
+
+    @property
+    def why_empty(self) -> str:
+        """Why a complete reply has no text; "" if that is not known."""
+        if self.finish_reason == TOOL_CALL:
+            return "The reply is a call of a tool. Switch the server's parser of tool calls off."
+        if self.thought:
+            return (
+                "The server put the answer into its reasoning. Switch the server's reasoning parser"
+                " off."
+            )
+        return ""
 
 
 @dataclass(frozen=True)

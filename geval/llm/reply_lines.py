@@ -55,6 +55,8 @@ _TURN = re.compile(
     r"[,，、]\s*(?:but|so(?!\s+that)|yet|however|though|therefore|thus|hence)\b|[，、]|\bso(?!\s+that)\s",
     re.I,
 )
+# "5/5 for grammar, 2/5 for coherence".
+_FOR_CRITERION = re.compile(rf"{GAP}(?:for|on|in terms of|für|pour|en)[^\S\n]{CRITERION}")
 _VERB_AFTER = re.compile(rf"{GAP}(?:{any_of(words.VERBS_AFTER)})", re.I)
 _CLAUSE_ENDS = re.compile(rf"[.!)]{{0,3}}{GAP}(?:\n|$)|[.!)]{{1,3}}\s")
 _SUBJECTS_OR_VERBS = words.RATED | words.RATING_VERBS | words.OBJECT_VERBS | {"has"}
@@ -98,6 +100,9 @@ def form_closeness(plain: str, number: Number, scale: Scale) -> Closeness:
     as it is alone at the start of its line."""
     if is_bound(plain, number.start) or _is_signed_by_bullet(plain, number, scale):
         return Closeness.NONE
+    clause = _SENTENCE_END.split(before(plain, number.start))[-1]
+    if _FOR_CRITERION.match(plain, number.end) and _is_real(clause, plain, number.end):
+        return Closeness.CRITERION
     lead = begins_line(plain, number.start)
     if lead and _is_item(plain, number):
         return Closeness.NONE

@@ -5,6 +5,7 @@ It is used for an endpoint whose base URL ends in `/responses`. The forms are th
 `openai` (types/responses); the API has no `n`, so that each sample is a separate call, and no seed.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,18 +19,51 @@ LEAST_TOKENS = 16
 _POLICIES = frozenset(
     {"bio_policy", "misalignment_policy_violation", "image_content_policy_violation"}
 )
-# OpenRouter's `error_type` says what its codes do not.
-_STATUSES = {"rate_limit_exceeded": 429, "server_error": 500, "authentication": 401}
+# Codes and types of errors, by what they contain; OpenRouter's `error_type` says what its codes do
+# not.
+_STATUSES = {
+    "rate_limit": 429, "ratelimit": 429, "quota": 429, "overloaded": 529, "unavailable": 503,
+    "timeout": 504, "server_error": 500, "servererror": 500, "api_error": 500, "not_found": 404,
+    "auth": 401, "api_key": 401,
+}  # fmt: skip
 
 
 class FailedError(ValueError):
-    """A response reports that it failed; `status` is the HTTP status that other APIs would give,
-    `code` the server's code."""
+    """An answer reports an error; `status` is the HTTP status that other APIs would give, `code`
+    the server's code."""
 
-    def __init__(self, code: str, message: str, *, kind: str = "") -> None:
+    def __init__(self, code: str, message: str, *, kind: object = "") -> None:
         super().__init__(message)
         self.code = code
-        self.status = _STATUSES.get(kind) or _STATUSES.get(code, 400)
+        is_status = re.fullmatch(r"[45]\d\d", code)
+        self.status = int(code) if is_status else _status_of(kind) or _status_of(code) or 400
+
+
+def _status_of(code: object) -> int:
+    """Return the HTTP status that an error's code or type stands for; 0 for others."""
+    if not isinstance(code, str):
+        return 0
+    return next((status for sign, status in _STATUSES.items() if sign in code.lower()), 0)
+
+
+def failure_in(answer: Mapping[str, Any]) -> FailedError | None:
+    """Return the error that an answer reports although its HTTP status is 200: in itself, or in
+    its first choice (OpenRouter)."""
+    choices = answer.get("choices")
+    first = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
+    error = answer.get("error") or first.get("error")
+    if not error:
+        if answer.get("object") != "error":
+            return None
+        error = answer
+    code, words = _code_and_words(error)
+    return FailedError(code, words, kind=_mapping(error).get("type"))
+
+
+def _code_and_words(error: Any) -> tuple[str, str]:
+    error = {"message": error} if isinstance(error, str) else _mapping(error)
+    code = str(error.get("code") or "")[:100]
+    return code, str(error.get("message") or code or "it does not say why")[:1000]
 
 
 def without_route(base_url: str) -> str:
@@ -65,7 +99,8 @@ def why_not_at(base_url: str, api_version: str) -> str:
 
 def body_by(route: str, request: ChatRequest) -> dict[str, Any]:
     """Return a request in the form of a route."""
-    return responses_body(request) if route == RESPONSES else request.body()
+    # Some servers stream unless told not to.
+    return responses_body(request) if route == RESPONSES else request.body() | {"stream": False}
 
 
 def responses_body(request: ChatRequest) -> dict[str, Any]:
@@ -82,7 +117,6 @@ def responses_body(request: ChatRequest) -> dict[str, Any]:
         ]
     body: dict[str, Any] = {
         "store": False,
-        # transformers serve would stream by default.
         "stream": False,
         **options,
         "model": request.model,
@@ -175,11 +209,9 @@ def _completion(answer: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[st
 
 
 def _refused_by_policy(answer: Mapping[str, Any], error: Any) -> dict[str, Any]:
-    error = {"message": error} if isinstance(error, str) else _mapping(error)
-    code = str(error.get("code") or "")[:100]
-    words = str(error.get("message") or code or "it does not say why")[:1000]
+    code, words = _code_and_words(error)
     if code not in _POLICIES:
-        raise FailedError(code, words, kind=str(answer.get("error_type")))
+        raise FailedError(code, words, kind=answer.get("error_type"))
     message = {"content": "", "refusal": words}
     return _completion(answer, {"message": message, "finish_reason": "content_filter"})
 

@@ -67,6 +67,10 @@ class Scored:
         shares = {at(point): share for point, share in self.distribution.items()}
         return replace(self, value=at(self.value), distribution=shares)
 
+    def noting(self, note: str) -> "Scored":
+        """Return the score with one more note; "" adds none."""
+        return replace(self, note=" ".join(filter(None, [self.note, note]))) if note else self
+
     def in_plain_numbers(self) -> "Scored | Failure":
         """Return the score with Python floats, as third-party packages may compute with NumPy's; a
         failure where a number is not finite."""

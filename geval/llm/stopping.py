@@ -1,5 +1,5 @@
-"""Decide when a run stops early to save cost: when most of the first items fail for the same
-reason, or many in a row for external reasons. Pure."""
+"""Decide when a run stops early to save cost: when half of the first items have no score, or many
+in a row fail for external reasons. Pure."""
 
 from collections import Counter
 
@@ -27,13 +27,14 @@ class FirstItems:
             self._failed[outcome.reason] += 1
         if self._left or not self._failed:
             return ""
-        reason, count = self._failed.most_common(1)[0]
-        if count <= FIRST_ITEMS_FAILED * FIRST_ITEMS:
+        failed = self._failed.total()
+        if failed < FIRST_ITEMS_FAILED * FIRST_ITEMS:
             return ""
-        return (
-            f"{count} of the first {FIRST_ITEMS} items failed for one reason."
-            f" {advise(reason, self._settings, modes=()).cause}"
-        )
+        causes = [
+            f"{advise(reason, self._settings, modes=()).cause} ({count})"
+            for reason, count in self._failed.most_common()
+        ]
+        return f"{failed} of the first {FIRST_ITEMS} items have no score. {' '.join(causes)}"
 
 
 # When this many items in a row fail for external reasons, a person should look.

@@ -3,7 +3,7 @@
 What decides a score (texts, tokens, log-probabilities) must be of its type, or the reply is
 malformed. What only describes the reply (ids, names, counts) is left out where it is invalid. Texts
 are cleaned of what PostgreSQL cannot hold. Whatever a server sends, this module raises only
-MalformedError, or FailedError where a response reports that it failed.
+MalformedError, or FailedError where an answer reports an error.
 """
 
 import json
@@ -17,8 +17,15 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from typing_extensions import TypedDict
 
 from geval.llm.decisions import Protocol, TypedQuestion, answers_of, reply_text
-from geval.llm.replies import EchoedToken, Reply, ReplyChoice, Token
-from geval.llm.responses import FailedError, as_chat_completion, is_response, usage_as_chat
+from geval.llm.replies import TOOL_CALL, EchoedToken, Reply, ReplyChoice, Token
+from geval.llm.responses import (
+    FailedError,
+    as_chat_completion,
+    failure_in,
+    is_response,
+    usage_as_chat,
+)
+from geval.llm.streams import data_lines, is_stream, joined
 from geval.llm.thoughts import without_thoughts
 from geval.texts.spelling import storable
 
@@ -132,6 +139,8 @@ class _Message(TypedDict):
     # The name used by vLLM, SGLang, DeepSeek and llama.cpp; then by OpenRouter and newer vLLM.
     reasoning_content: NotRequired[_Thought]
     reasoning: NotRequired[_Thought]
+    tool_calls: NotRequired[Any]
+    function_call: NotRequired[Any]
 
 
 @with_config(_STRICT)
@@ -199,10 +208,14 @@ def read_chat_answer(
 
     Raises:
         MalformedError: it is neither.
-        FailedError: it is a response that says that it failed.
+        FailedError: it reports an error.
     """
     return chat_reply(
-        loads(content), request_id=request_id, n=n, most_tokens=most_tokens, limit=limit
+        _streamed(content) if is_stream(content) else loads(content),
+        request_id=request_id,
+        n=n,
+        most_tokens=most_tokens,
+        limit=limit,
     )
 
 
@@ -218,7 +231,7 @@ def chat_reply(
 
     Raises:
         MalformedError: it is neither.
-        FailedError: it is a response that says that it failed.
+        FailedError: it reports an error.
     """
     answer = _object(answer)
     if is_response(answer):
@@ -230,6 +243,16 @@ def chat_reply(
     return _reply(
         answer, request_id, tuple(_choice(choice, most_tokens) for choice in checked_choices)
     )
+
+
+def _streamed(content: bytes) -> dict[str, Any]:
+    lines, is_ended = data_lines(content)
+    chunks = [_object(loads(line)) for line in lines]
+    try:
+        return joined(chunks, is_ended=is_ended)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        why = error if type(error) is ValueError else "a part of its stream is no part of a reply"
+        raise MalformedError(str(why)) from None
 
 
 def _as_completion(response: dict[str, Any], limit: int) -> dict[str, Any]:
@@ -348,12 +371,15 @@ def read_id(content: bytes) -> str:
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise MalformedError("it is not a JSON object")
+    # Of a response an error may be a refusal.
+    if not is_response(value) and (failure := failure_in(value)):
+        raise failure
     return value
 
 
 def loads(content: bytes) -> Any:
-    r"""Parse JSON as servers write it in practice: NaN, control characters and half of a
-    "\ud83d\ude00" are accepted.
+    r"""Parse an object as servers write it in practice: NaN, control characters and half of a
+    "\ud83d\ude00" are accepted; bytes before it, which keep a connection alive, are left out.
 
     Texts are cleaned of what PostgreSQL cannot hold.
 
@@ -366,7 +392,8 @@ def loads(content: bytes) -> Any:
     except orjson.JSONDecodeError:
         is_clean = False
         try:
-            value = json.loads(content.decode("utf-8", "replace"), strict=False)
+            text = content[max(0, content.find(b"{")) :].decode("utf-8", "replace")
+            value = json.loads(text, strict=False)
         except (ValueError, RecursionError):
             raise MalformedError("it is no JSON") from None
     try:
@@ -432,10 +459,12 @@ def _choice(choice: _Choice, most_tokens: int) -> ReplyChoice:
     )
     most_characters = most_tokens * MOST_CHARACTERS_A_TOKEN
     is_cut = len(content.text) > most_characters or len(listed or ()) > most_tokens
+    calls_tool = not content.text.strip() and any(map(message.get, ("tool_calls", "function_call")))
+    ended = TOOL_CALL if calls_tool else choice.get("finish_reason") or "stop"
     return without_thoughts(
         ReplyChoice(
             text=content.text[:most_characters],
-            finish_reason="length" if is_cut else choice.get("finish_reason") or "stop",
+            finish_reason="length" if is_cut else ended,
             refusal=message.get("refusal", ""),
             thought=thought[:most_characters].strip(),
             tokens=None if listed is None else tuple(map(_token, listed[:most_tokens])),

@@ -254,9 +254,8 @@ class Gatherer:
         }
         for row in self.replies:
             about = row.criterion.lower()
-            outcome, unread = score_replies(
-                row.replies, scale=scales[about], criterion=row.criterion
-            )
+            scored = score_replies(row.replies, scale=scales[about], criterion=row.criterion)
+            outcome, unread = scored.outcome, scored.unread + scored.off_scale
             count = self.replies_of.setdefault((about, row.judge), _Replies())
             count.total += len(row.replies)
             count.unread += unread

@@ -101,9 +101,9 @@ def sampled(
     for name in CRITERIA:
         human, judge = (np.full((len(documents), len(systems)), np.nan) for _ in range(2))
         for item in (item for item in items if item["criterion"] == name):
-            outcome, _ = score_replies(
+            outcome = score_replies(
                 item["all_responses"], scale=SCALES[name], criterion=name, read=read
-            )
+            ).outcome
             if isinstance(outcome, Scored):
                 index = documents[item["doc_id"]], systems[item["system_id"]]
                 human[index], judge[index] = item["scores"][name], outcome.value

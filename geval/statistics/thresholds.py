@@ -549,14 +549,14 @@ ACTIVE_OUTPUTS = _plans.threshold(
 _runs = _Topic("Runs")
 FIRST_ITEMS = _runs.threshold(
     "FIRST_ITEMS", 20, "items",
-    "After so many items a run pauses if most of them failed for one reason, and has failed if none"
-    " has a score.",
+    "After so many items a run pauses if half of them have no score, and has failed if none has"
+    " one.",
     "Before all are paid for, and after enough to know.",
 )  # fmt: skip
 FIRST_ITEMS_FAILED = _runs.threshold(
     "FIRST_ITEMS_FAILED", 0.5, "share of the first items",
-    "The run pauses where more failed for one reason.",
-    "Most of them.",
+    "The run pauses where so many have no score, whatever the reasons.",
+    "Half of what all items cost would buy nothing.",
 )  # fmt: skip
 UNRESOLVED = _runs.threshold(
     "UNRESOLVED", 0.01, "probability",

@@ -74,6 +74,41 @@ def test_from_an_endpoint_to_a_judge(
     assert [entry["name"] for entry in call("GET", "/judges")[1]] == ["Judge"]
 
 
+def test_failed_probe_is_an_error_until_another_is_asked_for(
+    call: Call, small_project: Project
+) -> None:
+    _, endpoint = call("POST", "/endpoints", {"base_url": "http://127.0.0.1:9/v1"})
+    options = {"seed": 1}
+    body = {"name": "J", "endpoint": endpoint["id"], "model": "m", "request_options": options}
+    first, _ = call("POST", "/judges", body)
+    do_errands()
+
+    failed, problem = call("POST", "/judges", body)
+    again, _ = call("POST", "/judges", body)
+    anew, _ = call(
+        "POST",
+        f"/endpoints/{endpoint['id']}/probe",
+        {"model": "m", "request_options": options},
+    )
+    waiting, _ = call("POST", "/judges", body)
+
+    assert (first, failed, again, anew, waiting) == (409, 422, 422, 202, 409)
+    assert "Nothing answers" in problem["detail"]
+    assert small_project.endpoints.get().probes.count() == 1
+
+
+def test_changed_endpoint_is_probed_again(call: Call, small_project: Project) -> None:
+    address = {"base_url": "http://127.0.0.1:9/v1"}
+    _, endpoint = call("POST", "/endpoints", address)
+    body = {"name": "J", "endpoint": endpoint["id"], "model": "m"}
+    call("POST", "/judges", body)
+    do_errands()
+
+    call("PUT", f"/endpoints/{endpoint['id']}", address | {"key": "sk-right"})
+
+    assert call("POST", "/judges", body)[0] == 409
+
+
 def test_a_key_goes_in_and_never_comes_out(call: Call, small_project: Project) -> None:
     _, endpoint = call(
         "POST", "/endpoints", {"base_url": "http://127.0.0.1:9/v1", "key": "sk-secret"}

@@ -164,6 +164,23 @@ def test_the_worker_of_a_command_leaves_other_projects_alone(
     assert (forgotten.state, forgotten.preparations, forgotten.calls) == ("preparing", 0, 0)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("verbosity", "shown"), [((), False), (("-v", "2"), True)])
+def test_log_lines_are_on_the_terminal_where_asked_for(
+    small_project: Project,
+    make_judge: MakeJudge,
+    manage: Manage,
+    verbosity: tuple[str, ...],
+    shown: bool,
+) -> None:
+    make_judge(small_project, "--unparseable-rate", "1", use_steps=False)
+
+    judged = manage(*JUDGE, *verbosity)
+
+    assert "All 12 items failed" in judged.stderr + judged.stdout
+    assert ("items failed" in judged.stderr.replace("All 12 items failed", "")) is shown
+
+
 def test_another_run_of_the_judge_is_not_taken_for_this_one(
     started: EvaluationRun, manage: Manage
 ) -> None:

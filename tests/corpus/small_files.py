@@ -284,6 +284,20 @@ def _tidy() -> list[SmallFile]:
         ),
         SmallFile(
             "one row, one rating",
+            "with criteria that nobody knows",
+            {
+                "t.csv": table(
+                    [
+                        {k: v for k, v in row.items() if k not in ("criterion", "score")}
+                        | {"Tonalität": f"T{row['criterion'][0]}", "Punkte": row["score"]}
+                        for row in rows
+                    ]
+                )
+            },
+            whole,
+        ),
+        SmallFile(
+            "one row, one rating",
             "with names of chats",
             {
                 "t.csv": table(

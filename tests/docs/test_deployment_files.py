@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geval.llm.addresses import ForbiddenAddressError, IPAddress, check_ip
-from geval_site.key_names import WELL_KNOWN
 from tests.conftest import CHECKOUT
 
 # What each of our processes needs of what is secret.
@@ -21,13 +20,19 @@ READS = {"GEVAL_REPLICA_URL"}
 SENDS_JOBS = {"CELERY_BROKER_URL"}
 SIGNS_IN = {"GEVAL_OIDC_SECRET"}
 ERRORS = {"GEVAL_SENTRY_DSN", "OTEL_EXPORTER_OTLP_HEADERS", "HTTPS_PROXY", "HTTP_PROXY"}
+KEYS = {
+    "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY", "CEREBRAS_API_KEY", "COHERE_API_KEY",
+    "DEEPINFRA_API_KEY", "DEEPSEEK_API_KEY", "FIREWORKS_API_KEY", "GEMINI_API_KEY", "GROQ_API_KEY",
+    "HF_TOKEN", "MISTRAL_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "PERPLEXITY_API_KEY",
+    "TOGETHER_API_KEY", "XAI_API_KEY",
+}  # fmt: skip
 NEEDED = {
     "migrate": EVERY | SIGNS_IN,
     "backup": EVERY,
     "web": EVERY | READS | SENDS_JOBS | SIGNS_IN | ERRORS | {"GEVAL_METRICS_TOKEN"},
-    "worker-runs": EVERY | READS | SENDS_JOBS | ERRORS | {*WELL_KNOWN},
+    "worker-runs": EVERY | READS | SENDS_JOBS | ERRORS | KEYS,
     "worker-reports": EVERY | READS | SENDS_JOBS | ERRORS,
-    "worker-short": EVERY | READS | SENDS_JOBS | ERRORS | {*WELL_KNOWN, "GEVAL_EMAIL_URL"},
+    "worker-short": EVERY | READS | SENDS_JOBS | ERRORS | KEYS | {"GEVAL_EMAIL_URL"},
     "postgres": {"POSTGRES_PASSWORD"},
     "rabbitmq": {"RABBITMQ_DEFAULT_PASS"},
     "caddy": set(),

@@ -13,10 +13,9 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
 from geval.evaluators.base import Item
-from geval.evaluators.pairwise import Pairwise
+from geval.evaluators.pairwise import JudgedPair, Pairwise
 from geval.llm.calls import Answer
 from geval.llm.item_texts import Texts
-from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptParts
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.request_settings import RequestSettings
@@ -215,11 +214,11 @@ def test_the_report_sets_its_choices_beside_peoples(
     assert board.judges == ()
 
 
-def test_a_placeholder_in_a_definition_fails_the_item_and_names_it() -> None:
+def test_placeholder_in_a_definition_is_data() -> None:
     parts = replace(PARTS, definition="As written in {{ guideline }}.")
     item = Item(Texts("s", "o", rival="r"), "coherence", Pairwise().template(parts))
 
     question = Pairwise().question(item, Scale(1, 5), RequestSettings(model="m", mode="direct"))
 
-    assert isinstance(question, Failure)
-    assert "unknown placeholder {{ guideline }}" in question.detail
+    assert isinstance(question, JudgedPair)
+    assert "As written in {{ guideline }}." in question.orders[0].prompt

@@ -158,7 +158,7 @@ def test_every_probe_ends_with_findings_or_a_reason(endpoint: HostileEndpoint, g
         async with Client(endpoint.base_url(mode), "", timeout=1, allow_private=True) as client:
             try:
                 findings = await probe_model(
-                    client, "m", example_question(), max_tokens=32, min_coverage=0.5
+                    client, "m", [example_question()], max_tokens=32, min_coverage=0.5
                 )
                 json.dumps(findings.as_json())
             except EndpointError as error:

@@ -84,6 +84,15 @@ def test_statuses(status: int, kind: ErrorKind, *, stops_run: bool) -> None:
     assert (error.kind, error.kind.stops_run) == (kind, stops_run)
 
 
+@pytest.mark.parametrize("status", [404, 405, 501])
+@pytest.mark.parametrize("route", ["/v1/files", "/v1/batches"])
+def test_missing_batches_are_named(status: int, route: str) -> None:
+    error = status_error(status, "Not here.", base_url="http://x/v1", model="", route=route)
+
+    assert error.kind.stops_run
+    assert "has no batches" in error.message
+
+
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [

@@ -7,8 +7,9 @@ import pytest
 
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.findings import Findings
 from geval.llm.judgement import JudgeQuestion
-from geval.llm.probe import Findings, probe_model
+from geval.llm.probe import probe_model
 from geval.statistics.scales import Scale
 from tests.processes import StandInProcess, free_port
 
@@ -23,7 +24,9 @@ SAMPLE = JudgeQuestion(
 def probe(base_url: str, *, key: str = "") -> Findings:
     async def ask() -> Findings:
         async with Client(base_url, key, timeout=10, allow_private=True) as client:
-            return await probe_model(client, "some-model", SAMPLE, max_tokens=32, min_coverage=0.5)
+            return await probe_model(
+                client, "some-model", [SAMPLE], max_tokens=32, min_coverage=0.5
+            )
 
     return asyncio.run(ask())
 

@@ -148,7 +148,7 @@ def test_turns_keep_their_window_beside_the_filter() -> None:
         ("{{ document | trim('x') }}", "filter “trim('x')”", "Remove the filter"),
         ("{{- document -}}", "{{- document -}}", "without “-”"),
         ("{{ document -}}", "{{ document -}}", "without “-”"),
-        ("{{ '{{' }}", "{{ '{{' }}", "plain text as it is"),
+        ("{{ 'words' }}", "{{ 'words' }}", "plain text as it is"),
         ("{{ document[0] }}", "unknown placeholder {{document[0]}}", "it can use {{Document}}"),
         ("{{ item.document }}", "unknown placeholder {{item.document}}", "it can use {{Document}}"),
     ],
@@ -171,6 +171,33 @@ def test_braces_that_are_no_jinja_stay_as_they_are(text: str) -> None:
     check_template(template)
 
     assert render(template, Texts("A", "B")) == f"{text} B"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Keeps placeholders such as {{customer_name}} as they are.",
+        "Shows {{Summary}} and {{ document | upper }}.",
+        "{% if x %}{{{y}}}{# note #}{{'{'}}",
+        "{{-x-}}",
+        "{",
+    ],
+)
+def test_words_of_a_criterion_are_data(words: str) -> None:
+    parts = PromptParts("clarity", Scale(1, 5), definition=words, introduction=words)
+
+    template = compose_template(parts, steps=words)
+
+    shown = render(template, Texts("A source.", "An output."))
+    assert shown.count(words) == 3
+    assert "An output." in shown
+
+
+def test_quoted_braces_are_shown() -> None:
+    template = "{{ '{{' }}name{{ \"}}\" }} {{Summary}}"
+    check_template(template)
+
+    assert render(template, Texts("A", "B")) == "{{name}} B"
 
 
 def test_an_example_with_jinja_is_not_put_into_prompts() -> None:

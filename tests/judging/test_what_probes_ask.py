@@ -10,8 +10,8 @@ from evaluations.judging.judges import probing
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.models import Endpoint, Judge, JudgeKind, Project
+from geval.llm.findings import Findings
 from geval.llm.judgement import JudgeQuestion
-from geval.llm.probe import Findings
 from geval.llm.prompts import NOTE
 
 pytestmark = pytest.mark.django_db
@@ -23,8 +23,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each probe put texts between tags."""
     found: list[bool] = []
 
-    async def note(_client: Any, _model: str, question: JudgeQuestion, **_more: Any) -> Findings:
-        found.append(NOTE in question.prompt)
+    async def note(
+        _client: Any, _model: str, questions: list[JudgeQuestion], **_more: Any
+    ) -> Findings:
+        found.append(NOTE in questions[0].prompt)
         return Findings(MODEL)
 
     monkeypatch.setattr(probing, "probe_model", note)

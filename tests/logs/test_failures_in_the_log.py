@@ -63,7 +63,7 @@ def test_the_last_attempt_of_a_webhook_is_logged_as_given_up(
 def test_errors_in_the_files_of_an_upload_are_counted(
     project: Project, tmp_path: Path, lines: Lines
 ) -> None:
-    broken = OUTPUTS.replace('"output": "The 1.', '"output": 1, "x": "The 1.', 1)
+    broken = OUTPUTS.replace('"output": "The 1.', '"output": true, "x": "The 1.', 1)
 
     start_check(kept(project, tmp_path / "outputs.jsonl", broken))
 

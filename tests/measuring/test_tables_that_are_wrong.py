@@ -80,7 +80,7 @@ def test_file_in_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
 
     measured = geval.measure(path, **NAMES)
 
-    assert measured.report.criteria[0].criterion.scale.highest == 5
+    assert len(measured.report.criteria) == 1
 
 
 def test_a_figure_of_a_criterion_that_is_not_there_names_those_that_are() -> None:

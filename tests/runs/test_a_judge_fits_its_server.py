@@ -15,7 +15,7 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
 from geval.llm.calls import RetryPolicy, ask_until_answered
 from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.probe import TOKENS_WITH_THOUGHT, Findings
+from geval.llm.findings import TOKENS_WITH_THOUGHT, Findings
 from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest

@@ -166,8 +166,10 @@ def test_one_to_three_items_are_tried(judge: Judge, criterion: Criterion, count:
 
 
 def test_a_prompt_that_cannot_be_sent_is_refused(judge: Judge, criterion: Criterion) -> None:
+    Criterion.objects.filter(pk=criterion.pk).update(prompt_file="Rate {{Summary}}.")
+    criterion.refresh_from_db()
     with pytest.raises(PromptError, match="unknown placeholder"):
-        tried(judge, criterion, definition="Compare with {{Nonsense}}.")
+        tried(judge, criterion, prompt="Compare with {{Nonsense}}.")
     assert latest_playground_run(judge) is None
 
 
@@ -243,7 +245,8 @@ def test_the_page_tries_shows_and_keeps(owner: Client, judge: Judge, criterion: 
 def test_a_refusal_is_said_on_the_page_and_keeps_what_was_typed(
     owner: Client, judge: Judge, criterion: Criterion
 ) -> None:
-    wrong = sent(judge, criterion, definition="Compare with {{Nonsense}}.")
+    Criterion.objects.filter(pk=criterion.pk).update(prompt_file="Rate {{Summary}}.")
+    wrong = sent(judge, criterion, prompt="Compare with {{Nonsense}}.")
     answer = owner.post(f"/p/small/judges/{judge.pk}/try/", wrong)
 
     assert answer.status_code == 422

@@ -15,8 +15,7 @@ from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, ItemState, ModelProbe, Project, RunState
-from geval.llm.findings import findings_rows
-from geval.llm.probe import Findings
+from geval.llm.findings import Findings, findings_rows
 from geval.llm.requests import ChatRequest
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess

@@ -30,7 +30,7 @@ def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:
         raise EndpointError(ErrorKind.FORBIDDEN_ADDRESS, text)
     try:
         check_address(endpoint.base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
-        key = endpoint.api_key
+        key, headers = endpoint.api_key, endpoint.headers
     except ForbiddenAddressError as error:
         raise EndpointError(ErrorKind.FORBIDDEN_ADDRESS, str(error)) from None
     except SealError as error:
@@ -40,6 +40,7 @@ def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:
         key,
         timeout=timeout,
         api_version=endpoint.api_version,
+        headers=headers,
         allow_private=settings.ALLOW_PRIVATE_ENDPOINTS,
         reply_limit=settings.REPLY_LIMIT_BYTES,
         file_limit=settings.BATCH_LIMIT_BYTES,

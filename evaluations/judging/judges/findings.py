@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluations.models import Endpoint, ModelProbe
-from geval.llm.probe import Findings
+from geval.llm.findings import Findings
 from geval.llm.server_fit import LearnedFit
 
 Options = Mapping[str, Any]

@@ -12,14 +12,15 @@ from django.utils import timezone
 
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.probing import probe_endpoint, puts_tags
-from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
+from evaluations.models import Endpoint, ErrandState, Judge, JudgeKind, Project, ScoringMode
 from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError, new_settings
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import find_evaluator, make_evaluator
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.errors import EndpointError
+from geval.llm.findings import Findings
 from geval.llm.judge_settings import JudgeSettings, default_of, usual_temperature
-from geval.llm.probe import Findings
+from geval.llm.request_headers import checked_headers
 from geval.llm.responses import why_not_at
 from geval.llm.time_limit import TimeLimit
 from geval_site.key_names import why_not_allowed
@@ -27,10 +28,11 @@ from geval_site.key_names import why_not_allowed
 
 @dataclass(frozen=True)
 class EndpointDraft:
-    """The values of an endpoint. `key=None` keeps the stored key; an empty text removes it.
+    """The values of an endpoint. `key=None` keeps the stored key, an empty text removes it;
+    `headers` likewise.
 
     A key is sent to another address only with the user's consent: a stored key is entered again,
-    and `confirms_key_env` confirms that the variable is meant for the new address.
+    as are headers, and `confirms_key_env` confirms that the variable is meant for the new address.
     """
 
     base_url: str
@@ -38,6 +40,7 @@ class EndpointDraft:
     api_version: str = ""
     key_env: str = ""
     key: str | None = None
+    headers: Mapping[str, str] | None = None
     confirms_key_env: bool = True
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -106,7 +109,8 @@ def save_endpoint(
     )
     if moves:
         _check_keys_may_move(endpoint, draft)
-    if moves or draft.key is not None or draft.key_env.strip() != endpoint.key_env:
+    is_other_key = draft.key is not None or draft.key_env.strip() != endpoint.key_env
+    if moves or is_other_key or draft.headers is not None:
         endpoint.account = ""  # filled in when a worker has read its key
     if moves:
         endpoint.listed_models = None  # they belong to the previous address
@@ -118,6 +122,8 @@ def save_endpoint(
     endpoint.parallel_calls = draft.parallel_calls
     if draft.key is not None:
         endpoint.keep_key(draft.key.strip())
+    if draft.headers is not None:
+        _keep_headers(endpoint, draft.headers)
     endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
     _check_base_url(base_url, endpoint.api_version)
     _check_key_name(endpoint.key_env)
@@ -135,6 +141,8 @@ def save_endpoint(
     endpoint.save()
     if moves:
         endpoint.probes.all().delete()  # they describe the server at the previous address
+    else:
+        endpoint.probes.filter(state=ErrandState.FAILED, findings={}).delete()
     return endpoint
 
 
@@ -146,9 +154,18 @@ def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoi
     """
     url = base_url.strip().rstrip("/")
     existing = (
-        project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
+        project.endpoints.current()
+        .filter(base_url=url, key_env=key_env, sealed_key="", sealed_headers="")
+        .first()
     )
     return existing or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
+
+
+def _keep_headers(endpoint: Endpoint, headers: Mapping[str, str]) -> None:
+    try:
+        endpoint.keep_headers(checked_headers(headers))
+    except ValueError as error:
+        raise ValidationError({"headers": str(error)}) from None
 
 
 def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
@@ -158,6 +175,13 @@ def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
             {
                 "key": "The address has changed, and the stored key was entered for the previous"
                 " one. Enter the key for the new address, or delete the stored one."
+            }
+        )
+    if endpoint.sealed_headers and draft.headers is None:
+        raise ValidationError(
+            {
+                "headers": "The address has changed, and the stored headers were entered for the"
+                " previous one. Enter them for the new address, or delete the stored ones."
             }
         )
     if (

@@ -17,12 +17,12 @@ from evaluations.models import CandidateOutput, Endpoint, ModelProbe, Project
 from geval.evaluators.llm_evaluator import PromptSettings
 from geval.evaluators.registry import find_evaluator
 from geval.llm.errors import EndpointError
+from geval.llm.findings import Findings
 from geval.llm.item_texts import Texts
 from geval.llm.judge_settings import default_of
 from geval.llm.judgement import JudgeQuestion, question_on
-from geval.llm.parsing import Failure
 from geval.llm.presets import presets
-from geval.llm.probe import Findings, probe_model
+from geval.llm.probe import REAL_PROMPTS, probe_model
 from geval.llm.prompts import PromptError, PromptParts, compose_template
 from geval.llm.time_limit import TimeLimit, ask_within_patience
 
@@ -63,14 +63,14 @@ def probe_endpoint(
     client = client_for(endpoint, timeout=time_limit or TimeLimit())
     if is_delimited is None:
         is_delimited = _judges_put_tags(endpoint, model)
-    question = sample_question(endpoint.project, is_delimited=is_delimited)
+    questions = sample_questions(endpoint.project, is_delimited=is_delimited)
 
     async def ask() -> Findings:
         async with client:
             return await probe_model(
                 client,
                 model,
-                question,
+                questions,
                 max_tokens=default_of("max_tokens"),
                 min_coverage=default_of("min_coverage"),
                 options=options,
@@ -112,28 +112,29 @@ def _judges_put_tags(endpoint: Endpoint, model: str) -> bool:
     return habits != {False}
 
 
-def sample_question(project: Project, *, is_delimited: bool) -> JudgeQuestion:
-    """Return a question about the project's first output on its first criterion, with evaluation
+def sample_questions(project: Project, *, is_delimited: bool) -> list[JudgeQuestion]:
+    """Return questions about the project's first outputs on its first criterion, with evaluation
     steps if there are any; an example question if the project has no outputs or criteria."""
-    return _first_question(project, is_delimited) or example_question(is_delimited=is_delimited)
+    return _first_questions(project, is_delimited) or [example_question(is_delimited=is_delimited)]
 
 
-def _first_question(project: Project, is_delimited: bool) -> JudgeQuestion | None:
-    output = (
-        CandidateOutput.objects.of_project(project).select_related("document", "system").first()
-    )
+def _first_questions(project: Project, is_delimited: bool) -> list[JudgeQuestion]:
     criterion = project.criteria.first()
-    if output is None or criterion is None:
-        return None
+    if criterion is None:
+        return []
     steps = criterion.newest_steps
     try:
         template = compose_template(
             prompt_parts(criterion), steps=steps.text if steps else None, is_delimited=is_delimited
         )
     except PromptError:
-        return None
-    question = question_on(template, output.texts(), criterion.name, criterion.scale)
-    return None if isinstance(question, Failure) else question
+        return []
+    outputs = CandidateOutput.objects.of_project(project).select_related("document", "system")
+    questions = (
+        question_on(template, output.texts(), criterion.name, criterion.scale)
+        for output in outputs[:REAL_PROMPTS]
+    )
+    return [question for question in questions if isinstance(question, JudgeQuestion)]
 
 
 def example_question(*, is_delimited: bool = True) -> JudgeQuestion:

@@ -9,7 +9,7 @@ import os
 from urllib.parse import urlsplit
 
 from evaluations.models import Endpoint
-from evaluations.models.sealing import keyed_digest
+from evaluations.models.sealing import SealError, keyed_digest
 from geval.llm.responses import without_route
 
 _USUAL_PORTS = {"http": 80, "https": 443}
@@ -24,7 +24,7 @@ def read_account(endpoint: Endpoint) -> str:
     Raises:
         SealError: its key cannot be read.
     """
-    account = account_of(endpoint.base_url, endpoint.api_version, endpoint.api_key)
+    account = _account_with(endpoint, endpoint.api_key)
     if endpoint.account != account:
         endpoint.account = account
         # Do not overwrite a concurrent edit, which has a different account.
@@ -34,6 +34,7 @@ def read_account(endpoint: Endpoint) -> str:
             api_version=endpoint.api_version,
             key_env=endpoint.key_env,
             sealed_key=endpoint.sealed_key,
+            sealed_headers=endpoint.sealed_headers,
         )
         as_read.update(account=account)
     return account
@@ -48,7 +49,11 @@ def warn_of_key(endpoint: Endpoint | None) -> str:
     """
     if endpoint is None or not endpoint.key_env or os.environ.get(endpoint.key_env):
         return ""
-    name, without_key = endpoint.key_env, account_of(endpoint.base_url, endpoint.api_version, "")
+    name = endpoint.key_env
+    try:
+        without_key = _account_with(endpoint, "")
+    except SealError as error:
+        return str(error)
     if endpoint.account not in ("", without_key):
         return ""
     if endpoint.account:
@@ -59,6 +64,12 @@ def warn_of_key(endpoint: Endpoint | None) -> str:
         f"{where} Set {name} in the environment of the workers, and of the web server if you want"
         " it checked here, and restart them."
     )
+
+
+def _account_with(endpoint: Endpoint, key: str) -> str:
+    """Return the account of an endpoint with this key; its headers may name another customer."""
+    secrets = [key, *(f"{name}: {value}" for name, value in sorted(endpoint.headers.items()))]
+    return account_of(endpoint.base_url, endpoint.api_version, "\n".join(secrets))
 
 
 def account_of(base_url: str, api_version: str, key: str) -> str:

@@ -28,7 +28,7 @@ from evaluations.judging.runs.shift import Shift
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from geval.llm import wire
 from geval.llm.calls import Answer
-from geval.llm.cost import estimated_tokens
+from geval.llm.cost import estimated_tokens, with_counts
 from geval.llm.endpoints import TOKENS_TOO_MANY, Client, RemoteBatch
 from geval.llm.errors import EndpointError
 from geval.llm.judgement import Judgement, is_worth_asking_again, read_attempts
@@ -364,20 +364,11 @@ def _short(key: str) -> str:
 
 
 def _usage_of(replies: dict[str, list[Reply]], tokens_each: int) -> CallUsage:
-    """Return the usage of a batch's replies; estimate tokens if the endpoint does not report
-    them."""
+    """Return the usage of a batch's replies."""
     spent = CallUsage()
     for reply in (reply for answers in replies.values() for reply in answers):
-        written = sum(len(choice.text) for choice in reply.choices)
-        spent.add(
-            tokens_each if reply.prompt_tokens is None else reply.prompt_tokens,
-            (
-                estimated_tokens(written)
-                if reply.completion_tokens is None
-                else reply.completion_tokens
-            ),
-            calls=1,
-        )
+        counted = with_counts(reply, tokens_each)
+        spent.add(counted.prompt_tokens or 0, counted.completion_tokens or 0, calls=1)
         spent.add_details(reply)
     return spent
 

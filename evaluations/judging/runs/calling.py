@@ -44,7 +44,7 @@ MOST_OPEN = 3
 # Calls in flight are already paid for, so they get a short grace period when the worker is asked to
 # stop.
 GRACE_SECONDS = 10.0
-# Advice if most of the first items fail alike, and if many in a row do.
+# Advice if half of the first items have no score, and if many in a row fail.
 AFTER_THE_FIRST = "Change the judge, retry, or resume the run to judge the others all the same."
 AFTER_A_ROW = "Fix the cause, then resume the run and retry the failed items."
 log = structlog.stdlib.get_logger(__name__)

@@ -81,7 +81,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     cannot be stored.
     """
     run_id, project_id = run.pk, run.project_id
-    finished = [replace(entry, outcome=_in_plain_numbers(entry.outcome)) for entry in finished]
+    finished = [replace(entry, outcome=_as_stored(entry)) for entry in finished]
     ours = _still_ours([entry.item.id for entry in finished], worker)
     kept = [entry for entry in finished if entry.item.id in ours]
     replied = [entry for entry in kept if entry.judgement and entry.judgement.answers]
@@ -126,8 +126,12 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     return len(kept)
 
 
-def _in_plain_numbers(outcome: Scored | Failure) -> Scored | Failure:
-    return outcome.in_plain_numbers() if isinstance(outcome, Scored) else outcome
+def _as_stored(entry: FinishedItem) -> Scored | Failure:
+    """Return an outcome in plain numbers; a model's score notes what it was not shown."""
+    if isinstance(entry.outcome, Failure):
+        return entry.outcome
+    asked = bool(entry.request_key)
+    return entry.outcome.noting(entry.item.texts.not_shown if asked else "").in_plain_numbers()
 
 
 def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:

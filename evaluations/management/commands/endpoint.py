@@ -11,6 +11,7 @@ from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import Endpoint
+from geval.llm.request_headers import read_headers
 
 
 class Command(SiteCommand):
@@ -33,6 +34,12 @@ class Command(SiteCommand):
             "--key-stdin", action="store_true", help="read the key from standard input"
         )
         parser.add_argument("--forget-key", action="store_true")
+        parser.add_argument(
+            "--headers-stdin",
+            action="store_true",
+            help="read headers for its calls from standard input, after the key: name: value",
+        )
+        parser.add_argument("--forget-headers", action="store_true")
         parser.add_argument("--requests-per-minute", type=int, help="over all workers")
         parser.add_argument("--tokens-per-minute", type=int, help="over all workers")
         parser.add_argument(
@@ -64,9 +71,13 @@ class Command(SiteCommand):
         key = "" if options["forget_key"] else None
         if options["key_stdin"]:
             key = sys.stdin.readline().strip()
+        headers: dict[str, str] | None = {} if options["forget_headers"] else None
+        if options["headers_stdin"]:
+            headers = _headers(sys.stdin.read())
         draft = EndpointDraft(
             name=options["name"],
             key=key,
+            headers=headers,
             confirms_key_env=options["key_env"] is not None,
             **values,
         )
@@ -74,3 +85,10 @@ class Command(SiteCommand):
         self.stdout.write(f"Endpoint {endpoint} was {'changed' if existing else 'created'}.")
         if warning := warn_of_key(endpoint):
             self.stderr.write(warning)
+
+
+def _headers(written: str) -> dict[str, str]:
+    try:
+        return read_headers(written)
+    except ValueError as error:
+        raise CommandError(str(error)) from None

@@ -17,7 +17,7 @@ from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.management.run_commands import items_scored
-from evaluations.management.services import ensure_workers
+from evaluations.management.services import ensure_workers, logged_processes
 from evaluations.management.trial_text import advice_lines, trial_json, trial_lines
 from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
@@ -36,7 +36,7 @@ CTRL_C = "Ctrl-C in the terminal"
 class Command(SiteCommand):
     help = (
         "Run a judge on all outputs of a project that it has not scored yet, or continue its run"
-        " that was interrupted or paused."
+        " that was interrupted or paused. Log lines go to a file; with -v 2 to the terminal."
     )
     REFUSALS = (RunError, PromptError)
 
@@ -161,7 +161,8 @@ class Command(SiteCommand):
             SystemExit: Ctrl-C; a message about what is kept has been printed.
         """
         run, interrupted = None, False
-        with Processes() as processes:
+        shows_log = options["verbosity"] > 1
+        with Processes() if shows_log else logged_processes() as processes:
             try:
                 brought_worker = ensure_workers(processes, project=wanted.judge.project.slug)
                 run = self._run(wanted, options, as_json=lines is not None)

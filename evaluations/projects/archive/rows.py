@@ -171,7 +171,9 @@ STORED: Mapping[str, Stored] = {
     "spans": Stored(
         "annotations_span", rows=f"{_OUTPUT} {_ANNOTATOR} WHERE {_IN_PROJECT} AND {_SHOWN}"
     ),
-    "endpoints": Stored("evaluations_endpoint", of_project=True, defaults={"sealed_key": ""}),
+    "endpoints": Stored(
+        "evaluations_endpoint", of_project=True, defaults={"sealed_key": "", "sealed_headers": ""}
+    ),
     "judges": Stored(
         "evaluations_judge",
         of_project=True,

@@ -16,6 +16,7 @@ from evaluations.corpus.removing import StillInUseError
 from evaluations.judging.judges.judges import ProbeNeededError
 from evaluations.judging.runs.errands import request_probe
 from evaluations.judging.runs.lifecycle import RunError
+from evaluations.models import ErrandState
 from evaluations.people.audit import note_action, note_refusal
 from evaluations.people.members import MemberError
 from evaluations.people.waking import MessageLostError
@@ -165,14 +166,23 @@ def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
 
 @api.exception_handler(ProbeNeededError)
 def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
-    """Say that a worker asks the endpoint; after that, the same request succeeds or is finally
-    refused."""
+    """Say that a worker asks the endpoint, or why it could not; another probe is asked for by
+    itself."""
     if error.endpoint.retired_at:
         return problem(
             422,
             "Invalid values",
             "This endpoint is retired and is not called. Restore it first.",
         )
+    asked = {"model": error.model, "request_options": error.options}
+    failed = error.endpoint.probes.filter(**asked, state=ErrandState.FAILED).first()
+    if failed:
+        anew = f"{probe_address(failed).rpartition('/probes/')[0]}/probe"
+        detail = (
+            f"The endpoint could not be probed: {failed.message} Fix the cause, then start another"
+            f" probe with POST {anew}."
+        )
+        return problem(422, "Invalid values", detail)
     address = probe_address(request_probe(error.endpoint, error.model, error.options))
     response = problem(
         409,

@@ -23,6 +23,7 @@ from evaluations.judging.judges.judges import (
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
+from evaluations.models.judges import validate_request_options
 from evaluations.reports.steadiness import steadiness
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import LARGEST_ID, In
@@ -35,10 +36,12 @@ router = Router()
 
 class EndpointIn(EndpointFields, In):
     """`key` is stored encrypted; leave it out to keep the stored key, send an empty text to delete
-    it."""
+    it. `headers` that calls carry, by name, are stored in the same way; an empty object deletes
+    them."""
 
     name: str = Field("", max_length=100)
     key: str | None = Field(None, max_length=2000)
+    headers: dict[str, str] | None = None
 
 
 class EndpointOut(Schema):
@@ -50,6 +53,7 @@ class EndpointOut(Schema):
     api_version: str
     key_env: str
     has_stored_key: bool
+    has_stored_headers: bool
     requests_per_minute: int | None
     tokens_per_minute: int | None
     parallel_calls: int | None
@@ -61,12 +65,19 @@ class EndpointOut(Schema):
         return bool(endpoint.sealed_key)
 
     @staticmethod
+    def resolve_has_stored_headers(endpoint: Endpoint) -> bool:
+        return bool(endpoint.sealed_headers)
+
+    @staticmethod
     def resolve_warnings(endpoint: Endpoint) -> list[str]:
         return [text for text in (warn_of_key(endpoint),) if text]
 
 
 class ProbeIn(In):
+    """`request_options` are those of the judge that it is for."""
+
     model: str = Field(min_length=1, max_length=200)
+    request_options: dict[str, Any] = Field(default_factory=dict)
 
 
 class ProbeOut(Schema):
@@ -183,7 +194,8 @@ def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> Any:
     endpoint = _endpoint(request, slug, pk)
     if endpoint.retired_at:
         raise ValidationError("This endpoint is retired and is not called. Restore it first.")
-    return Status(202, request_probe(endpoint, data.model.strip()))
+    validate_request_options(data.request_options)
+    return Status(202, request_probe(endpoint, data.model.strip(), data.request_options))
 
 
 @router.get("/endpoints/{int:pk}/probes/{int:probe}", response=ProbeOut)

@@ -14,10 +14,13 @@ from evaluations.web.forms.setting_fields import field_for
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.judge_settings import CHATTING, JudgeSettings
 from geval.llm.providers import BY_NAME, PROVIDERS, provider_at
+from geval.llm.request_headers import read_headers
+from geval_site.key_names import ANY
 
 NO_LIMIT = "For all workers together. Leave empty for no limit."
 FOLDED = (
     ("Key in a variable", ("key_env", "confirms_key_env")),
+    ("Headers", ("headers", "forget_headers")),
     ("Limits", ("requests_per_minute", "tokens_per_minute", "parallel_calls")),
     ("Name and Azure version", ("name", "api_version")),
 )
@@ -99,11 +102,28 @@ class AddressForm(TakesErrors):
                 self.fields[field].widget.attrs.pop(name, None)
 
 
+class SecretLines(forms.Textarea):
+    """Lines that are typed and never shown again."""
+
+    def format_value(self, _value: Any) -> str | None:
+        return None
+
+
 class EndpointForm(AddressForm):
     name = forms.CharField(
         max_length=100, required=False, help_text="Leave empty to use the host name."
     )
     forget_key = forms.BooleanField(label="Delete the stored key", required=False)
+    headers = forms.CharField(
+        required=False,
+        max_length=20_000,
+        widget=SecretLines({"rows": 3, "autocomplete": "off"}),
+        help_text=(
+            "For gateways that ask for more than a key: one per line, such as x-team: research."
+            " Stored encrypted and never shown again."
+        ),
+    )
+    forget_headers = forms.BooleanField(label="Delete the stored headers", required=False)
     confirms_key_env = forms.BooleanField(
         label="Send the key in this variable to the new address",
         required=False,
@@ -138,12 +158,18 @@ class EndpointForm(AddressForm):
             del self.fields["forget_key"]
         else:
             self.fields["key"].help_text = "Leave empty to keep the stored key."
+        if endpoint is None or not endpoint.sealed_headers:
+            del self.fields["forget_headers"]
+        else:
+            self.fields["headers"].help_text = "Leave empty to keep the stored headers."
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointForm":
         """Return the form with an endpoint's values, except its key."""
         initial = {
-            name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)
+            name: getattr(endpoint, name)
+            for name in cls.base_fields
+            if name != "headers" and hasattr(endpoint, name)
         }
         initial["provider"] = provider_at(endpoint.base_url).name
         form = cls(initial=initial, endpoint=endpoint)
@@ -155,15 +181,25 @@ class EndpointForm(AddressForm):
         """Return the fields under their headings."""
         return field_groups(self, ("provider", "base_url", "key", "forget_key"), FOLDED)
 
+    def clean_headers(self) -> dict[str, str] | None:
+        try:
+            return read_headers(self.cleaned_data["headers"]) or None
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
+
     def draft(self) -> EndpointDraft:
         """Return the endpoint that a valid form describes."""
         data = {"confirms_key_env": True, **self.cleaned_data}
         del data["provider"]
         forget, key = data.pop("forget_key", False), data.pop("key")
+        if data.pop("forget_headers", False) and not data["headers"]:
+            data["headers"] = {}
         return EndpointDraft(**data, key="" if forget and not key else key or None)
 
 
 def _about_key_names() -> str:
+    if settings.ENDPOINT_KEYS == ANY:
+        return "Instead of a key: the name of the worker's environment variable that contains it."
     names = sorted(settings.ENDPOINT_KEYS)
     if not names:
         return (

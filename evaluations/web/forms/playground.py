@@ -100,7 +100,7 @@ class PlaygroundForm(forms.Form):
     def items(self) -> list[forms.BoundField]:
         return [self[name] for name in ITEMS]
 
-    def prompt(self) -> FieldGroup | None:
+    def editor(self) -> FieldGroup | None:
         """Return the parts of the prompt, expanded if they differ from the judge's own."""
         fields = tuple(self[part] for part in self.parts)
         if not fields:

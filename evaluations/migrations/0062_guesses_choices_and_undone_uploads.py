@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0060_titles_of_settings_stay_out'),
+        ('evaluations', '0061_endpoint_headers'),
     ]
 
     operations = [
