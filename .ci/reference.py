@@ -152,18 +152,15 @@ def python_client() -> Iterator[str]:
 
     yield "# Python client"
     yield paragraph(inspect.getdoc(client) or "")
-    for name in ("Client", "Project", "Run", "AsyncClient", "ApiError"):
-        found = getattr(client, name)
+    for name in ("Client", "Project", "Run", "ApiError"):
+        documented = getattr(client, name)
         yield f"## {name}"
-        yield paragraph(inspect.getdoc(found) or "")
-        operations = {} if name == "AsyncClient" else vars(found.__mro__[1])
-        for method, entry in {**operations, **vars(found)}.items():
-            what = getattr(entry, "build", entry)
-            if not method.startswith("_") and inspect.isfunction(what):
+        yield paragraph(inspect.getdoc(documented) or "")
+        for method, function in vars(documented).items():
+            if not method.startswith("_") and inspect.isfunction(function):
                 yield f"### {name}.{method}"
-                signature = re.sub(r"Request\[(.+)\]'$", r"\1'", str(inspect.signature(what)))
-                yield f"```python\n{method}{signature}\n```"
-                yield paragraph(inspect.getdoc(what) or "")
+                yield f"```python\n{method}{inspect.signature(function)}\n```"
+                yield paragraph(inspect.getdoc(function) or "")
 
 
 def paragraph(text: str) -> str:

@@ -11,7 +11,7 @@ Everything here works without a site, without Django and without a database.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from geval.client.blocking import pull as pull
+    from geval.client.site import pull as pull
     from geval.evaluating.evaluating import evaluate as evaluate
     from geval.evaluating.evaluation import Evaluation as Evaluation
     from geval.evaluating.judging import EvaluationError as EvaluationError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Where each name is: numpy and scipy are loaded once something is computed.
 _HOMES = {
-    "pull": "geval.client.blocking",
+    "pull": "geval.client.site",
     "evaluate": "geval.evaluating.evaluating",
     "Evaluation": "geval.evaluating.evaluation",
     "EvaluationError": "geval.evaluating.judging",

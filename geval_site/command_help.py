@@ -17,7 +17,7 @@ LINE_LETTERS = 80
 # Of the core; the config of an added app names its own as `commands`.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "serve", "doctor"),
-    "Data": ("load", "load_mtme", "criteria", "export_project", "import_project"),
+    "Data": ("load", "criteria", "export_project", "import_project"),
     "Projects as files": ("apply", "diff"),
     "Judges": ("evaluators", "add_judge", "endpoint", "probe", "retire"),
     "Runs": ("judge", "runs", "pause", "resume", "cancel"),

@@ -5,7 +5,6 @@ from typing import Any, Literal
 from evaluations.models.improving import ASKING_CHANGES
 from geval.client import ApiError
 from geval.client.agent_tools import Answer, Level, Tools, not_found, shortened, tool
-from geval.client.shapes import SearchIn
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
 # Each has texts, and an agent's context has a limited length.
@@ -33,12 +32,13 @@ class AssuranceTools(Tools):
                 people differ from each other.
             most: how many, at most 20.
         """
-        rows = self.site.project(project).get_disagreements(
-            judge=self.named(project, "judges", judge)["id"] if judge else 0,
-            criterion=criterion,
-            by=by,
-            most=max(1, min(most, MOST_DISAGREEMENTS)),
-        )
+        query = {
+            "judge": self.named(project, "judges", judge)["id"] if judge else 0,
+            "criterion": criterion,
+            "by": by,
+            "most": max(1, min(most, MOST_DISAGREEMENTS)),
+        }
+        rows = self.site.project(project).request("GET", "/disagreements", query=query)
         link = self.link("disagreement_list", project)
         if not isinstance(rows, list):
             return {"state": "computing", "message": rows["message"], "link": link}
@@ -56,7 +56,8 @@ class AssuranceTools(Tools):
     def lock_documents(self, project: str, share: float = 0.4, looks: int = 5) -> Answer:
         """Lock a share of the documents, for good: they prove what is found on the others. More
         looks make each proof weaker."""
-        self.site.project(project).make_locked(share=share, looks=looks)
+        body = {"share": share, "looks": looks}
+        self.site.project(project).request("POST", "/locked", body=body)
         return self._locked(project)
 
     @tool(Level.WRITE)
@@ -80,14 +81,14 @@ class AssuranceTools(Tools):
         """
         if asking := sorted({str(change) for change in ASKING_CHANGES} & set(changes or ())):
             self.may_spend(f"Searching for {' and '.join(asking)}")
-        more: SearchIn = {"most_calls": calls, "budget": budget}
-        if changes:
-            more["changes"] = list(changes)
-        search = self.site.project(project).make_search(
-            self.named(project, "judges", judge)["id"],
-            self.named(project, "criteria", criterion)["id"],
-            **more,
-        )
+        body = {
+            "judge": self.named(project, "judges", judge)["id"],
+            "criterion": self.named(project, "criteria", criterion)["id"],
+            "most_calls": calls,
+            "budget": budget,
+            **({"changes": changes} if changes else {}),
+        }
+        search = self.site.project(project).request("POST", "/searches", body=body)
         return self._search(project, search)
 
     @tool(Level.READ)
@@ -95,7 +96,7 @@ class AssuranceTools(Tools):
         """How far a search is, and the changes it kept with their values on training documents;
         waits until it is over, at most ten seconds."""
         answer = self.until(
-            lambda: self.site.project(project).get_search(search),
+            lambda: self.site.project(project).request("GET", f"/searches/{search}"),
             {"waiting", "asking"},
             wait_seconds,
         )
@@ -106,20 +107,20 @@ class AssuranceTools(Tools):
         """Prove a change on the locked documents. This uses one of the looks that are allowed; the
         same change again gives the same result and uses none. While locked documents are judged in
         a new wording, `outcome` is `pending`: call again."""
-        answer = self.site.project(project).get_search(search)
+        answer = self.site.project(project).request("GET", f"/searches/{search}")
         kinds = {row["candidate"]: row["change"] for row in answer["candidates"]}
         if candidate not in kinds:
             raise not_found(f"Search {search} has no change {candidate} ({sorted(kinds)}).")
         if kinds[candidate] in ASKING_CHANGES:
             self.may_spend("This look has the locked documents judged, which")
-        result = self.site.project(project).take_look(candidate)
+        result = self.site.project(project).request("POST", f"/candidates/{candidate}/look")
         shown = _look(result) if "outcome" in result else {"outcome": "pending", **result}
         return {**shown, "locked": self._locked(project)}
 
     @tool(Level.SPEND)
     def use_change(self, project: str, candidate: int) -> Answer:
         """Make a change a judge, or the judge's next version, and run it on every output."""
-        used = self.site.project(project).use_candidate(candidate)
+        used = self.site.project(project).request("POST", f"/candidates/{candidate}/use")
         link = self.link("run_detail", project, used["run"])
         return {"judge": used["label"], "run": used["run"], "link": link}
 
@@ -130,11 +131,12 @@ class AssuranceTools(Tools):
         Args:
             require: such as `spearman.summary.low>=0.45` or `alt_test.passed`.
         """
-        made = self.site.project(project).make_certificate(
-            self.named(project, "judges", judge)["id"],
-            self.named(project, "criteria", criterion)["id"],
-            require,
-        )
+        body = {
+            "judge": self.named(project, "judges", judge)["id"],
+            "criterion": self.named(project, "criteria", criterion)["id"],
+            "require": require,
+        }
+        made = self.site.project(project).request("POST", "/certificates", body=body)
         content = made["certificate"]
         link = self.link("certificate_detail", project, made["id"])
         return {
@@ -147,9 +149,9 @@ class AssuranceTools(Tools):
     def _locked(self, project: str) -> Answer:
         link = self.link("improve", project)
         try:
-            rule = self.site.project(project).get_locked()
+            rule = self.site.project(project).request("GET", "/locked")
         except ApiError as error:
-            if error.status != 404 or not self.site.project(project).get_project():
+            if error.status != 404 or not self.site.project(project).request("GET"):
                 raise
             return {"locked": False, "message": NOT_LOCKED, "link": link}
         return {

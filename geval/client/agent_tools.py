@@ -109,8 +109,7 @@ class Tools:
         Raises:
             ApiError: there is none; the message lists the existing ones.
         """
-        target = self.site.project(project)
-        listed: Any = target.list_judges() if kind == "judges" else target.list_criteria()
+        listed = self.site.project(project).request("GET", f"/{kind}")
         rows = [row for row in listed if not row.get("retired_at")]
         named = [row for row in rows if name in (row["name"], row.get("label"))]
         if not named:
@@ -143,7 +142,7 @@ class CoreTools(Tools):
                     "outputs": row["output_count"],
                     "link": self.link("project_detail", row["slug"]),
                 }
-                for row in self.site.list_projects()
+                for row in self.site.pages("/projects")
             ]
         }
 
@@ -151,8 +150,8 @@ class CoreTools(Tools):
     def show_project(self, project: str) -> Answer:
         """A project's sizes, criteria with their scales, judges, endpoints and last runs."""
         target = self.site.project(project)
-        about = target.get_project()
-        runs = list(target.list_runs())
+        about = target.request("GET")
+        runs = list(target.pages("/runs"))
         return {
             "project": project,
             "name": about["name"],
@@ -165,11 +164,11 @@ class CoreTools(Tools):
                     "definition": shortened(row["definition"]),
                     "scale": [row["scale_min"], row["scale_max"], row["scale_step"]],
                 }
-                for row in target.list_criteria()
+                for row in target.request("GET", "/criteria")
             ],
             "judges": [
                 {"judge": row["label"], "kind": row["kind"], "model": row["model"]}
-                for row in target.list_judges()
+                for row in target.request("GET", "/judges")
                 if not row["retired_at"]
             ],
             "endpoints": self._endpoints(project),
@@ -187,7 +186,8 @@ class CoreTools(Tools):
             criterion: only this one.
             documents: only those whose names contain this.
         """
-        report: Any = self.site.project(project).get_report(documents=documents)
+        query = {"documents": documents}
+        report = self.site.project(project).request("GET", "/report", query=query)
         link = self.link("report_detail", project)
         if "criteria" not in report:
             return {"state": "computing", "message": report["message"], "link": link}
@@ -237,14 +237,15 @@ class CoreTools(Tools):
         Args:
             difference: the smallest that matters, for two judges.
         """
-        made = self.site.project(project).get_plan(
-            kind="judges" if rival else "width",
-            criterion=self.named(project, "criteria", criterion)["id"],
-            judge=self.named(project, "judges", judge)["id"] if judge else None,
-            rival=self.named(project, "judges", rival)["id"] if rival else None,
-            width=None if rival else width,
-            difference=difference,
-        )
+        query = {
+            "kind": "judges" if rival else "width",
+            "criterion": self.named(project, "criteria", criterion)["id"],
+            "judge": self.named(project, "judges", judge)["id"] if judge else None,
+            "rival": self.named(project, "judges", rival)["id"] if rival else None,
+            "width": None if rival else width,
+            "difference": difference,
+        }
+        made: Answer = self.site.project(project).request("GET", "/plan", query=query)
         return made | {"link": self.link("report_detail", project)}
 
     @tool(Level.READ)
@@ -252,14 +253,15 @@ class CoreTools(Tools):
         """How far a run is and what it cost; waits until it is over, at most ten seconds."""
         target = self.site.project(project)
         status = self.until(
-            lambda: dict(target.get_run(run)), {"preparing", "running"}, wait_seconds
+            lambda: target.request("GET", f"/runs/{run}"), {"preparing", "running"}, wait_seconds
         )
         return self._run(project, status)
 
     @tool(Level.WRITE)
     def make_project(self, name: str, description: str = "") -> Answer:
         """Create a project; use the short name in the answer from then on."""
-        slug = self.site.make_project(name, description=description)["slug"]
+        body = {"name": name, "description": description}
+        slug = self.site.request("POST", "/projects", body=body)["slug"]
         return {"project": slug, "link": self.link("project_detail", slug)}
 
     @tool(Level.WRITE)
@@ -312,9 +314,9 @@ class CoreTools(Tools):
         step: float = 1,
     ) -> Answer:
         """Create a criterion: what judges and people rate, in words, and its scale."""
-        made = self.site.project(project).make_criterion(
-            name, definition=definition, scale_min=lowest, scale_max=highest, scale_step=step
-        )
+        scale = {"scale_min": lowest, "scale_max": highest, "scale_step": step}
+        body = {"name": name, "definition": definition, **scale}
+        made = self.site.project(project).request("POST", "/criteria", body=body)
         return {"criterion": made["name"]}
 
     @tool(Level.WRITE)
@@ -344,11 +346,12 @@ class CoreTools(Tools):
                 listed = ", ".join(endpoints) or "none yet: a person adds one on the site"
                 raise not_found(f"{project} has no endpoint {endpoint!r} (endpoints: {listed}).")
             endpoint_id = endpoints[endpoint]
+        body = {
+            "name": name, "kind": kind, "model": model, "mode": mode, "endpoint": endpoint_id,
+            "settings": settings or {},
+        }  # fmt: skip
         try:
-            made = self.site.project(project).make_judge(
-                name, kind=kind, model=model, mode=mode, endpoint=endpoint_id,
-                settings=settings or {},
-            )  # fmt: skip
+            made = self.site.project(project).request("POST", "/judges", body=body)
         except ApiError as error:
             if not error.probe:
                 raise
@@ -376,25 +379,28 @@ class CoreTools(Tools):
             budget: in the currency of the judge's prices.
             fresh: rate everything again.
         """
-        made = self.site.project(project).make_run(
-            self.named(project, "judges", judge)["id"],
-            criteria=criteria or [],
-            fresh=fresh,
-            trial=trial,
-            pilot=pilot,
-            budget=budget,
-        )
+        body = {
+            "judge": self.named(project, "judges", judge)["id"],
+            "criteria": criteria or [],
+            "fresh": fresh,
+            "trial": trial,
+            "pilot": pilot,
+            "budget": budget,
+        }
+        made = self.site.project(project).request("POST", "/runs", body=body)
         return self._run(project, made)
 
     @tool(Level.WRITE)
     def pause_run(self, project: str, run: int) -> Answer:
         """Pause a run; what is scored stays."""
-        return {"paused": self.site.project(project).pause_run(run)["done"]}
+        paused = self.site.project(project).request("POST", f"/runs/{run}/pause")
+        return {"paused": paused["done"]}
 
     @tool(Level.SPEND)
     def resume_run(self, project: str, run: int, retry_failed: bool = False) -> Answer:
         """Resume a paused run, optionally also what failed."""
-        resumed = self.site.project(project).resume_run(run, retry_failed=retry_failed)
+        body = {"retry_failed": retry_failed}
+        resumed = self.site.project(project).request("POST", f"/runs/{run}/resume", body=body)
         return {"resumed": resumed["done"]}
 
     def _load(
@@ -408,21 +414,14 @@ class CoreTools(Tools):
         judge: str,
         check: bool,
     ) -> Answer:
-        target = self.site.project(project)
-        load = {
-            "outputs": target.load_outputs,
-            "ratings": target.load_ratings,
-            "preferences": target.load_preferences,
-            "scores": target.load_scores,
-        }[kind]
-        loaded: Any = load(
-            rows,
-            columns=[f"{name}={meaning}" for name, meaning in (columns or {}).items()],
-            scale=[f"{name}={scale}" for name, scale in (scales or {}).items()],
-            judge=judge,
-            check=check,
-            open_only=True,
-        )
+        query = {
+            "columns": [f"{name}={meaning}" for name, meaning in (columns or {}).items()],
+            "scale": [f"{name}={scale}" for name, scale in (scales or {}).items()],
+            "judge": judge,
+            "check": check,
+            "open_only": True,
+        }
+        loaded = self.site.project(project).request("POST", f"/{kind}", query=query, rows=rows)
         counted = ("documents", "outputs", "ratings", "preferences", "verdicts", "scores")
         return {
             "loaded": {name: loaded[name] for name in counted if any(loaded[name].values())},
@@ -440,7 +439,7 @@ class CoreTools(Tools):
     def _endpoints(self, project: str) -> list[Answer]:
         return [
             {"endpoint": row["id"], "name": row["name"], "warnings": row["warnings"]}
-            for row in self.site.project(project).list_endpoints()
+            for row in self.site.project(project).request("GET", "/endpoints")
             if not row["retired_at"]
         ]
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from geval.files.rows import ShareRow
-
-if TYPE_CHECKING:
-    from geval.client.shapes import CriterionOut, DocumentOut, JudgeOut, OutputOut
 
 PREFERENCE = (
     "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
@@ -41,10 +38,10 @@ class Pulled(list[dict[str, Any]]):
 class Contents:
     """A site's data of a project, in the order in which it was stored."""
 
-    criteria: Iterable[CriterionOut]
-    judges: Iterable[JudgeOut]
-    documents: Iterable[DocumentOut]
-    outputs: Iterable[OutputOut]
+    criteria: Iterable[Mapping[str, Any]]
+    judges: Iterable[Mapping[str, Any]]
+    documents: Iterable[Mapping[str, Any]]
+    outputs: Iterable[Mapping[str, Any]]
     ratings: Iterable[Mapping[str, Any]]
     preferences: Iterable[Mapping[str, Any]]
     scores: Iterable[Mapping[str, Any]]

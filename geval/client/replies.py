@@ -1,14 +1,11 @@
-"""Interpret replies for both clients: a judge by its name, a run's progress, a report's rows."""
+"""Interpret replies: a judge by its name, a run's progress, a report's rows."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
-
-if TYPE_CHECKING:
-    from geval.client.shapes import JudgeOut, RunOut
+from typing import IO, Any, Literal, Protocol
 
 Frames = Literal["pandas", "polars"]
 # Seconds between two checks whether a worker has computed a large report.
@@ -21,16 +18,7 @@ class Pushed(Protocol):
     def to_tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
 
 
-def uploads_of(evaluation: Pushed) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """Return the rows to load by kind, in the order of their dependencies.
-
-    Raises:
-        ValueError: the outputs are turns of conversations.
-    """
-    return {name: rows for name, rows in evaluation.to_tables().items() if rows}
-
-
-def newest_judge(judges: Iterable[JudgeOut], name: str, project: str) -> int:
+def newest_judge(judges: Iterable[Mapping[str, Any]], name: str, project: str) -> int:
     """The id of the newest version of a judge that is in use.
 
     Raises:
@@ -41,11 +29,11 @@ def newest_judge(judges: Iterable[JudgeOut], name: str, project: str) -> int:
     ]
     if not named:
         raise LookupError(f"There is no judge {name!r} in {project}.")
-    return max(named, key=lambda each: each["version"])["id"]
+    return int(max(named, key=lambda each: each["version"])["id"])
 
 
 @contextlib.contextmanager
-def progress_of_run(progress: bool | IO[str]) -> Iterator[Callable[[RunOut], bool]]:
+def progress_of_run(progress: bool | IO[str]) -> Iterator[Callable[[Mapping[str, Any]], bool]]:
     """Return a function that takes each status of a run and returns whether the run is over or
     paused; it shows a progress bar.
 
@@ -57,17 +45,12 @@ def progress_of_run(progress: bool | IO[str]) -> Iterator[Callable[[RunOut], boo
     shown = progress if not isinstance(progress, bool) else sys.stderr
     with tqdm(total=None, unit="item", file=shown, disable=progress is False) as bar:
 
-        def is_over(status: RunOut) -> bool:
+        def is_over(status: Mapping[str, Any]) -> bool:
             bar.total = status["items"]
             bar.update(status["done"] + status["failed"] - bar.n)
             return status["state"] not in ("preparing", "running")
 
         yield is_over
-
-
-def is_report(reply: Mapping[str, Any]) -> bool:
-    """Return whether a reply is a report, rather than the progress of a worker that computes it."""
-    return "criteria" in reply
 
 
 def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Requests to a site and reading of its replies, common to both clients, without a network."""
+"""Requests to a site and reading of its replies, without a network."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ import json
 import os
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import wraps
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import IO, Any
 from urllib.parse import urlencode
 
 # Rows of an upload: the path of a file, dictionaries, or lines of JSON.
 Rows = str | Path | Iterable[Mapping[str, Any] | bytes]
-P = ParamSpec("P")
-T = TypeVar("T")
-Here = TypeVar("Here")
-There = TypeVar("There")
 # As long as a site's web server lets a report take (`geval_site/web_server.py`).
 SECONDS = 120.0
 ATTEMPTS = 3
@@ -68,14 +63,13 @@ def no_token(site: str, variable: str = TOKEN_VARIABLE) -> str:
 
 
 @dataclass(frozen=True)
-class Request(Generic[T]):
-    """The request of an operation; `T` is its result.
+class Request:
+    """A request to the API.
 
     Args:
         path: after `/api/v1`.
         query: values of None are left out, so that the site's defaults apply.
         rows: the body of an upload, instead of JSON.
-        to: the file that the reply is written to.
     """
 
     method: str
@@ -83,11 +77,6 @@ class Request(Generic[T]):
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     rows: Rows | None = None
-    to: str | Path = ""
-
-    def at(self, cursor: int) -> Request[T]:
-        """Return the request for the page that begins at a cursor."""
-        return replace(self, query={**self.query, "cursor": cursor, "limit": ITEMS_A_PAGE})
 
     @contextlib.contextmanager
     def written(self, token: str) -> Iterator[Written]:
@@ -101,12 +90,12 @@ class Request(Generic[T]):
                 headers["Content-Type"] = content_type
                 headers["Content-Length"] = str(content.seek(0, os.SEEK_END))
                 content.seek(0)
-            given = {
+            values = {
                 name: str(value).lower() if isinstance(value, bool) else value
                 for name, value in self.query.items()
                 if value is not None
             }
-            query = f"?{urlencode(given, doseq=True)}" if given else ""
+            query = f"?{urlencode(values, doseq=True)}" if values else ""
             yield Written(self.method, f"{PREFIX}{self.path}{query}", headers, content)
 
     @contextlib.contextmanager
@@ -173,45 +162,6 @@ def failed_probe(message: str) -> ApiError:
     return ApiError(502, {"title": "The endpoint did not answer", "detail": message})
 
 
-def probe_request(address: str) -> Request[dict[str, Any]]:
-    """Return the request for a probe's progress, at the address in an error."""
-    return Request("GET", address.removeprefix(PREFIX))
-
-
-class Blocking:
-    """A client whose operations wait for the reply."""
-
-
-class Awaiting:
-    """A client whose operations are awaited."""
-
-
-class Operation(Generic[P, Here, There]):
-    """A method of both clients, declared by a function that returns its request."""
-
-    def __init__(self, build: Callable[Concatenate[Any, P], Request[Any]], read: str) -> None:
-        self.build = build
-        self.read = read
-        self.__doc__ = build.__doc__
-
-    @overload
-    def __get__(self, owner: Blocking, kind: type) -> Callable[P, Here]: ...
-    @overload
-    def __get__(self, owner: Awaiting, kind: type) -> Callable[P, There]: ...
-    @overload
-    def __get__(self, owner: None, kind: type) -> Operation[P, Here, There]: ...
-    def __get__(self, owner: Any, kind: type) -> Any:
-        if owner is None:
-            return self
-        read = getattr(owner.client, self.read)
-
-        @wraps(self.build)
-        def ask(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return read(self.build(owner, *args, **kwargs))
-
-        return ask
-
-
 @contextlib.contextmanager
 def whole_file(target: Path) -> Iterator[IO[bytes]]:
     """Open a file that replaces `target` once it is complete."""
@@ -222,31 +172,3 @@ def whole_file(target: Path) -> Iterator[IO[bytes]]:
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-
-
-def answered(
-    build: Callable[Concatenate[Any, P], Request[T]],
-) -> Operation[P, T, Awaitable[T]]:
-    """Declare an operation whose reply is JSON."""
-    return Operation(build, "_read_answer")
-
-
-def listed(
-    build: Callable[Concatenate[Any, P], Request[T]],
-) -> Operation[P, Iterator[T], AsyncIterator[T]]:
-    """Declare an operation whose reply is a paginated list, of which all pages are read."""
-    return Operation(build, "_read_pages")
-
-
-def lined(
-    build: Callable[Concatenate[Any, P], Request[T]],
-) -> Operation[P, Iterator[T], AsyncIterator[T]]:
-    """Declare an operation whose reply is one JSON object per line, read as they arrive."""
-    return Operation(build, "_read_lines")
-
-
-def saved(
-    build: Callable[Concatenate[Any, P], Request[Path]],
-) -> Operation[P, Path, Awaitable[Path]]:
-    """Declare an operation whose reply is written to a file."""
-    return Operation(build, "_save")

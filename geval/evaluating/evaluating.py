@@ -111,7 +111,7 @@ def evaluate(
             `temperature`, `max_tokens`, `concurrency`, `timeout_seconds`, `min_coverage`,
             `request_options` (a dictionary); and of its kind: `reply_form` ("text", "rating",
             "reason": JSON by a schema of the scale) of G-Eval, `protocol` ("decisions",
-            "systemone", "gemini") of a decision model.
+            "systemone") of a decision model.
 
     Raises:
         InputError: something cannot be read, or a setting is invalid.

@@ -39,12 +39,12 @@ INPUT = "\n\nInput:\n\n"
 class ProtocolSettings(PromptSettings):
     """The settings of every kind of judge that asks a decision model."""
 
-    protocol: Literal["decisions", "systemone", "gemini"] = Field(
+    protocol: Literal["decisions", "systemone"] = Field(
         "decisions",
         title="Protocol",
         description=(
             "decisions: OpenAI's Decisions API (also SGLang and others); systemone: TypeSafe's"
-            " (also vLLM and llama.cpp); gemini: Gemini's Decisions API."
+            " (also vLLM and llama.cpp)."
         ),
     )
 

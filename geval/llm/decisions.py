@@ -1,6 +1,6 @@
 """Decision models: typed questions about an input, and the probability of each answer. Pure.
 
-Three protocols do the same:
+Two protocols do the same:
 
 - OpenAI's Decisions API (`POST …/decisions`; the package's `client.decisions`): questions in a
   list, of type `score` with `levels`, `choice` with `choices`, or `predicate`; answers in their
@@ -9,9 +9,6 @@ Three protocols do the same:
   of type `score` with `criteria` from low to high, `choice` with `criteria` by name, or `noul`, the
   probability of yes; answers by name, without questions that the model could not answer. vLLM adds
   `label_mass`, the total probability of all labels before normalising: what G-Eval calls coverage.
-- Gemini's Decisions API (`POST …/v1beta/decisions`; the package `google-genai`, `_gaos/decisions`):
-  questions and answers as in System One, with `input` in place of `state`. An input that its
-  filters stop gets `prompt_feedback` and no answers. The key is sent in a separate header.
 
 Replies are stored as text in our own form (`reply_text`), from which they can be scored again.
 """
@@ -26,21 +23,14 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from geval.statistics.scales import Scale, short
 
-Protocol = Literal["decisions", "systemone", "gemini"]
-# The route of each protocol, after the base URL.
-ROUTES: Mapping[Protocol, str] = {
-    "decisions": "/decisions",
-    "systemone": "/systemone",
-    "gemini": "/decisions",
-}
-# Gemini would take a key in the usual header for a Google account's token, and refuse it.
-KEY_HEADERS: Mapping[Protocol, str] = {"gemini": "x-goog-api-key"}
+# Each is also the route, after the base URL.
+Protocol = Literal["decisions", "systemone"]
 # System One allows two to ten levels (TypeSafe, llama.cpp); OpenAI refuses more as well.
 MOST_LEVELS = 10
 # Servers round probabilities; with a larger deviation from 1 they do not belong to one question.
 ROUNDING = 0.02
 NAME = "rating"
-# OpenAI's limit, which we apply to every protocol; Gemini allows 1,000.
+# OpenAI's limit, which we apply to every protocol.
 MOST_QUESTIONS = 400
 
 
@@ -102,8 +92,7 @@ class DecisionRequest:
                 "questions": listed,
             }
         by_name = {name: each.body(self.protocol) for name, each in named}
-        shown = "input" if self.protocol == "gemini" else "state"
-        return {"model": self.model, shown: self.text, "questions": by_name}
+        return {"model": self.model, "state": self.text, "questions": by_name}
 
     @property
     def shown(self) -> str:
@@ -165,14 +154,6 @@ def reply_text(answers: Any, questions: Sequence[TypedQuestion], protocol: Proto
     if all("odd" in each for each in kept.values()):
         raise ValueError(str(kept[names[0]]["odd"]))
     return json.dumps({"answers": kept})
-
-
-def answers_of(reply: Mapping[str, Any], questions: Sequence[TypedQuestion]) -> Any:
-    """Return the answers in a reply; where a filter stopped the input, each is a refusal."""
-    feedback = reply.get("prompt_feedback")
-    if not reply.get("answers") and isinstance(feedback, Mapping) and feedback.get("block_reason"):
-        return {name: {"type": "refusal"} for name in names_of(len(questions))}
-    return reply.get("answers")
 
 
 def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str, Any]:

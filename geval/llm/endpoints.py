@@ -19,7 +19,7 @@ import openai
 
 from geval.llm import wire
 from geval.llm.cost import estimated_tokens, with_counts
-from geval.llm.decisions import KEY_HEADERS, ROUTES, DecisionRequest
+from geval.llm.decisions import DecisionRequest
 from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error, status_error
 from geval.llm.network import (
     USUAL_BYTES,
@@ -187,10 +187,7 @@ class Client:
         """
         # As in `chat`: the package's method would check and copy what we have built ourselves.
         call = self._openai.post(
-            ROUTES[request.protocol],
-            body=request.body(),
-            cast_to=httpx2.Response,
-            options=self._key_in(KEY_HEADERS.get(request.protocol)),
+            f"/{request.protocol}", body=request.body(), cast_to=httpx2.Response
         )
         response = await self._ask(call, request)
         reply = self._read(
@@ -204,13 +201,6 @@ class Client:
             "a decision",
         )
         return _counted(reply, request, _limits(response.headers))
-
-    def _key_in(self, header: str | None) -> openai.RequestOptions:
-        """Return options of a request with the key in this header; none for the usual header
-        (None)."""
-        if header is None:
-            return {}
-        return {"headers": {"Authorization": openai.Omit(), header: self._openai.api_key}}
 
     async def list_models(self) -> list[str]:
         """Return the names of the models that the endpoint lists.

@@ -184,16 +184,12 @@ def as_chat_completion(answer: Mapping[str, Any], *, limit: int = 0) -> dict[str
 
 
 def usage_as_chat(usage: Any) -> dict[str, Any]:
-    """Return token counts by their names in chat completions; Gemini's names begin with `total_`,
-    and OpenRouter may use those of chat completions."""
+    """Return token counts by their names in chat completions, which OpenRouter may use, too."""
     counted = _mapping(usage)
-    cached = {"cached_tokens": counted.get("total_cached_tokens")}
     return {
-        "prompt_tokens": _first(counted, "input_tokens", "total_input_tokens", "prompt_tokens"),
-        "prompt_tokens_details": counted.get("input_tokens_details", cached),
-        "completion_tokens": _first(
-            counted, "output_tokens", "total_output_tokens", "completion_tokens"
-        ),
+        "prompt_tokens": _first(counted, "input_tokens", "prompt_tokens"),
+        "prompt_tokens_details": counted.get("input_tokens_details"),
+        "completion_tokens": _first(counted, "output_tokens", "completion_tokens"),
         "completion_tokens_details": counted.get("output_tokens_details"),
         "total_tokens": counted.get("total_tokens"),
     }

@@ -16,7 +16,7 @@ import orjson
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from geval.llm.decisions import Protocol, TypedQuestion, answers_of, reply_text
+from geval.llm.decisions import Protocol, TypedQuestion, reply_text
 from geval.llm.replies import TOOL_CALL, EchoedToken, Reply, ReplyChoice, Token
 from geval.llm.responses import (
     FailedError,
@@ -307,7 +307,7 @@ def read_decision(
     """
     answer = _object(loads(content))
     try:
-        text = reply_text(answers_of(answer, questions), questions, protocol)
+        text = reply_text(answer.get("answers"), questions, protocol)
     except ValueError as error:
         raise MalformedError(str(error)) from None
     # These protocols use the token names of the Responses API.

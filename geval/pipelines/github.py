@@ -125,11 +125,12 @@ def _of_site(inputs: Mapping[str, str]) -> Checked:
         return Checked(lines, [], exit_code_of_verdicts([line.verdict for line in lines]), link)
     if not inputs.get("judge") or not inputs.get("criterion"):
         raise InputError("Requirements of a site need one judge (judge) and a criterion.")
-    made = project.make_certificate(
-        _id_of(inputs["judge"], project.list_judges(), "judge"),
-        _id_of(inputs["criterion"], project.list_criteria(), "criterion"),
-        requirements,
-    )
+    body = {
+        "judge": _id_of(inputs["judge"], project.request("GET", "/judges"), "judge"),
+        "criterion": _id_of(inputs["criterion"], project.request("GET", "/criteria"), "criterion"),
+        "require": requirements,
+    }
+    made = project.request("POST", "/certificates", body=body)
     codes = {"met": 0, "not met": 1}
     outcome = [f"{inputs['judge']} on {inputs['criterion']}: {made['outcome']}"]
     return Checked(lines, outcome, codes.get(made["outcome"], 2), link)

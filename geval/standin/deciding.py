@@ -14,8 +14,7 @@ _CHOICES = {"A": "A", "B": "B", "tie": "C"}
 
 
 def decision(body: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the answer to a request of any protocol, including Gemini's; None for other
-    requests."""
+    """Return the answer to a request of either protocol; None for other requests."""
     questions = body.get("questions")
     is_systemone = isinstance(questions, dict)
     text = _as_text(body.get("state", body.get("input")))
@@ -27,22 +26,11 @@ def decision(body: dict[str, Any]) -> dict[str, Any] | None:
         return None
     tokens = count_tokens(text) + sum(count_tokens(str(each)) for each in named)
     usage = {"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens}
-    if is_systemone and "input" in body:
-        return _as_geminis(answers, usage)
     return {
         "model": body.get("model") or MODEL,
         "answers": answers if is_systemone else list(answers.values()),
         "usage": usage,
     }
-
-
-def _as_geminis(answers: dict[Any, Any], usage: dict[str, int]) -> dict[str, Any]:
-    """Return answers in the form of Gemini's Decisions API: without a mass, and with its token
-    names."""
-    for answer in answers.values():
-        answer.pop("label_mass", None)
-    named = {f"total_{name.removeprefix('total_')}": count for name, count in usage.items()}
-    return {"answers": answers, "usage": named}
 
 
 def _as_text(value: Any) -> str | None:

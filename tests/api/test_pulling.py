@@ -1,6 +1,5 @@
 """A site's project is measured elsewhere: `geval.pull` gives what `geval.measure` takes."""
 
-import asyncio
 import doctest
 import json
 import os
@@ -12,7 +11,7 @@ import geval
 from evaluations.corpus.store import load_files
 from evaluations.models import PairScore, Project, RunState, Score
 from evaluations.reports.report import build_report
-from geval.client import ApiError, AsyncClient, Client, blocking
+from geval.client import ApiError, Client, site
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
 from tests.measuring.conftest import made_up, written
@@ -103,16 +102,9 @@ def test_versions_of_a_judge_are_pulled_as_judges_of_their_own(
     assert judges == {older.label, newer.label}
 
 
-def test_both_clients_pull_the_same(site_address: str, rated: Project) -> None:
+def test_pulled_rows_have_the_columns_of_uploads(site_address: str, rated: Project) -> None:
     pulled = geval.pull(site_address, rated.slug)
 
-    async def work() -> None:
-        async with AsyncClient(site_address, token=token) as there:
-            again = await there.project(rated.slug).pull()
-            assert (list(again), again.scales) == (list(pulled), pulled.scales)
-
-    token = os.environ["GEVAL_TOKEN"]
-    asyncio.run(work())
     assert {*pulled[0]} == {"doc_id", "system_id", "source", "output", "session_id"}
     assert any("winner" in row for row in pulled)
 
@@ -129,7 +121,7 @@ def test_a_project_or_a_token_that_is_not_there_is_an_error(
         geval.pull(site_address, rated.slug)
 
 
-def test_what_a_notebook_measured_goes_into_a_site_with_async(
+def test_judged_rows_are_pushed_and_reported(
     site_address: str, project: Project, rated: Project
 ) -> None:
     class Judged:
@@ -141,31 +133,22 @@ def test_what_a_notebook_measured_goes_into_a_site_with_async(
                 "scores": [row | {"criterion": "fluency", "judge": "near", "score": 2}],
             }
 
-    async def work() -> None:
-        async with AsyncClient(site_address, token=os.environ["GEVAL_TOKEN"]) as there:
-            mine = there.project(project.slug)
-            pushed = await mine.push(Judged())
-            report = await mine.report(coefficient="kendall")
-            frame = await mine.report_frame("polars")
-            there.log(mine, doc_id="logged", system="s0", source="Q?", output="A.")
-            sent = await there.flush()
-            with pytest.raises(LookupError, match="no judge 'Nobody' in"):
-                await mine.start_run("Nobody")
+    mine = Client(site_address, token=os.environ["GEVAL_TOKEN"]).project(project.slug)
 
-            assert {name: each[name]["created"] for name, each in pushed.items()} == {
-                "outputs": 1,
-                "scores": 1,
-            }
-            assert ({*report["criteria"]}, sent) == ({"coherence", "fluency"}, True)
-            assert there.dropped == 0
-            assert {*frame["judge"]} == {"near", "far"}
+    pushed = mine.push(Judged())
+    report = mine.report(coefficient="kendall")
+    frame = mine.report_frame("polars")
+    with pytest.raises(LookupError, match="no judge 'Nobody' in"):
+        mine.start_run("Nobody")
 
-    asyncio.run(work())
-    assert project.documents.filter(doc_id="logged").exists()
+    created = {name: each[name]["created"] for name, each in pushed.items()}
+    assert created == {"outputs": 1, "scores": 1}
+    assert {*report["criteria"]} == {"coherence", "fluency"}
+    assert {*frame["judge"]} == {"near", "far"}
 
 
 def test_the_example_shows_what_it_says() -> None:
-    done = doctest.testmod(blocking, optionflags=doctest.ELLIPSIS)
+    done = doctest.testmod(site, optionflags=doctest.ELLIPSIS)
 
     assert (done.failed, done.attempted) == (0, 2)
     assert Client("http://x", "t").project("p").slug == "p"

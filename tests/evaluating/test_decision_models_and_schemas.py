@@ -9,7 +9,7 @@ from tests.decision_server import decision_server
 from tests.evaluating.conftest import Evaluate, table
 from tests.processes import StandInProcess
 
-PROTOCOLS = ["decisions", "systemone", "gemini"]
+PROTOCOLS = ["decisions", "systemone"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -26,7 +26,7 @@ from tests.decision_server import decision_server
 
 PARTS = PromptParts("clarity", Scale(1, 5), definition="how clear it is")
 SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)
-PROTOCOLS = ["decisions", "systemone", "gemini"]
+PROTOCOLS = ["decisions", "systemone"]
 
 
 def asked(**settings: Any) -> tuple[DecisionPairs, JudgedPair, tuple[DecisionRequest, ...]]:

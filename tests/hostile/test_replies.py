@@ -53,10 +53,6 @@ WAYS = {
         {"kind": "decision", "mode": "", "settings": {"protocol": "systemone", "together": True}},
         Transport.LIVE,
     ),
-    "Gemini's decisions": (
-        {"kind": "decision", "mode": "", "settings": {"protocol": "gemini"}},
-        Transport.LIVE,
-    ),
     "batches": ({"mode": ScoringMode.DIRECT}, Transport.BATCH),
 }
 OUTPUTS = "\n".join(

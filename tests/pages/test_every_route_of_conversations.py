@@ -302,7 +302,7 @@ COMMANDS: dict[str, list[list[str]]] = {
 APPS = {"evaluations", "annotations"}
 # These have no project of their own to show, or are walked by tests of their own.
 ELSEWHERE = {
-    "pause", "resume", "cancel", "backup", "restore", "demo", "load", "load_mtme", "local_llm",
+    "pause", "resume", "cancel", "backup", "restore", "demo", "load", "local_llm",
     "probe", "reproduce", "serve", "standin_llm", "web", "worker", "import_project", "mcp",
 }  # fmt: skip
 

@@ -30,7 +30,7 @@ from evaluations.reports.serving.cached_report import MOST_WAITING, RETRY_AFTER
 from evaluations.reports.serving.limits import is_large, numbers_in
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import MOST_KEPT, neglected_reports, work_on_report
-from geval.client import blocking
+from geval.client import site
 from geval.reports.downloads.formats import FORMATS
 from geval.reports.options import ReportOptions
 from geval.statistics import cache
@@ -499,11 +499,11 @@ def test_a_shared_report_waits_for_its_worker_as_well(client: Client, large: Pro
 
 
 def test_the_python_client_waits_for_the_first_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocking, "REPORT_SECONDS", 0)
+    monkeypatch.setattr(site, "REPORT_SECONDS", 0)
     answers = [{"state": "waiting"}, {"state": "computing"}, {"criteria": {}, "stale": True}]
 
-    client = blocking.Client("http://site.example", "token")
-    monkeypatch.setattr(blocking.Client, "_read_answer", lambda *_args: answers.pop(0))
+    client = site.Client("http://site.example", "token")
+    monkeypatch.setattr(site.Client, "_read", lambda *_args: answers.pop(0))
     project = client.project("small")
 
     assert project.report(level="system") == {"criteria": {}, "stale": True}

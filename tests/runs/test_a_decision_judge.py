@@ -1,4 +1,4 @@
-"""A judge that is a decision model, on all protocols: from the judge to scores, like any other."""
+"""A judge that is a decision model, on both protocols: from the judge to scores, like any other."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
+from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelReply, Project
@@ -33,11 +34,11 @@ def judged(judge: Judge) -> EvaluationRun:
     return run
 
 
-def test_all_protocols_score_every_output_alike(
+def test_both_protocols_score_every_output_alike(
     small_project: Project, start_standin: Start
 ) -> None:
     base_url = start_standin().base_url
-    protocols = ("decisions", "systemone", "gemini")
+    protocols = ("decisions", "systemone")
     runs = [judged(decider(small_project, base_url, each)) for each in protocols]
 
     for run in runs:
@@ -45,14 +46,24 @@ def test_all_protocols_score_every_output_alike(
         score = run.scores.first()
         assert score is not None
         assert sum(score.distribution.values()) == pytest.approx(1)
-    first, second, third = (
+    first, second = (
         {(s.output_id, s.criterion_id): s.value for s in run.scores.all()} for run in runs
     )
     assert first == pytest.approx(second)
-    assert first == pytest.approx(third)
     assert all(run.prompt_tokens for run in runs)
     assert runs[0].scores.filter(coverage=None).count() == runs[0].scores.count()
     assert not runs[1].scores.filter(coverage=None).exists()
+
+
+def test_a_stored_protocol_that_was_removed_starts_no_run(
+    small_project: Project, start_standin: Start
+) -> None:
+    judge = decider(small_project, start_standin().base_url)
+    judge.settings = {"protocol": "gemini"}
+    judge.save()
+
+    with pytest.raises(RunError, match="protocol: Input should be 'decisions' or 'systemone'"):
+        start_run(judge, list(small_project.criteria.all()))
 
 
 def test_it_is_made_without_a_chat_and_asked_once_for_each_item(

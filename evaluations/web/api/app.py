@@ -40,8 +40,7 @@ from geval_site.extensions import extensions
 
 
 class Api(NinjaAPI):
-    """The API. Operations are named after their functions in the OpenAPI document, and therefore in
-    the methods of `geval.client`, which are generated from it (`.ci/client_operations.py`)."""
+    """The API. Operations are named after their functions in the OpenAPI document."""
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return str(operation.view_func.__name__).removesuffix("_by_id")

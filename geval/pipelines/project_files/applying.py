@@ -1,7 +1,7 @@
 """Read a project from a site, and change it there by a plan: over HTTP, or within the site's
 process (with the same interface as `geval.client`)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,22 +47,22 @@ def read_current(client: Client, slug: str) -> Current:
     """
     project = client.project(slug)
     try:
-        info = project.get_project()
+        info = project.request("GET")
     except ApiError as error:
         if error.status == NOT_THERE:
             return Current()
         raise
     judges: dict[str, Record] = {}
-    for judge in project.list_judges():
+    for judge in project.request("GET", "/judges"):
         if judge["name"] not in judges or judge["version"] > judges[judge["name"]]["version"]:
             judges[judge["name"]] = judge
     return Current(
         project=info,
-        criteria=_by_name(project.list_criteria()),
-        endpoints=_by_name(project.list_endpoints()),
+        criteria=_by_name(project.request("GET", "/criteria")),
+        endpoints=_by_name(project.request("GET", "/endpoints")),
         judges=judges,
-        campaigns=_by_name(reversed(list(project.list_campaigns()))),
-        systems={each["system_id"]: each["id"] for each in project.list_systems()},
+        campaigns=_by_name(reversed(list(project.pages("/campaigns")))),
+        systems={each["system_id"]: each["id"] for each in project.request("GET", "/systems")},
         certificates=_certificates(project),
     )
 
@@ -74,7 +74,7 @@ def _by_name(records: Any) -> dict[str, Record]:
 def _certificates(project: Project) -> list[Record] | None:
     """Return certificates, the oldest first; None on a site that issues none."""
     try:
-        return sorted(project.list_certificates(), key=lambda record: record["id"])
+        return sorted(project.pages("/certificates"), key=lambda record: record["id"])
     except ApiError as error:
         if error.status == NOT_THERE:
             return None
@@ -119,7 +119,7 @@ class _Work:
         return str(message)
 
     def _make_project(self, change: PlannedChange, wanted: ProjectFile) -> str:
-        texts: Any = {
+        texts = {
             name: getattr(wanted, name)
             for name in ("name", "description", "guidelines")
             if name in wanted.model_fields_set
@@ -127,31 +127,31 @@ class _Work:
         if change.record is None:
             made = {"name": wanted.project} | texts
             guidelines = made.pop("guidelines", "")
-            self.client.make_project(**made, slug=wanted.project)
+            self.client.request("POST", "/projects", body=made | {"slug": wanted.project})
             if guidelines:
-                self.project.edit_project(guidelines=guidelines)
+                self.project.request("PUT", body={"guidelines": guidelines})
             return f"created project {wanted.project}"
-        self.project.edit_project(**texts)
+        self.project.request("PUT", body=texts)
         return f"changed project {wanted.project}"
 
     def _make_formats(self, change: PlannedChange, _wanted: ProjectFile) -> str:
-        self.project.edit_formats(**given(change.given))
+        self.project.request("PUT", "/formats", body=given(change.given))
         return "changed formats of texts"
 
     def _make_criteria(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         body = given(change.given)
         if change.record is None:
-            self.project.make_criterion(change.name, **body)
+            self.project.request("POST", "/criteria", body={"name": change.name, **body})
             return f"created criterion {change.name}"
-        self.project.edit_criterion(change.record["id"], **body)
+        self.project.request("PUT", f"/criteria/{change.record['id']}", body=body)
         return f"changed criterion {change.name}"
 
     def _make_endpoints(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         body = body_of_endpoint(change)
         if change.record is None:
-            self.project.make_endpoint(**body)
+            self.project.request("POST", "/endpoints", body=body)
             return f"created endpoint {change.name}"
-        return self._renew("endpoint", change, lambda pk: self.project.change_endpoint(pk, **body))
+        return self._renew(change, lambda address: self.project.request("PUT", address, body=body))
 
     def _make_judges(self, change: PlannedChange, _wanted: ProjectFile) -> str:
         assert isinstance(change.given, JudgePart)
@@ -159,29 +159,28 @@ class _Work:
         endpoint = self.current.endpoints[named]["id"] if named else None
         body = body_of_judge(change, endpoint)
         if change.record is None:
-            made = self.project.make_judge(**body)
+            made = self.project.request("POST", "/judges", body=body)
             return f"created judge {made['label']} ({made['mode'] or made['kind']})"
         label = ""
 
-        def renew(pk: int) -> None:
+        def renew(address: str) -> None:
             nonlocal label
-            label = self.project.edit_judge(pk, **body)["label"]
+            label = self.project.request("PUT", address, body=body)["label"]
 
-        message = self._renew("judge", change, renew)
+        message = self._renew(change, renew)
         is_new = label not in ("", change.record["label"])
         return f"{message}: a new version, {label}" if is_new else message
 
-    def _renew(self, what: str, change: PlannedChange, renew: Any) -> str:
-        """Restore a retired record, then change it."""
+    def _renew(self, change: PlannedChange, renew: Callable[[str], Any]) -> str:
+        """Restore a retired judge or endpoint, then change it at its address."""
         assert change.record is not None
-        pk = change.record["id"]
+        what = change.section.removesuffix("s")
+        address = f"/{change.section}/{change.record['id']}"
         if change.restores:
-            is_judge = change.section == "judges"
-            restore = self.project.retire_judge if is_judge else self.project.retire_endpoint
-            restore(pk, retired=False)
+            self.project.request("PUT", f"{address}/retired", body={"retired": False})
         if not change.differences:
             return f"restored {what} {change.name}"
-        renew(pk)
+        renew(address)
         return f"changed {what} {change.name}"
 
     def _make_campaigns(self, change: PlannedChange, _wanted: ProjectFile) -> str:
@@ -199,10 +198,10 @@ class _Work:
                 if goal.get(name):
                     goal[name] = self.current.systems[goal[name]]
         if change.record is None:
-            self.project.make_campaign(change.name, **body)
+            self.project.request("POST", "/campaigns", body={"name": change.name, **body})
             return f"created campaign {change.name}, a draft"
         body = {name: value for name, value in body.items() if name in change.differences}
-        self.project.edit_campaign(change.record["id"], **body)
+        self.project.request("PUT", f"/campaigns/{change.record['id']}", body=body)
         return f"changed campaign {change.name}"
 
     def _make_requirements(self, change: PlannedChange, wanted: ProjectFile) -> str:
@@ -213,11 +212,12 @@ class _Work:
         assert isinstance(change.given, RequirementPart)
         criterion = self.current.criterion(change.given.criterion)
         assert criterion is not None
-        made = self.project.make_certificate(
-            self.current.judges[change.given.judge]["id"],
-            criterion["id"],
-            list(change.given.require),
-            epsilon=change.given.epsilon,
-            human_score=change.given.human_score,
-        )
+        body = {
+            "judge": self.current.judges[change.given.judge]["id"],
+            "criterion": criterion["id"],
+            "require": list(change.given.require),
+            "epsilon": change.given.epsilon,
+            "human_score": change.given.human_score,
+        }
+        made = self.project.request("POST", "/certificates", body=body)
         return f"certified requirements {change.name}: {made['outcome']}"

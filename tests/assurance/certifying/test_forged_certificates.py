@@ -3,7 +3,7 @@ wherever it is shown, and one of another site names its key."""
 
 import base64
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Any
 
 import orjson
 import pytest
@@ -14,7 +14,6 @@ from assurance.certifying.certificates import certify, read_requirements, signed
 from assurance.certifying.sealed import fingerprint, sealed
 from evaluations.models import Certificate, Criterion, Judge, Project
 from evaluations.web.api.app import api
-from geval.client import shapes
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +138,5 @@ def test_the_document_says_what_was_signed_and_what_never_was_is_given_as_it_is(
     assert shape["anyOf"] == [{"$ref": "#/components/schemas/CertificateContent"}, {}]
     assert signed.keys() >= set(schemas["CertificateContent"]["required"])
     assert signed.keys() <= schemas["CertificateContent"]["properties"].keys()
-    assert {*get_type_hints(shapes.CertificateContent)} >= signed.keys()
     assert never_signed["certificate"] == ["anything", {"nested": None}]
     assert not never_signed["is_genuine"]

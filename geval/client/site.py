@@ -1,4 +1,4 @@
-"""The client that waits for replies; it needs only the standard library."""
+"""A site, its projects and their runs. Requests need only the standard library."""
 
 from __future__ import annotations
 
@@ -8,128 +8,80 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
+from typing import IO, Any, ClassVar
+from urllib.parse import quote, urlsplit
 
-from geval.client.operations import ProjectOperations, SiteOperations
-from geval.client.outbox import NotNowError, Outbox, RefusedError
 from geval.client.pulling import Contents, Pulled
 from geval.client.replies import (
     REPORT_SECONDS,
     Frames,
     Pushed,
     frame_of,
-    is_report,
     newest_judge,
     progress_of_run,
-    uploads_of,
 )
 from geval.client.requests import (
+    ITEMS_A_PAGE,
+    PREFIX,
     SECONDS,
     TOKEN_VARIABLE,
     ApiError,
-    Blocking,
     Request,
+    Rows,
     Written,
     failed_probe,
-    may_pass,
     no_token,
     pause_before_next,
-    probe_request,
     refusal,
     whole_file,
 )
 
-if TYPE_CHECKING:
-    from typing import Unpack
-
-    from geval.client.shapes import RunIn, RunOut
-
-
-class Logging:
-    """The methods of both clients for logging what a program's models write."""
-
-    @property
-    def _outbox(self) -> Outbox:
-        raise NotImplementedError
-
-    def log(
-        self,
-        project: str | ProjectOperations,
-        *,
-        system: str,
-        output: str | None = None,
-        source: str | None = None,
-        doc_id: str | None = None,
-        **more: Any,
-    ) -> None:
-        """Send an output to a project soon, in a separate thread; never waits or raises.
-
-        Args:
-            project: it, or its short name.
-            doc_id: without one, documents are distinguished by their source.
-            more: other columns of uploads, such as `context`, `references`, `session_id` or
-                `turns` of a conversation.
-        """
-        row = {"doc_id": doc_id, "system_id": system, "source": source, "output": output, **more}
-        slug = project if isinstance(project, str) else project.slug
-        self._outbox.put(slug, {name: value for name, value in row.items() if value is not None})
-
-    @property
-    def dropped(self) -> int:
-        """How many logged rows were lost: the site refused them, or too many waited."""
-        return self._outbox.dropped
-
 
 @dataclass(frozen=True)
-class Client(SiteOperations, Logging, Blocking):
+class Client:
     """A site and a token. Every call opens a new connection, so that threads can share a client."""
 
-    # Whether an operation that needs a probe of an endpoint waits for it.
+    # Whether a request that needs a probe of an endpoint waits for it.
     WAITS: ClassVar[bool] = True
 
     base_url: str
     token: str = field(repr=False)
     timeout: float = SECONDS
 
-    @property
-    def client(self) -> Client:
-        return self
-
     def project(self, slug: str) -> Project:
         """A project by its short name; sends no request."""
         return Project(self, slug)
 
-    def flush(self, seconds: float = 30.0) -> bool:
-        """Send what was logged; returns whether the site has taken or refused all of it."""
-        return self._outbox.flush(seconds)
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        rows: Rows | None = None,
+        to: str | Path = "",
+    ) -> Any:
+        """Send any request of the API; returns the JSON of the reply. If an endpoint must be probed
+        first, this waits for the probe.
 
-    @cached_property
-    def _outbox(self) -> Outbox:
-        return Outbox(self._send_logged)
-
-    def _send_logged(self, slug: str, lines: Sequence[bytes]) -> None:
-        try:
-            self.project(slug).load_outputs(lines)
-        except ApiError as error:
-            if may_pass(error):
-                raise NotNowError from error
-            listed = frozenset(int(each["line"]) for each in error.errors if each.get("line"))
-            raise RefusedError(str(error), listed) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise NotNowError from error
-
-    def _read_answer(self, request: Request[Any]) -> Any:
-        """The JSON of a reply; waits for a probe of an endpoint that it needs.
+        Args:
+            path: after `/api/v1`, such as `/projects`.
+            query: parameters; those that are None are not sent.
+            body: sent as JSON.
+            rows: an upload: the path of a file, or dictionaries.
+            to: the file that the reply is written to; its path is returned.
 
         Raises:
             ApiError: the site refused.
             OSError: it does not answer.
         """
+        request = Request(method, path, query or {}, body, rows)
+        if to:
+            return self._save(request, Path(to))
         while True:
             try:
                 return self._read(request)
@@ -138,23 +90,48 @@ class Client(SiteOperations, Logging, Blocking):
                     raise
             self.wait_for_probe(probe)
 
-    def _read_pages(self, request: Request[Any]) -> Iterator[Any]:
-        """All items of a list, page by page."""
+    def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """All items of a list that the API gives in pages."""
         cursor: int | None = 0
         while cursor is not None:
-            page = self._read_answer(request.at(cursor))
+            place = {"cursor": cursor, "limit": ITEMS_A_PAGE}
+            page = self.request("GET", path, query=query | place)
             yield from page["items"]
             cursor = page["next"]
 
-    def _read_lines(self, request: Request[Any]) -> Iterator[Any]:
+    def lines(self, path: str) -> Iterator[dict[str, Any]]:
         """The objects of a reply in lines, as they arrive."""
-        with request.written(self.token) as written, self._open(written) as response:
+        with Request("GET", path).written(self.token) as written, self._open(written) as response:
             for line in response:
                 yield json.loads(line)
 
-    def _save(self, request: Request[Path]) -> Path:
-        """Write a reply to a file; return its path."""
-        target = Path(request.to)
+    def log(
+        self,
+        project: str,
+        *,
+        system: str,
+        output: str | None = None,
+        source: str | None = None,
+        doc_id: str | None = None,
+        **more: Any,
+    ) -> None:
+        """Send an output to a project, in one request that is waited for.
+
+        Args:
+            project: its short name.
+            doc_id: without one, documents are distinguished by their source.
+            more: other columns of uploads, such as `context`, `references`, `session_id` or
+                `turns` of a conversation.
+
+        Raises:
+            ApiError: the site refused the output.
+            OSError: it cannot be reached.
+        """
+        row = {"doc_id": doc_id, "system_id": system, "source": source, "output": output, **more}
+        sent = {name: value for name, value in row.items() if value is not None}
+        self.project(project).request("POST", "/outputs", rows=[sent])
+
+    def _save(self, request: Request, target: Path) -> Path:
         with (
             request.written(self.token) as written,
             self._open(written) as response,
@@ -170,14 +147,14 @@ class Client(SiteOperations, Logging, Blocking):
             ApiError: the endpoint does not answer.
         """
         while True:
-            probe = self._read(probe_request(address))
+            probe = self._read(Request("GET", address.removeprefix(PREFIX)))
             if probe["state"] == "done":
                 return dict(probe["findings"])
             if probe["state"] == "failed":
                 raise failed_probe(probe["message"])
             time.sleep(every)
 
-    def _read(self, request: Request[Any]) -> Any:
+    def _read(self, request: Request) -> Any:
         attempt = 1
         with request.written(self.token) as written:
             while True:
@@ -218,11 +195,28 @@ class Client(SiteOperations, Logging, Blocking):
 
 
 @dataclass(frozen=True)
-class Project(ProjectOperations, Blocking):
-    """One project of a site."""
+class Project:
+    """One project of a site. Paths of its requests come after those of the project."""
 
     client: Client
     slug: str
+
+    @property
+    def path(self) -> str:
+        """What its addresses begin with."""
+        return f"/projects/{quote(self.slug, safe='')}"
+
+    def request(self, method: str, path: str = "", **more: Any) -> Any:
+        """As `Client.request`."""
+        return self.client.request(method, f"{self.path}{path}", **more)
+
+    def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """As `Client.pages`."""
+        return self.client.pages(f"{self.path}{path}", **query)
+
+    def lines(self, path: str) -> Iterator[dict[str, Any]]:
+        """As `Client.lines`."""
+        return self.client.lines(f"{self.path}{path}")
 
     def push(self, evaluation: Pushed) -> dict[str, dict[str, Any]]:
         """Load what `geval.evaluate` judged: outputs, people's ratings, and the judge's scores.
@@ -234,8 +228,9 @@ class Project(ProjectOperations, Blocking):
             ValueError: the outputs are turns of conversations; upload their file instead.
         """
         return {
-            name: getattr(self, f"load_{name}")(rows)
-            for name, rows in uploads_of(evaluation).items()
+            name: self.request("POST", f"/{name}", rows=rows)
+            for name, rows in evaluation.to_tables().items()
+            if rows
         }
 
     def pull(self) -> Pulled:
@@ -247,25 +242,17 @@ class Project(ProjectOperations, Blocking):
             ApiError: the site refused.
         """
         return Contents(
-            self.list_criteria(),
-            self.list_judges(),
-            self.list_documents(),
-            self.list_outputs(),
-            self.get_ratings(),
-            self.get_preferences(),
-            self.get_scores(),
-            self.get_choices(),
+            self.request("GET", "/criteria"),
+            self.request("GET", "/judges"),
+            self.pages("/documents"),
+            self.pages("/outputs"),
+            self.lines("/ratings"),
+            self.lines("/preferences"),
+            self.lines("/scores"),
+            self.lines("/choices"),
         ).pulled()
 
-    def probe(self, endpoint: int, model: str) -> dict[str, Any]:
-        """Find out what an endpoint can do with a model; waits until a worker has probed it.
-
-        Raises:
-            ApiError: the endpoint does not answer.
-        """
-        return self.client.wait_for_probe(self.probe_endpoint(endpoint, model)["address"])
-
-    def start_run(self, judge: str | int, **more: Unpack[RunIn]) -> Run:
+    def start_run(self, judge: str | int, **more: Any) -> Run:
         """Start a run of a judge, by name (its newest version) or id; `criteria`, `fresh`,
         `budget`, `transport`.
 
@@ -273,8 +260,8 @@ class Project(ProjectOperations, Blocking):
             LookupError: there is no judge with that name.
         """
         if isinstance(judge, str):
-            judge = newest_judge(self.list_judges(), judge, self.slug)
-        return Run(self, self.make_run(judge, **more)["id"])
+            judge = newest_judge(self.request("GET", "/judges"), judge, self.slug)
+        return Run(self, self.request("POST", "/runs", body={"judge": judge, **more})["id"])
 
     def report(self, **options: Any) -> dict[str, Any]:
         """The whole report; `level`, `coefficient`, `over`, `human_score`, `documents`, `round`.
@@ -283,8 +270,9 @@ class Project(ProjectOperations, Blocking):
         numbers, while a worker computes new ones.
         """
         while True:
-            report: Any = self.get_report(**options)
-            if is_report(report):
+            report = self.request("GET", "/report", query=options)
+            # Without criteria, the reply is the progress of a worker that computes the report.
+            if "criteria" in report:
                 return dict(report)
             time.sleep(REPORT_SECONDS)
 
@@ -301,20 +289,11 @@ class Run:
     project: Project
     id: int
 
-    def status(self) -> RunOut:
+    def status(self) -> dict[str, Any]:
         """State, message and counts."""
-        return self.project.get_run(self.id)
+        return dict(self.project.request("GET", f"/runs/{self.id}"))
 
-    def pause(self) -> bool:
-        return self.project.pause_run(self.id)["done"]
-
-    def cancel(self) -> bool:
-        return self.project.cancel_run(self.id)["done"]
-
-    def resume(self, *, retry_failed: bool = False) -> bool:
-        return self.project.resume_run(self.id, retry_failed=retry_failed)["done"]
-
-    def wait(self, *, every: float = 1.0, progress: bool | IO[str] = True) -> RunOut:
+    def wait(self, *, every: float = 1.0, progress: bool | IO[str] = True) -> dict[str, Any]:
         """Wait until the run is over or paused; returns its last status. Shows a progress bar on
         the terminal.
 
@@ -351,7 +330,8 @@ def pull(site: str, project: str, *, token: str | None = None) -> Pulled:
     Traceback (most recent call last):
     ValueError: GEVAL_TOKEN is not set; put a token of https://geval.example.org there...
     """
-    given = os.environ.get(TOKEN_VARIABLE, "") if token is None else token
-    if not given:
+    if token is None:
+        token = os.environ.get(TOKEN_VARIABLE, "")
+    if not token:
         raise ValueError(no_token(site))
-    return Client(site, token=given).project(project).pull()
+    return Client(site, token=token).project(project).pull()
