@@ -36,6 +36,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     score = record["score"]
     if number_of(score.value) in (None, NO_SCORE):
         score.note_unused("judgments without a score")
+        record["model"].skip()
         return
     yield {
         "doc_id": document if turn in (None, 1) else f"{document}{NAME_SEPARATOR}{turn}",
