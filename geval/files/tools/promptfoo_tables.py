@@ -20,7 +20,7 @@ _RESULT = re.compile(r"\[(?P<state>PASS|FAIL|ERROR)\](?:\s*\((?P<score>\d+(?:\.\
 _AFTER_REASON = "\n---\n"
 # Columns that newer versions write after each result, instead of a mark before the output.
 _STATE, _SCORE, _NAMED, _METRIC = "Status", "Score", "Named Scores", "Metric: "
-_BESIDE = (_STATE, _SCORE, _NAMED, "Grader Reason", "Comment")
+_OF_RESULTS = (_STATE, _SCORE, _NAMED, "Grader Reason", "Comment")
 _OF = "{} of {}"
 
 
@@ -29,7 +29,7 @@ def with_results_named(header: Sequence[str]) -> tuple[str, ...]:
     names: list[str] = []
     result = ""
     for name in header:
-        is_about_it = result and (name in _BESIDE or name.startswith(_METRIC))
+        is_about_it = result and (name in _OF_RESULTS or name.startswith(_METRIC))
         if not is_about_it:
             result = name if _COLUMN.fullmatch(name) else ""
         names.append(_OF.format(name, result) if is_about_it else name)

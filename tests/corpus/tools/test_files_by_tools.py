@@ -207,7 +207,7 @@ def test_annotations_of_potato_need_texts(tmp_path: Path) -> None:
         ("fluency", "bob", 2),
     }  # fmt: skip
     for refused in (lacking, lacking_table):
-        assert "annotations of Potato, which lack the texts" in refused.listed[0].message
+        assert "which lack the texts" in refused.listed[0].message
 
 
 def test_label_without_a_number_is_no_rating(tmp_path: Path) -> None:
