@@ -15,7 +15,7 @@ MARKS = ("judgment", "g1_winner")
 # FastChat's score where the judge's reply could not be read.
 NO_SCORE = -1
 _KNOWN = ("user_prompt", "judgment", "tstamp", "g1_user_prompt", "g2_user_prompt", "g1_judgment",
-          "g2_judgment")  # fmt: skip
+          "g2_judgment", "model")  # fmt: skip
 
 
 def knows(record: Mapping[str, Any]) -> bool:
@@ -36,7 +36,6 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     score = record["score"]
     if number_of(score.value) in (None, NO_SCORE):
         score.note_unused("judgments without a score")
-        record["model"].skip()
         return
     yield {
         "doc_id": document if turn in (None, 1) else f"{document}{NAME_SEPARATOR}{turn}",
