@@ -5,6 +5,7 @@ Tool results, which are separate messages in those logs, are stored with their c
 numbers of their messages in the file.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,10 @@ _ROLES = {
 # What stands for a part of a message that cannot be kept.
 NO_TEXT = "[{} that is not a text]"
 _LINKS = ("http://", "https://")
+# Pictures and sound within a text: as data, or as Langfuse refers to what it stored apart.
+_MEDIA = re.compile(
+    r"data:(?:image|audio|video)/[^,\s]{1,80};base64,[\w+/=-]*|@@@langfuseMedia:[^@]{1,300}@@@"
+)
 
 
 def turns_column(record: Mapping[str, Any]) -> str:
@@ -42,19 +47,10 @@ def turns_column(record: Mapping[str, Any]) -> str:
     return next(columns, "")
 
 
-def plain_text(content: Any) -> str:
-    """Return the text of a message's content, with a mark for each part that is not a text."""
-    if not isinstance(content, list):
-        return "" if content is None else str(content)
-    texts = [
-        part["text"]
-        if isinstance(part, Mapping) and isinstance(part.get("text"), str)
-        else part
-        if isinstance(part, str)
-        else NO_TEXT.format(part.get("type") or "a part" if isinstance(part, Mapping) else "a part")
-        for part in content
-    ]
-    return "\n".join(texts)
+def with_media_marked(text: str) -> str:
+    """Return a text with a mark for each picture or sound that is written into it."""
+    may_hold_some = "base64," in text or "@@@" in text
+    return _MEDIA.sub(NO_TEXT.format("media"), text) if may_hold_some else text
 
 
 def _is_turns(value: Any) -> bool:
@@ -119,6 +115,8 @@ def _read_message(
     role = _ROLES.get(role, role)
     parts = _Parts(place, where)
     parts.read(next((message[n] for n in ("text", "content", "value") if n in message), None))
+    if isinstance(sound := message.get("audio"), Mapping):
+        parts.read([sound.get("transcript"), {"type": "audio"}])
     if message.get("refusal"):
         parts.read(message["refusal"])
     given = message.get("tool_calls")
@@ -128,13 +126,13 @@ def _read_message(
     calls = [*parts.calls, *(parts.call(entry) for entry in given or ())]
     if isinstance(old := message.get("function_call"), Mapping):
         calls.append(parts.call(old))
-    text = parts.text
+    text = "\n".join(parts.texts) or ("" if calls else parts.whole)
     for call_id, result in parts.results:
         if not _answer(open_turns, call_id, result):
             open_turns.append(_Open(Turn(TOOL, result, number=number)))
     if parts.results and not text and not calls:
         return
-    if role == TOOL and _answer(open_turns, str(message.get("tool_call_id") or ""), text):
+    if role == TOOL and _answer(open_turns, str(message.get("tool_call_id") or ""), parts.whole):
         return
     attachments = message.get("attachments") or []
     if not isinstance(attachments, list) or not all(isinstance(a, str) for a in attachments):
@@ -177,13 +175,14 @@ class _Parts:
     attachments: list[str] = field(default_factory=list)
 
     @property
-    def text(self) -> str:
-        return "\n".join(self.texts)
+    def whole(self) -> str:
+        """The text, with what stands for all that is none."""
+        return "\n".join((*self.texts, *self.attachments))
 
     def read(self, content: Any) -> None:
         for part in content if isinstance(content, list) else [content]:
             if isinstance(part, str):
-                self.texts.append(self.place.clean(part, self.where))
+                self.texts.append(self.place.clean(with_media_marked(part), self.where))
             elif isinstance(part, Mapping):
                 self._part(part)
             elif part is not None:
@@ -192,13 +191,13 @@ class _Parts:
     def _part(self, part: Mapping[str, Any]) -> None:
         kinds = str(part.get("type", ""))
         if isinstance(part.get("text"), str):
-            self.texts.append(self.place.clean(part["text"], self.where))
+            self.read([part["text"]])
         elif kinds == "tool_use":
             self.calls.append(self.call(part))
         elif kinds == "tool_result":
             inner = _Parts(self.place, self.where)
             inner.read(part.get("content"))
-            self.results.append((str(part.get("tool_use_id") or ""), inner.text))
+            self.results.append((str(part.get("tool_use_id") or ""), inner.whole))
         else:
             self.attachments.append(_link(part) or NO_TEXT.format(kinds or "a part"))
 

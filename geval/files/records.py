@@ -26,7 +26,7 @@ from geval.files.rows import EXPECTED, FileErrors
 from geval.files.sheets import SheetTable, may_be_workbook, read_sheet
 from geval.files.tools import held_by, potato, record_holders
 from geval.files.tools.mturk import is_of_turk
-from geval.files.tools.promptfoo_tables import has_result_columns
+from geval.files.tools.promptfoo_tables import has_result_columns, with_results_named
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
 
@@ -95,7 +95,7 @@ def records_of(
         has_system_columns(records.header)
         or has_result_columns(records.header)
         or is_of_turk(records.header)
-        or any(potato.IN_TABLE in name for name in records.header)
+        or potato.label_columns(records.header)
     )
     if isinstance(records, Table) and has_results:
         return Objects(records.format, _as_objects(records, blanks=True))
@@ -342,7 +342,7 @@ def _table(
     copied = _with_quoted_cells(rows) if delimiter == "\t" else rows
     reader = csv.reader(copied, delimiter=delimiter, strict=True)
     try:
-        header = tuple(column.strip() for column in next(reader))
+        header = with_results_named([column.strip() for column in next(reader)])
     except csv.Error as error:
         errors.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
         return None
@@ -386,7 +386,7 @@ def _is_header(header: tuple[str, ...], line: int, name: str, errors: FileErrors
 
 
 def _sheet_table(table: SheetTable, name: str, errors: FileErrors) -> Table | None:
-    header = tuple(column.strip() for column in table.header)
+    header = with_results_named([column.strip() for column in table.header])
     if not _is_header(header, table.header_line, name, errors):
         return None
     lines = ((line, values) for line, values in table.lines if _holds_anything(values))

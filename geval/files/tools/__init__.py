@@ -126,12 +126,12 @@ def held_by(record: Mapping[str, Any]) -> HeldRecords | None:
     if isinstance(inner := record.get(deepeval.WITHIN), Mapping):
         return held_by(inner)
     for tool in all_tools():
-        inner = record.get(tool.holder) if tool.holder else None
+        holder, inner = record, record.get(tool.holder) if tool.holder else None
         if isinstance(inner, dict):  # promptfoo: a summary that contains the results
-            inner = inner.get(tool.holder)
+            holder, inner = inner, inner.get(tool.holder)
         if not isinstance(inner, list) or not inner:
             continue
-        shared = {name: record[name] for name in tool.shared if name in record}
+        shared = {name: holder[name] for name in tool.shared if name in holder}
         records = [_with(record, tool.item, shared) for record in inner]
         if isinstance(records[0], dict) and tool.knows(records[0]):
             others = tuple(name for name in record if name not in (tool.holder, *tool.shared))

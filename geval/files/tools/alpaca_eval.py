@@ -11,14 +11,7 @@ TITLE = "annotations of AlpacaEval"
 MARKS = ("output_1",)
 JUDGE = "AlpacaEval annotator"
 # What is known of a call, not of its answer.
-_OF_CALLS = (
-    "dataset",
-    "raw_completion",
-    "time_per_example",
-    "price_per_example",
-    "date",
-    "version",
-)
+_OF_CALLS = ("raw_completion", "time_per_example", "price_per_example", "date", "version")
 
 
 def knows(record: Mapping[str, Any]) -> bool:
@@ -28,8 +21,10 @@ def knows(record: Mapping[str, Any]) -> bool:
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield both outputs, and the preference: 1 for the first, 2 for the second, 1.5 for a tie; any
     other number between is the probability of the second, plus 1."""
+    record["dataset"].skip()
     for name in _OF_CALLS:
         record[name].skip()
+        record[f"preference_{name}"].skip()
     source = record["instruction"].text() or ""
     document = name_of_source(source)
     systems = [record[f"generator_{n}"].name() or f"generator {n}" for n in (1, 2)]

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from geval.files.messages import plain_text
+from geval.files.messages import read_turns
 from geval.files.rows import name_of_source
 from geval.files.tools.parts import Part
+from geval.texts.turns import ASSISTANT
 
 TITLE = "battles of Chatbot Arena"
 MARKS = ("conversation_a",)
@@ -48,13 +49,12 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 
 def _exchange(conversation: Part) -> tuple[str, str]:
     """Return the first question, and the answer; of a longer conversation with all that follows."""
-    turns = [
-        (turn["role"].name(), plain_text(turn["content"].value)) for turn in conversation.objects()
-    ]
-    conversation.skip()
-    first = next((n for n, (role, _) in enumerate(turns) if role == "assistant"), len(turns))
-    question = "\n\n".join(text for _, text in turns[:first])
-    rest = turns[first:]
-    if len(rest) == 1:
-        return question, rest[0][1]
-    return question, "\n\n".join(f"{role.capitalize()}: {text}" for role, text in rest)
+    turns = read_turns(conversation.value, str(conversation.path[-1]), conversation.reading.place)
+    texts = ["\n".join(dict.fromkeys((turn.body, *turn.attachments))) for turn in turns]
+    roles = [turn.role for turn in turns]
+    first = roles.index(ASSISTANT) if ASSISTANT in roles else len(roles)
+    question, answers = "\n\n".join(texts[:first]), texts[first:]
+    if len(answers) == 1:
+        return question, answers[0]
+    named = zip(roles[first:], answers, strict=True)
+    return question, "\n\n".join(f"{role.capitalize()}: {text}" for role, text in named)

@@ -71,15 +71,10 @@ def _read_answer(question: str, who: str, answer: Part, output_ratings: OutputRa
 
 
 def _read_suggestions(suggestions: Part, output_ratings: OutputRatings) -> None:
+    parts = suggestions.items()
     if isinstance(suggestions.given, list):
-        for suggestion in suggestions.objects():
-            output_ratings.score(
-                suggestion["question_name"].name(),
-                suggestion["agent"].name() or AGENT,
-                suggestion["value"],
-            )
-        return
-    for question, suggestion in suggestions.items():
+        parts = ((part["question_name"].name(), part) for part in suggestions.objects())
+    for question, suggestion in parts:
         output_ratings.score(question, suggestion["agent"].name() or AGENT, suggestion["value"])
 
 
@@ -90,10 +85,11 @@ def _read_flat(record: Part, output_ratings: OutputRatings) -> None:
         question = name.removesuffix(FLAT)
         users, states = record[f"{name}.users"], record[f"{name}.status"]
         for index, answer in enumerate(record[name].listed()):
-            if not is_answer(states[index], ANSWERS):
+            who = users[index].name() or PERSON
+            if is_answer(states[index], ANSWERS):
+                _read_answer(question, who, answer, output_ratings)
+            else:
                 answer.skip()
-                continue
-            output_ratings.rating(question, users[index].name() or PERSON, answer)
         suggestion = record[f"{question}.suggestion"]
         output_ratings.score(
             question, record[f"{question}.suggestion.agent"].name() or AGENT, suggestion

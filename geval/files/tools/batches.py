@@ -5,6 +5,7 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
+from geval.files.tools.ratings import is_answer
 from geval.files.unused import REQUESTS
 
 TITLE = "an OpenAI batch: its requests or results"
@@ -36,6 +37,9 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     status = response["status_code"].value
     if record["error"].holds or response.given is None or status not in (None, 200):
         record.note_unused("requests of a batch that failed")
+        return
+    if not is_answer(response.at("body", "status"), "responses"):
+        record.skip()
         return
     name = record["custom_id"].name()
     asked = record.at(REQUEST, "body")

@@ -12,7 +12,7 @@ HOLDER = "testCases"
 WITHIN = "testRunData"
 JUDGE = "DeepEval"
 _KNOWN = ("success", "runDuration", "evaluationCost", "order", "trace", "tokenCost",
-          "completionTime", "metricsMetadata")  # fmt: skip
+          "completionTime", "metricsMetadata", "flaky")  # fmt: skip
 
 
 def knows(record: Mapping[str, Any]) -> bool:
@@ -26,7 +26,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     output_ratings = OutputRatings()
     for metric in record["metricsData"].objects():
         judge = metric["evaluationModel"].name() or JUDGE
-        for name in ("success", "threshold", "strictMode", "reason", "evaluationCost"):
+        for name in ("success", "threshold", "strictMode", "reason", "evaluationCost", "flaky"):
             metric[name].skip()
         if metric["error"].holds:
             metric.note_unused("metrics that failed")

@@ -11,6 +11,7 @@ import orjson
 
 from geval.files.column_aliases import NAMES
 from geval.files.fields import as_text, kind
+from geval.files.messages import with_media_marked
 from geval.files.tools.parts import Part
 
 ASKED = NAMES["source"]
@@ -56,7 +57,7 @@ def _text(part: Part, names: tuple[str, ...]) -> str | None:
     if isinstance(value, bool):
         part.error(f"expected a text or messages, found {kind(value)}")
         return None
-    return as_text(value)
+    return with_media_marked(as_text(value))
 
 
 def _turns(part: Part) -> Messages | None:

@@ -25,8 +25,6 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if not completion["text"].holds:
         record.note_unused("requests without a completion")
         return
-    model = record.at("request", "model")
-    model = model if model.holds else record.at("adapter_spec", "model")
     name = instance["id"].name()
     parts = [name]
     if instance["perturbation"].holds:
@@ -43,17 +41,15 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         record.at("request", unused).skip()
     for unused in ("adapter_spec", "request_mode"):
         record[unused].skip()
-    columns = {
-        "system_id": model.name(),
+    yield {
+        "doc_id": ", ".join(filter(None, parts)) if name else "",
+        "session_id": name if len(parts) > 1 else "",
+        "system_id": record.at("request", "model").name()
+        or record.at("adapter_spec", "model").name(),
         "source": instance.at("input", "text").text(),
         "output": completion["text"].text(),
         "references": references,
     }
-    if name:
-        columns["doc_id"] = ", ".join(part for part in parts if part)
-    if len(parts) > 1 and name:
-        columns["session_id"] = name
-    yield columns
 
 
 def _tags(reference: Part) -> list[Any]:

@@ -29,8 +29,9 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     sample = record["sample"]
     about = record["eval"]
     output = sample["output"]
-    if not (output["choices"].holds or output["completion"].holds):
-        sample.note_unused("samples without an answer")
+    has_answer = output["choices"].holds or output["completion"].holds
+    if sample["error"].holds or not has_answer:
+        sample.note_unused("samples that failed or have no answer")
         about.skip()
         return
     output_ratings = OutputRatings()

@@ -5,7 +5,7 @@ from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import COMMENT, OutputRatings
+from geval.files.tools.ratings import COMMENT, OutputRatings, is_answer
 
 TITLE = "tasks of Label Studio"
 MARKS = ("data",)
@@ -31,18 +31,22 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         if annotation["was_cancelled"].value is True:
             annotation.note_unused("annotations that were skipped")
             continue
+        if not is_answer(annotation["last_action"], "annotations"):
+            annotation.skip()
+            continue
         for result in annotation["result"].objects():
-            name, author, value = _read_result(result, who)
+            name, value = _read_result(result)
             if name == COMMENT and (text := value["text"][0]).holds:
-                output_ratings.comment(author, text)
+                output_ratings.comment(who, text)
             else:
-                output_ratings.rating(name, author, value)
+                output_ratings.rating(name, who, value)
         for unused in (*_KNOWN, "unique_id", "lead_time", "task"):
             annotation[unused].skip()
     for prediction in record["predictions"].objects():
         judge = prediction["model_version"].name() or "Label Studio prediction"
         for result in prediction["result"].objects():
-            output_ratings.score(*_read_result(result, judge))
+            name, value = _read_result(result)
+            output_ratings.score(name, judge, value)
         for unused in (*_KNOWN, "task"):
             prediction[unused].skip()
     for unused in (*_KNOWN, RECORD):
@@ -52,14 +56,13 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         yield {**columns, **output_ratings.columns}
 
 
-def _read_result(result: Part, who: str) -> tuple[str, str, Part]:
-    """Read a result: its criterion, author and value."""
+def _read_result(result: Part) -> tuple[str, Part]:
+    """Read a result: its criterion and value."""
     kind, name = result["type"].name(), result["from_name"].name()
     for unused in ("id", "to_name", "origin"):
         result[unused].skip()
     holder = result["value"]
-    value = holder[VALUES[kind]] if kind in VALUES else holder
-    return name, who, value
+    return name, holder[VALUES[kind]] if kind in VALUES else holder
 
 
 def _person(completed_by: Part) -> str:

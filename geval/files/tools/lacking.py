@@ -19,11 +19,15 @@ _LACKING = (
         "the questions: add each question's turns as `source`, or write both as messages",
     ),
     LackingFile(
-        "results of lm-evaluation-harness", frozenset(("results", "config")), "resps",
-        "the samples: run it with --log_samples, and load the files samples_….jsonl",
+        "questions of MT-bench", frozenset(("question_id", "category", "turns")), "source",
+        "the answers: add each model's as `output`, or write both as messages",
     ),
     LackingFile(
-        "results of lm-evaluation-harness", frozenset(("results", "versions")), "resps",
+        "the state of a user of Potato", frozenset(("user_id", "instance_id_to_label_to_value")),
+        "source", "the texts: export the annotations as JSONL, and add each instance's fields",
+    ),
+    LackingFile(
+        "results of lm-evaluation-harness", frozenset(("results", "config")), "resps",
         "the samples: run it with --log_samples, and load the files samples_….jsonl",
     ),
     LackingFile(

@@ -5,13 +5,13 @@ from typing import Any
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import OutputRatings
+from geval.files.tools.ratings import OutputRatings, is_answer
 
 TITLE = "traces of Langfuse"
 MARKS = ("input",)
 HOLDER = "data"
 _OF_TRACES = ("sessionId", "htmlPath", "projectId", "observations", "userId")
-_OF_CALLS = ("GENERATION", "AGENT", "CHAIN")
+GENERATION = "GENERATION"
 
 
 def knows(record: Mapping[str, Any]) -> bool:
@@ -23,11 +23,13 @@ def knows(record: Mapping[str, Any]) -> bool:
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield a trace, or a separately exported generation, with its scores."""
     kind = record["type"].value
-    if kind is not None and kind != _OF_CALLS[0]:
+    if kind is not None and kind != GENERATION:
         record.note_unused("observations that are no generations")
         return
     if not record["output"].holds:
         record.note_unused("records without a text to rate")
+        return
+    if not is_answer(record["level"], "observations"):
         return
     output_ratings = OutputRatings()
     if isinstance(record["scores"].given, dict):
@@ -69,8 +71,6 @@ def _model_of(observations: Part) -> str:
     """Return the model of a trace's last generation."""
     if not isinstance(observations.given, list):
         return ""
-    for index in reversed(range(len(observations.given))):
-        observation = observations[index]
-        if observation["type"].given == _OF_CALLS[0] and observation["model"].holds:
-            return observation["model"].name()
-    return ""
+    inner = [observations[index] for index in range(len(observations.given))]
+    models = [o["model"].name() for o in inner if o["type"].given == GENERATION]
+    return next(filter(None, reversed(models)), "")

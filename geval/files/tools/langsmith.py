@@ -31,26 +31,20 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     for feedback in record["feedback"].objects():
         _read_feedback(feedback, output_ratings)
     about = record.at("extra", "metadata")
-    named = [about[name] for name in ("ls_model_name", "model_name", "model")]
-    system = next((cell.name() for cell in named if cell.holds), "") or record["name"].name()
+    model = about.first("ls_model_name", "model_name", "model")
     for unused in ("run_type", "trace_id", "dotted_order", "session_id", "start_time", "end_time"):
         record[unused].skip()
     columns = {
         "doc_id": record["id"].name(),
-        "system_id": system,
+        "system_id": model.name() or record["name"].name(),
+        "session_id": about.first("session_id", "thread_id", "conversation_id").name(),
         **exchange(record["inputs"], record["outputs"]),
         **output_ratings.columns,
     }
-    session = next((about[name] for name in _SESSIONS if about[name].holds), None)
-    if session is not None:
-        columns["session_id"] = session.name()
     example = record["reference_example_id"].name()
     if example and "messages" not in columns:  # runs of several systems on one example
         columns["doc_id"] = example
     yield columns
-
-
-_SESSIONS = ("session_id", "thread_id", "conversation_id")
 
 
 def _read_feedback(feedback: Part, output_ratings: OutputRatings) -> None:

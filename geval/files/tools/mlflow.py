@@ -45,22 +45,22 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     output_ratings, references = OutputRatings(), []
     for assessment in info["assessments"].objects():
         references += _read_assessment(assessment, output_ratings)
-    about = [info[name] for name in _METADATA]
-    model = next((tags["mlflow.modelId"] for tags in about if tags["mlflow.modelId"].holds), None)
-    session = next(
-        (tags["mlflow.trace.session"] for tags in about if tags["mlflow.trace.session"].holds), None
-    )
     for name in _KNOWN:
         info[name].skip()
     data["spans"].skip()
     yield {
         "doc_id": info.first("trace_id", "request_id").name(),
-        "system_id": model.name() if model else info.at("tags", "mlflow.traceName").name(),
-        "session_id": session.name() if session else "",
+        "system_id": _noted(info, "mlflow.modelId") or info.at("tags", "mlflow.traceName").name(),
+        "session_id": _noted(info, "mlflow.trace.session"),
         "references": references,
         **exchange(asked, answered),
         **output_ratings.columns,
     }
+
+
+def _noted(info: Part, name: str) -> str:
+    """Return what the metadata has under a name."""
+    return next(filter(None, (info.at(metadata, name).name() for metadata in _METADATA)), "")
 
 
 def _root(spans: Part) -> Part | None:
@@ -79,6 +79,9 @@ def _read_assessment(assessment: Part, output_ratings: OutputRatings) -> list[st
         assessment[unused].skip()
     if assessment["valid"].value is False:
         assessment.note_unused("assessments that were overridden")
+        return []
+    if assessment.at("feedback", "error").holds:
+        assessment.note_unused("assessments that failed")
         return []
     if assessment["expectation"].holds:
         value = assessment.at("expectation", "value")

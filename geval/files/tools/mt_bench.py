@@ -15,7 +15,7 @@ MARKS = ("judgment", "g1_winner")
 # FastChat's score where the judge's reply could not be read.
 NO_SCORE = -1
 _KNOWN = ("user_prompt", "judgment", "tstamp", "g1_user_prompt", "g2_user_prompt", "g1_judgment",
-          "g2_judgment")  # fmt: skip
+          "g2_judgment", "model")  # fmt: skip
 
 
 def knows(record: Mapping[str, Any]) -> bool:

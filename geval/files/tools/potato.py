@@ -1,39 +1,49 @@
 """Annotations of Potato: one person's labels of an instance, in JSON Lines or a table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import OutputRatings, points_of
+from geval.files.tools.ratings import COMMENT, OutputRatings, points_of
 
 TITLE = "annotations of Potato"
-MARKS = ("label_annotations",)
-LABELS = "label_annotations"
+MARKS = ("label_annotations", "instance_id")
+# The labels in an export and in older files.
+LABELS = ("labels", "label_annotations")
 # What separates the names of a question and of a label in a table's columns.
-IN_TABLE = ":::"
+MARK, OLDER_MARK = ".", ":::"
 PERSON = "Potato user"
-_TRUE = ("true", True, 1, "1", "on")
+# How a chosen label is marked; a number beside a label without one was typed.
+_CHOSEN = ("true", "on")
 _PREFIX = "scale_"
 
 
+def label_columns(names: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Return question and label of each column with labels in a table with these columns."""
+    mark = OLDER_MARK if any(OLDER_MARK in name for name in names) else MARK
+    if mark == MARK and not {"instance_id", "user_id"}.issubset(names):
+        return {}
+    parts = {name: name.partition(mark) for name in names if mark in name}
+    return {name: (question, label) for name, (question, _, label) in parts.items()}
+
+
 def knows(record: Mapping[str, Any]) -> bool:
-    return isinstance(record.get(LABELS), dict) or (
-        "instance_id" in record and any(IN_TABLE in name for name in record)
-    )
+    is_ours = "instance_id" in record or LABELS[1] in record
+    has_labels = any(isinstance(record.get(name), dict) for name in LABELS)
+    return is_ours and (has_labels or bool(label_columns(record)))
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """Yield the instance's texts with the numbers among its labels."""
     who = record.first("user_id", "user", "annotator").name() or PERSON
     output_ratings = OutputRatings()
-    if isinstance(record[LABELS].given, dict):
-        for question, labels in record[LABELS].items():
+    for name in LABELS:
+        for question, labels in record[name].items():
             for label, value in labels.items() if isinstance(labels.given, dict) else ():
                 _rate(question, label, value, who, output_ratings)
-    for name in record.reading.record:
-        question, mark, label = str(name).partition(IN_TABLE)
-        if mark and record[name].holds:
+    for name, (question, label) in label_columns(record.reading.record).items():
+        if record[name].holds:
             _rate(question, label, record[name], who, output_ratings)
     for name in ("span_annotations", "active"):
         record[name].skip()
@@ -42,17 +52,25 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if columns.get("output") is None and text.holds:
         columns["output"] = text.text()
     text.skip()
-    columns["doc_id"] = record.first("instance_id", "id").name()
-    if not text_is_missing(columns, record):
+    instance = record.first("instance_id", "id")
+    columns["doc_id"] = instance.name()
+    if columns.get("source") is None and columns.get("output") is None:
+        instance.error(
+            "this looks like annotations of Potato, which lack the texts: add the fields of each"
+            " instance from the data file"
+        )
+    elif not text_is_missing(columns, record):
         yield {**columns, **output_ratings.columns}
 
 
 def _rate(question: str, label: str, value: Part, who: str, output_ratings: OutputRatings) -> None:
-    """Add a label: a number that was typed, or the number of the label that was chosen."""
-    number = value.given if points_of(value.given) is not None else None
-    chosen = label.removeprefix(_PREFIX)
-    if points_of(chosen) is not None and (value.given in _TRUE or number is not None):
+    """Add a label: the number of the one that was chosen, or a number or text that was typed."""
+    label = label.removeprefix(_PREFIX)
+    is_numbered = points_of(label) is not None
+    if str(value.given).lower() in _CHOSEN or (is_numbered and points_of(value.given) is not None):
         value.skip()
-        output_ratings.rating(question, who, Part(value.reading, value.path, chosen))
+        output_ratings.rating(question, who, Part(value.reading, value.path, label))
+    elif question == COMMENT:
+        output_ratings.comment(who, value)
     else:
         output_ratings.rating(question, who, value)

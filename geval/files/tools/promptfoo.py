@@ -10,9 +10,11 @@ from geval.files.tools.ratings import OVERALL, OutputRatings
 
 TITLE = "promptfoo's results"
 MARKS = ("vars",)
-HOLDER = "results"
+HOLDER, SHARED = "results", ("prompts",)
 JUDGE, PERSON = "promptfoo", "promptfoo user"
 ONLY = "score"
+# How promptfoo marks a result without an answer; failed assertions are another number.
+NO_ANSWER = 2
 
 
 def knows(record: Mapping[str, Any]) -> bool:
@@ -26,7 +28,8 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     columns = named_columns(record["vars"])
     output = record["response"]
     output = output["output"] if isinstance(output.given, dict) else output
-    if not output.holds and record["error"].holds:
+    is_failure = record["failureReason"].value == NO_ANSWER
+    if is_failure or (not output.holds and record["error"].holds):
         record.note_unused("results with an error")
         return
     output_ratings = OutputRatings()
@@ -50,12 +53,12 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     if isinstance(provider.given, dict):
         provider = provider.first("label", "id")
     system = columns.pop("system_id", "") or provider.name()
-    number = record["promptIdx"].value
+    number = _prompt_number(record, provider.name())
     if "source" not in columns:
         columns["source"] = raw.value
-    elif isinstance(number, int) and number > 0:
-        system = f"{system}, prompt {number + 1}"
-    for unused in ("id", "testIdx", "success", "promptId", "failureReason"):
+    elif number > 1:
+        system = f"{system}, prompt {number}"
+    for unused in ("id", "testIdx", "success", "promptId"):
         record[unused].skip()
     if columns["source"] is None:
         record["prompt"].error("expected the prompt's text (raw), found nothing")
@@ -66,3 +69,14 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "output": value if value is None or isinstance(value, str) else as_text(value),
         **output_ratings.columns,
     }
+
+
+def _prompt_number(record: Part, provider: str) -> int:
+    """Return the number of a result's prompt, from 1: among its provider's, where the file lists
+    all prompts of all providers."""
+    index, prompts = record["promptIdx"].value, record["prompts"].value
+    if not isinstance(index, int):
+        return 1
+    if not isinstance(prompts, list) or index >= len(prompts):
+        return index + 1
+    return 1 + [prompt.get("provider") for prompt in prompts[:index]].count(provider)

@@ -12,7 +12,7 @@ import orjson
 
 from geval.files.tools.exchanges import exchange
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import OutputRatings
+from geval.files.tools.ratings import OutputRatings, is_answer
 
 TITLE = "spans of OpenInference or OpenTelemetry GenAI"
 MARKS = ("attributes",)
@@ -28,8 +28,7 @@ _USED = (
     "gen_ai.request.model", "gen_ai.conversation.id", "gen_ai.operation.name",
 )  # fmt: skip
 _KNOWN = ("name", "context", "span_id", "spanId", "trace_id", "traceId", "span_kind", "kind", "id",
-          "start_time", "end_time", "parent_id", "status_code", "context.span_id",
-          "context.trace_id")  # fmt: skip
+          "start_time", "end_time", "parent_id", "context.span_id", "context.trace_id")  # fmt: skip
 
 
 def knows(record: Mapping[str, Any]) -> bool:
@@ -60,6 +59,8 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         exchanged = exchange(place.at("input", "value"), place.at("output", "value"))
     if not exchanged:
         record.note_unused("records without a text to rate")
+        return
+    if not is_answer(record["status_code"], "spans"):
         return
     llm, gen_ai = (_inner(attributes, name) for name in ("llm", "gen_ai"))
     models = (
@@ -127,12 +128,9 @@ def _openinference(message: Any) -> dict[str, Any]:
     message_fields = _inner(_nested(message), "message") if isinstance(message, dict) else {}
     calls = [_inner(call, "tool_call") for call in _listed(message_fields.get("tool_calls"))]
     parts = [_inner(part, "message_content") for part in _listed(message_fields.get("contents"))]
-    content = message_fields.get("content") or "\n".join(
-        str(part.get("text", "")) for part in parts
-    )
     fields = {
         "role": message_fields.get("role"),
-        "content": content,
+        "content": message_fields.get("content") or parts,
         "tool_call_id": message_fields.get("tool_call_id"),
         "tool_calls": [call for call in calls if _inner(call, "function").get("name")],
     }
