@@ -41,9 +41,9 @@ _SEPARATOR = re.compile(
 )
 _BOUND = re.compile(r"(?:(?<![-=])[<>]|[≥≤±#$]|[<>]=)[^\S\n]{0,2}$")
 _SENTENCE = re.compile(rf"[^\S\n]{{1,9}}(?:{any_of(words.SENTENCE_WORDS)})\b")
-# "1. The text", "2) Grammar": a number that counts lines.
+# "1. The text", "2) Grammar": a number that counts lines. A quotation is blank by now.
 _COUNTS_LINES = re.compile(
-    rf"[.)]{GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{GAP}(?:\n|$)|\][^\S\n]{{1,9}}\w"
+    rf"[.)][^\S\n]{{0,200}}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{GAP}(?:\n|$)|\][^\S\n]{{1,9}}\w"
 )
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
