@@ -211,8 +211,14 @@ class Fields:
 
 
 def only_of(value: Any) -> Any:
-    """Return the only element of a list, such as a choice; anything else unchanged."""
-    return only_of(value[0]) if isinstance(value, list) and len(value) == 1 else value
+    """Return the only element of a list, such as a choice, or the number of an object such as
+    Label Studio's {"rating": 3}; anything else unchanged."""
+    if isinstance(value, list) and len(value) == 1:
+        return only_of(value[0])
+    if isinstance(value, dict):
+        named = [value[name] for name in _NUMBER_NAMES if name in value]
+        return only_of(named[0]) if len(named) == 1 else value
+    return value
 
 
 def _as_text_of(value: Any) -> Any:
@@ -259,9 +265,6 @@ def _bare_number(text: str) -> float | None:
         is_quoted = bare[0] == "[" and len(inner) > 2 and inner[0] == inner[-1] == "'"
         return written_number(inner[1:-1]) if is_quoted and "'" not in inner[1:-1] else None
     value = only_of(value)
-    if isinstance(value, dict):
-        named = [value[name] for name in _NUMBER_NAMES if name in value]
-        value = only_of(named[0]) if len(named) == 1 else None
     return number_in(value) if isinstance(value, str) else number_of(value)
 
 

@@ -904,6 +904,11 @@ def _tools() -> list[SmallFile]:
 
 
 def _survey_tools() -> list[SmallFile]:
+    minimal = [
+        {"id": n, "prompt": t["source"], "response": t["output"], "annotator": 1}
+        | {"quality": [{"rating": cell}]}
+        for n, (t, cell) in enumerate(zip(texts(8, ("a",)), CELLS, strict=True))
+    ]
     turk = [
         {
             "HITId": f"h{n}",
@@ -928,6 +933,13 @@ def _survey_tools() -> list[SmallFile]:
             {"t.csv": table(turk)},
             {"documents": 7, "outputs": 7, "ratings": 7},
             unused=("assignments that are rejected",),
+        ),
+        SmallFile(
+            "other tools",
+            "Label Studio's minimal JSON",
+            {"t.json": json.dumps(minimal)},
+            {"documents": 8, "outputs": 8, "ratings": 8},
+            COUNTS,
         ),
         SmallFile(
             "columns beside a rater",
