@@ -25,9 +25,12 @@ MOSTLY = 0.8
 # Columns of small numbers that are not ratings, whatever their values.
 NOT_RATINGS = words(
     """
-    age alter batch count duration epoch hour id idx index iteration k laenge lange length line nr
-    num number nummer page rank round row run seconds seed sentences split step temperature time
-    tokens turn words year jahr zeit
+    age alter batch block clicks cluster condition conf confidence count dauer duration epoch fold
+    gender group hour id idx index iteration k laenge lange length line minuten minutes n nr
+    num number nummer order page payment percentile position rank raw round row rt run seconds seed
+    seite sentences session split step temperature time timing tokens trial turn version weight
+    words year jahr zeit agreement alpha delta diff kappa max min normalized sd stderr std stdev
+    var variance z
     """
 )
 

@@ -253,7 +253,9 @@ def written_number(text: str) -> float | None:
 
 def _bare_number(text: str) -> float | None:
     """Return the number of a cell that has it in a list, an object or after an apostrophe."""
-    bare = text.strip()
+    bare = as_name(text).replace("−", "-")
+    if bare != text:
+        return written_number(bare)
     if bare[:1] == "'":
         return written_number(bare.strip("'"))
     if not (bare.startswith(("[", "{")) and bare.endswith(("]", "}"))):
@@ -277,7 +279,9 @@ def point_with_name(text: str) -> float | None:
     match = _NAMED_POINT.fullmatch(bare) or _OUT_OF.fullmatch(bare)
     if match is None or bare.lower().rstrip(".").lstrip("0123456789.-/ ") in _MONTHS:
         return None
-    return written_number(match["number"] or match.groupdict().get("behind") or "")
+    number = written_number(match["number"] or match.groupdict().get("behind") or "")
+    top = top_in(bare)
+    return None if number is None or (top is not None and number > top) else number
 
 
 def top_in(text: str) -> float | None:

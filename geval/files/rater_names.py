@@ -86,7 +86,9 @@ NOISE = words(
 )
 # Words in the name of a column of pass and fail, or yes and no, that say that these are ratings.
 JUDGED = NOISE | words("correct pass passed valid acceptable ok good judgement judgment grade")
-MEANS = words("mean avg average median mittel mittelwert durchschnitt moyenne media")
+MEANS = words(
+    "mean avg average median mittel mittelwert durchschnitt moyenne media majority consensus final"
+)
 
 
 def folded(name: str) -> str:

@@ -113,6 +113,7 @@ class _Reading:
             self._read_criteria()
             self._read_ratings()
             self._ask_about_repeated_rows()
+            self._ask_about_words()
             self._ask_what_raters_rated()
         self._ask_about_judges_among_raters()
         self._read_comments()
@@ -158,6 +159,14 @@ class _Reading:
         if numbers and not has_rater and self._looks_like_a_key(numbers, names):
             numbers = []
         words = [name for name in self._words() if name not in taken]
+        if CellColumn("", "").target in self.guess.values():
+            numbers, words = [], []  # the row says which number is its rating
+        named = [name for name in numbers if self._is_named_as_rating(name)]
+        if has_rater and named:
+            for name in numbers:
+                if name not in named:
+                    self._ask_whether_rated(name)
+            numbers = named
         if not numbers and not words:
             return
         read = read_rating_columns(
@@ -189,7 +198,7 @@ class _Reading:
         if content.is_text or not content.numbers or not content.may_be_numbered:
             return False
         is_much = content.share_of_numbers >= MANY_NUMBERS and content.is_on_a_scale
-        return self._is_criterion(name) or (is_much and self._is_rated(name))
+        return self._is_named_as_rating(name) or (is_much and self._is_rated(name))
 
     def _is_criterion(self, name: str) -> bool:
         return self.project_names.kind_of(without_noise(name)) == NameKind.CRITERION
@@ -467,7 +476,8 @@ class _Reading:
         the ratings of named raters, if none was recognised."""
         rater = self._column("annotator") or self._rater_by_name()
         plain = plain_names(list(self.contents))
-        for name in self._free() if rater else ():
+        is_tidy = CellColumn("", "").target in self.guess.values()
+        for name in self._free() if rater and not is_tidy else ():
             content = self.contents[name]
             if (
                 content.share_of_numbers > 0
@@ -495,8 +505,21 @@ class _Reading:
         text = f"“{rater}” names raters. Which column has their ratings?"
         self.questions.append(UploadQuestion(text, tuple(choices)))
 
+    def _ask_about_words(self) -> None:
+        """Ask about columns that are named like ratings and have other words than numbers."""
+        if any(name == "ratings" or name.startswith("ratings.") for name in self.contents):
+            return
+        rater = self._column("annotator") or self._rater_by_name()
+        plain = plain_names(list(self.contents))
+        for name in self._free():
+            content = self.contents[name]
+            is_named = name != rater and may_be_ratings(name, self.project_names)
+            is_word = content.is_name and not content.is_text and not content.numbers
+            if is_named and is_word and plain[name] not in COMMENTS:
+                self._ask_whether_rated(name)
+
     def _ask_whether_rated(self, name: str) -> None:
-        """Ask about a column beside a rater in which few cells are numbers."""
+        """Ask about a column that may contain ratings."""
         examples = listed(self.contents[name].filled)
         choices = (
             UploadAnswer(
@@ -504,7 +527,7 @@ class _Reading:
                 "cells without a number are errors, to be corrected or left out",
                 {name: CellColumn(without_noise(name), "").target},
             ),
-            UploadAnswer("No ratings", "the column is ignored", {name: ""}),
+            UploadAnswer("No ratings", "kept as metadata of the documents", {name: "metadata"}),
         )
         self.questions.append(
             UploadQuestion(f"Does “{name}” contain ratings, such as {examples}?", choices)
@@ -579,7 +602,7 @@ class _Reading:
             for name in self._free()
             if self.contents[name].is_name
             and not (self.contents[name].is_rating_like and self._is_named_as_rating(name))
-            and not (self.contents[name].is_of_pair and may_be_ratings(name, self.project_names))
+            and not may_be_ratings(name, self.project_names)
         ]
 
     def _is_named_as_rating(self, name: str) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from geval.texts.spelling import storable
+
 # Beyond this number, names are counted together.
 MOST_NAMES = 200
 OTHERS = "(other columns)"
@@ -22,6 +24,8 @@ class Unused:
 
     def add(self, file: str, column: str, rows: int = 1) -> None:
         key = (file, column)
+        if key not in self.rows:
+            key = (file, storable(column))
         if key not in self.rows and len(self.rows) >= MOST_NAMES:
             key = (file, OTHERS)
         self.rows[key] = self.rows.get(key, 0) + rows

@@ -4,6 +4,7 @@ Two texts that look the same are the same here, so that none can pass for anothe
 only look like others. `storable` and `for_xml` change only what cannot be written.
 """
 
+import re
 from collections.abc import Iterator
 from html import escape
 from unicodedata import category, normalize
@@ -22,6 +23,7 @@ _UNSEEN = frozenset(
         ),
     )
 )
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 # Small letters that look like Latin ones: Cyrillic, Greek, Armenian, and Latin itself. Unicode's
 # confusables.txt has more; no list is complete.
@@ -55,7 +57,7 @@ def is_seen(character: str) -> bool:
 
 def storable(text: str) -> str:
     """Make a text storable in PostgreSQL: NUL and lone surrogates become replacement characters."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_name(text: str) -> str:

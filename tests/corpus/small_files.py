@@ -175,6 +175,7 @@ def _odd_cells() -> list[SmallFile]:
         "a bound": ">4",
         "infinity": "inf",
         "two numbers": "3 or 4",
+        "more than the highest": "4/3",
     }
     long = [
         SmallFile(
@@ -229,6 +230,30 @@ def _columns_beside_raters() -> list[SmallFile]:
             "few numbers under another name",
             {"t.csv": table([row | {"Q2": q} for row, q in zip(wide(CELLS), mixed, strict=True)])},
             asks="Does “Q2” contain ratings",
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "words on a criterion's name beside ratings",
+            {
+                "t.csv": table(
+                    [r | {"fluency": w} for r, w in zip(wide(CELLS), likert, strict=True)]
+                )
+            },
+            errors=((2, "fluency", "expected a number"),),
+        ),
+        SmallFile(
+            "columns beside a rater",
+            "a standard deviation and a confidence",
+            {
+                "t.csv": table(
+                    [
+                        r | {"quality_sd": 1, "confidence": 2 + n % 3}
+                        for n, r in enumerate(wide(CELLS))
+                    ]
+                )
+            },
+            EIGHT | {"ratings": 8},
+            COUNTS,
         ),
         SmallFile(
             "columns beside a rater",
@@ -291,6 +316,12 @@ def _tidy() -> list[SmallFile]:
     return [
         SmallFile("one row, one rating", "with our names", {"t.csv": table(rows)}, whole),
         SmallFile("one row, one rating", "as JSON Lines", {"t.jsonl": jsonl(rows)}, whole),
+        SmallFile(
+            "one row, one rating",
+            "with another column of numbers",
+            {"t.csv": table([row | {"fluent": 1 + n % 3} for n, row in enumerate(rows)])},
+            whole,
+        ),
         SmallFile(
             "one row, one rating", "with German names", {"t.csv": table(named(german))}, whole
         ),

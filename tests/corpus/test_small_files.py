@@ -10,10 +10,11 @@ import pytest
 from annotations.models import Rating
 from evaluations.corpus.recognised import files_of_project
 from evaluations.corpus.store import LoadError, load_files
-from evaluations.models import Project
+from evaluations.models import CandidateOutput, Project
 from geval.files.load_results import LoadResult
 from geval.files.recognised import UnclearColumnsError, as_input
 from geval.files.rows import LoadOptions
+from geval.files.unused import Unused
 from tests.corpus.small_files import SMALL_FILES, SmallFile
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,6 +66,23 @@ def test_small_file_is_refused(project: Project, tmp_path: Path, small: SmallFil
     for line, column, phrase in small.errors:
         assert phrase in places[line, column]
     assert not project.documents.exists()
+
+
+def test_half_characters_are_replaced_and_noted(project: Project, tmp_path: Path) -> None:
+    row = '{"system_id": "s", "source": "The ferry.", "output": "caf\\udc80"}\n'
+
+    result = load(project, tmp_path, SmallFile("", "", {"t.jsonl": row}))
+
+    assert CandidateOutput.objects.get().text == "caf\N{REPLACEMENT CHARACTER}"
+    assert any("cannot be stored" in column.column for column in result.unused)
+
+
+def test_names_of_unused_columns_can_be_stored() -> None:
+    unused = Unused()
+
+    unused.add("t.csv", "a\udc80")
+
+    assert list(unused.rows) == [("t.csv", "a\N{REPLACEMENT CHARACTER}")]
 
 
 def test_small_files_cover_each_row_of_the_contract() -> None:
