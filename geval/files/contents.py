@@ -29,7 +29,7 @@ NOT_RATINGS = words(
     gender group hour id idx index iteration k laenge lange length line minuten minutes n nr
     num number nummer order page payment percentile position rank raw round row rt run seconds seed
     seite sentences session split step temperature time timing tokens trial turn version weight
-    words year jahr zeit agreement alpha delta diff kappa max min normalized sd stderr std stdev
+    words year jahr zeit agreement alpha delta diff kappa max min sd stderr std stdev
     var variance z
     """
 )
