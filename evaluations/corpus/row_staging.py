@@ -350,7 +350,9 @@ class RowStager:
         """Return the document with this source: an existing one, or a name derived from the
         text."""
         digest = hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
-        return self.known_sources.setdefault(digest, name_of_source(source))
+        if digest not in self.known_sources:
+            self.known_sources[digest] = name_of_source(source)
+        return self.known_sources[digest]
 
     def _system(self, name: str) -> int:
         if name not in self.systems:

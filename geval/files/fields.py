@@ -44,7 +44,6 @@ _NAMED_POINT = re.compile(
     rf"{_NUMBER}\s*[-–—:=.)(|]\s*{_WORDS}|{_WORDS}\({_NUMBER.replace('number', 'behind')}\)"
 )
 _OUT_OF = re.compile(rf"{_NUMBER}\s*(?:/|out of|of|von|sur|de|di)\s*(?P<top>\d+)", re.IGNORECASE)
-# Numbers of JSON in a cell, as Label Studio writes them: [{"rating": 3}].
 # Spreadsheets turn "4-5" into a date, which they write as 04.Mai or 5-Apr.
 _MONTHS = words(
     """
@@ -59,6 +58,7 @@ _MONTHS = words(
 )
 # Longer cells are texts, which may begin with the number of a list.
 _LONGEST_POINT = 60
+# The number of an object in a cell, as Label Studio writes them: [{"rating": 3}].
 _NUMBER_NAMES = ("rating", "number", "score", "value", "choices")
 
 

@@ -286,12 +286,9 @@ def _table_rows(
             _note_unread_of_table(record, header, table.header, file, errors)
         return
     rater = next((column for column in ("annotator", "judge") if column in header), None)
-    if rater and "score" in header and "output" not in header:
-        rater_columns: tuple[str, ...] = (*SCORE_COLUMNS, rater)
-    elif rater and not is_wide(header) and "output" not in header:
+    rater_columns: tuple[str, ...] = ()
+    if rater and "output" not in header and ("score" in header or not is_wide(header)):
         rater_columns = (*SCORE_COLUMNS, rater)
-    else:
-        rater_columns = ()
     missing = [column for column in rater_columns or _wanted(header) if column not in header]
     if missing:
         columns = ", ".join(table.header[:12])

@@ -98,6 +98,7 @@ class _Reading:
         self.guess = guess
         self.contents = contents
         self.project_names = project_names
+        self.plain = plain_names(list(contents))
         self.questions: list[UploadQuestion] = []
 
     def recognition(self) -> Recognition:
@@ -154,12 +155,12 @@ class _Reading:
         for name, target in list(self.guess.items()):
             if target == "ratings" and name not in taken and name not in numbers:
                 self._set(name, "metadata")
-        has_rater = bool(self._column("annotator") or self._rater_by_name())
+        has_rater = bool(self._rater())
         names = [n for n in numbers if self.project_names.kind_of(n) != NameKind.UNKNOWN]
         if numbers and not has_rater and self._looks_like_a_key(numbers, names):
             numbers = []
         words = [name for name in self._words() if name not in taken]
-        if CellColumn("", "").target in self.guess.values():
+        if self._is_tidy():
             numbers, words = [], []  # the row says which number is its rating
         named = [name for name in numbers if self._is_named_as_rating(name)]
         if has_rater and named:
@@ -186,11 +187,10 @@ class _Reading:
     def _numbers(self) -> list[str]:
         """Return columns of numbers on a scale; beside a rater, or with a criterion's name, also
         those with some numbers, as their other cells are errors to correct."""
-        plain = plain_names(list(self.contents))
         return [
             name
             for name, content in self.contents.items()
-            if plain[name] not in COMMENTS
+            if self.plain[name] not in COMMENTS
             and (content.is_rating_like or self._may_be_numbers(name, content))
         ]
 
@@ -206,7 +206,7 @@ class _Reading:
     def _is_rated(self, name: str) -> bool:
         """Return whether a column beside a rater varies within documents, as ratings do."""
         document = self._column("doc_id") or self._column("source")
-        if not (self._column("annotator") or self._rater_by_name()):
+        if not self._rater():
             return False
         return document in self.contents and not decides(
             self.contents[document].values, self.contents[name].values
@@ -216,7 +216,7 @@ class _Reading:
         """Return columns of words such as pass and fail that may be ratings: their names say it,
         they have several values for a document beside a rater, or there is nothing else to load.
         None where the file says which are its ratings."""
-        if any(name == "ratings" or name.startswith("ratings.") for name in self.contents):
+        if self._names_ratings():
             return []
         is_all = not kind_of(self.guess) and not self._numbers()
         return [
@@ -230,6 +230,14 @@ class _Reading:
             or (content.is_name and self._is_criterion(name) and self._is_rated(name))
         ]
 
+    def _names_ratings(self) -> bool:
+        """Return whether the file says which columns are its ratings."""
+        return any(name == "ratings" or name.startswith("ratings.") for name in self.contents)
+
+    def _is_tidy(self) -> bool:
+        """Return whether each row has one rating, which is recognised."""
+        return CellColumn("", "").target in self.guess.values()
+
     def _looks_like_a_key(self, numbers: list[str], named: list[str]) -> bool:
         """Return whether a single column of numbers without a telling name may number the rows."""
         if len(numbers) > 1 or named:
@@ -237,9 +245,13 @@ class _Reading:
         values = self.contents[numbers[0]].values
         return decides(values, range(len(values)))
 
+    def _rater(self) -> str:
+        """Return the column of raters, or an unused one that is named like it."""
+        return self._column("annotator") or self._rater_by_name()
+
     def _rater_by_name(self) -> str:
         """Return an unused column that has a name of raters."""
-        for name, plain in plain_names(list(self.contents)).items():
+        for name, plain in self.plain.items():
             free = self.guess.get(name, "metadata") == "metadata"
             if free and plain in SCORES["annotator"] and self.contents[name].is_name:
                 return name
@@ -407,11 +419,10 @@ class _Reading:
         if self._column("criterion") or len(numbers) != 1:
             return
         has_several = self._rows_per_output(rater) > 1
-        plain = plain_names(list(self.contents))
         for name in self._free_names():
             values = set(self.contents[name].filled)
             criteria = sum(map(self._is_criterion, values))
-            is_named = plain[name] in SCORES["criterion"] and not self.contents[name].numbers
+            is_named = self.plain[name] in SCORES["criterion"] and not self.contents[name].numbers
             if is_named or (has_several and 2 * criteria >= len(values)):
                 self._set_criterion(name, numbers[0])
                 return
@@ -460,8 +471,7 @@ class _Reading:
 
     def _read_comments(self) -> None:
         """Read a column of comments next to a rater's name as that rater's comments."""
-        plain = plain_names(list(self.contents))
-        name = next((name for name in self.contents if plain[name] in COMMENTS), "")
+        name = next((name for name in self.contents if self.plain[name] in COMMENTS), "")
         if name and self._column("annotator") and self.guess.get(name) in (None, "metadata"):
             self._set(name, "comment")
 
@@ -474,15 +484,13 @@ class _Reading:
     def _ask_what_raters_rated(self) -> None:
         """Ask about columns beside a rater in which some cells are numbers; and which column has
         the ratings of named raters, if none was recognised."""
-        rater = self._column("annotator") or self._rater_by_name()
-        plain = plain_names(list(self.contents))
-        is_tidy = CellColumn("", "").target in self.guess.values()
-        for name in self._free() if rater and not is_tidy else ():
+        rater = self._rater()
+        for name in self._free() if rater and not self._is_tidy() else ():
             content = self.contents[name]
             if (
                 content.share_of_numbers > 0
                 and name != rater
-                and plain[name] not in COMMENTS
+                and self.plain[name] not in COMMENTS
                 and content.may_be_numbered
                 and not (content.is_text or content.counts_rows)
                 and self._is_rated(name)
@@ -507,15 +515,14 @@ class _Reading:
 
     def _ask_about_words(self) -> None:
         """Ask about columns that are named like ratings and have other words than numbers."""
-        if any(name == "ratings" or name.startswith("ratings.") for name in self.contents):
+        if self._names_ratings():
             return
-        rater = self._column("annotator") or self._rater_by_name()
-        plain = plain_names(list(self.contents))
+        rater = self._rater()
         for name in self._free():
             content = self.contents[name]
             is_named = name != rater and may_be_ratings(name, self.project_names)
             is_word = content.is_name and not content.is_text and not content.numbers
-            if is_named and is_word and plain[name] not in COMMENTS:
+            if is_named and is_word and self.plain[name] not in COMMENTS:
                 self._ask_whether_rated(name)
 
     def _ask_whether_rated(self, name: str) -> None:

@@ -32,7 +32,6 @@ from geval.files.tools.system_columns import has_system_columns
 
 # How text in UTF-16 begins, which spreadsheets call Unicode text.
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-DELIMITERS = (",", "\t", ";", "|")
 # The first line in which Excel names the separator of the others.
 _SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[,;|\s]*')
 # How the opening tag of a page or an XML file begins.
@@ -53,6 +52,9 @@ class Format(StrEnum):
     ARROW = "Arrow"
     SHEET = "Spreadsheet"
 
+
+# The formats of tables by what separates their cells.
+DELIMITED = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS, "|": Format.BARS}
 
 Record = Mapping[str, Any]
 
@@ -336,7 +338,7 @@ def _table(
         if separator
         else "\t"
         if "\t" in header_line
-        else max(DELIMITERS, key=lambda mark: (header_line.count(mark), mark == ","))
+        else max(DELIMITED, key=lambda mark: (header_line.count(mark), mark == ","))
     )
     rows = itertools.chain([header_line], lines)
     copied = _with_quoted_cells(rows) if delimiter == "\t" else rows
@@ -348,13 +350,8 @@ def _table(
         return None
     if not _is_header(header, first_line, name, errors):
         return None
-    format_ = dict(zip(DELIMITERS, _FORMATS, strict=True))[delimiter]
-    return Table(
-        format_, header, first_line, _table_lines(reader, header, first_line, name, errors)
-    )
-
-
-_FORMATS = (Format.CSV, Format.TSV, Format.SEMICOLONS, Format.BARS)
+    records = _table_lines(reader, header, first_line, name, errors)
+    return Table(DELIMITED[delimiter], header, first_line, records)
 
 
 def _with_quoted_cells(lines: Iterable[str]) -> Iterator[str]:

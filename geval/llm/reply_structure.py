@@ -58,6 +58,10 @@ def blank(text: str) -> str:
     return "".join(character if character == "\n" else " " for character in text)
 
 
+def _blanked(match: re.Match[str]) -> str:
+    return blank(match[0])
+
+
 def _on_own_line(text: str, start: int, end: int) -> str:
     """Blank a span but a part of it, which gets a line of its own."""
     before, inner, after = text[:start], text[start:end], text[end:]
@@ -66,15 +70,15 @@ def _on_own_line(text: str, start: int, end: int) -> str:
 
 def opened(text: str, names: Names, *, is_cut: bool) -> str:
     """Return a reply with its structures as lines."""
+    if "<" in text or "~~" in text:
+        text = _STRUCK.sub(_blanked, text)
     if "<" in text:
-        text = _without_other_elements(_STRUCK.sub(lambda struck: blank(struck[0]), text), names)
-    elif "~~" in text:
-        text = _STRUCK.sub(lambda struck: blank(struck[0]), text)
+        text = _without_other_elements(text, names)
     text = _MARKS.sub(_mark_alone, text)
     if "{" in text:
         text = _with_open_json(text, names, is_cut=is_cut)
     if "\\" in text:
-        text = _LATEX.sub(lambda command: blank(command[0]), text)
+        text = _LATEX.sub(_blanked, text)
     if "|" in text:
         text = _ROW.sub(lambda row: _open_row(row, names), text)
     return "\n".join(map(_checked_alone, text.split("\n"))) if _BOX.search(text) else text
@@ -84,7 +88,7 @@ def _mark_alone(mark: re.Match[str]) -> str:
     group = str(mark.lastgroup)
     if group == "result":
         return "\n" + blank(mark[0][1:])
-    inner = _LATEX.sub(lambda command: blank(command[0]), mark[group])
+    inner = _LATEX.sub(_blanked, mark[group])
     start = mark.start(group) - mark.start()
     end = start + len(inner)
     return _on_own_line(mark[0][:start] + re.sub(r"[{}]", " ", inner) + mark[0][end:], start, end)

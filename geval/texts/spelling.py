@@ -23,7 +23,7 @@ _UNSEEN = frozenset(
         ),
     )
 )
-UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 # Small letters that look like Latin ones: Cyrillic, Greek, Armenian, and Latin itself. Unicode's
 # confusables.txt has more; no list is complete.
@@ -57,7 +57,7 @@ def is_seen(character: str) -> bool:
 
 def storable(text: str) -> str:
     """Make a text storable in PostgreSQL: NUL and lone surrogates become replacement characters."""
-    return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_name(text: str) -> str:
