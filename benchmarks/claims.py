@@ -2,7 +2,9 @@
 
 On the eleven criteria of SummEval, Topical-Chat and QAGS, with people's published ratings, judges
 that read nothing are measured as any judge is: every constant of the scale, always the most common
-rating, people's mean ratings dealt out again at random, and in the order of the texts' length. Of
+rating, people's mean ratings dealt out again at random, and in the order of the texts' length; and
+three that know people's ratings of other texts: of the same system, of the same document, and by
+the same annotator. Of
 each claim that the product makes it is counted on how many criteria one of them gets it (of draws
 at random: in more than 5 %). The goal is none. Beside it stands on how many it would be by the bare
 statistic: the annotator test alone with every rater, a point estimate, a gain over today's judge.
@@ -39,11 +41,15 @@ from geval.statistics.held_out_test import (
     gain_in_rank,
 )
 from geval.statistics.null_judges import (
+    NULL_NAMES,
     NullName,
+    annotator_scores,
     constant_scores,
+    document_scores,
     is_met,
     length_scores,
     shuffled_scores,
+    system_scores,
 )
 from geval.statistics.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 from geval.statistics.types import FloatArray
@@ -52,7 +58,7 @@ if TYPE_CHECKING:
     from evaluations.models import Criterion, Project
     from geval.reports.data import ReportData
 
-NULLS: tuple[NullName, ...] = ("constant", "majority", "shuffled", "length")
+NULLS = NULL_NAMES
 # Published data, by the folder, and the level at which their report has a verdict.
 LEVELS = {"summeval": "summary", "topical_chat": "summary", "qags_xsum": "dataset"}
 LOOKS = 5
@@ -148,13 +154,17 @@ def loaded(dataset: str) -> "Project":
 
 
 def null_scores(
-    name: NullName, human: FloatArray, words: FloatArray, points: tuple[float, ...], draws: int
+    name: NullName, data: "ReportData", criterion: int, points: tuple[float, ...], draws: int
 ) -> list[FloatArray]:
-    """What judges of a kind give to each output; shape (outputs,) each.
-
-    Args:
-        human: people's mean ratings, which are dealt out again.
-    """
+    """What judges of a kind give to each output; shape (outputs,) each."""
+    human, words = data.humans[criterion].mean, data.words
+    if name == "system":
+        return [system_scores(data.units, human)]
+    if name == "document":
+        return [document_scores(data.units, human)]
+    if name == "annotator":
+        by_annotator = annotator_scores(data.units, data.humans[criterion].ratings)
+        return [] if by_annotator is None else [by_annotator]
     if name == "constant":
         at = np.linspace(0, len(points) - 1, min(len(points), MOST_POINTS)).round().astype(int)
         return [constant_scores(human, points[place]) for place in at]
@@ -223,7 +233,7 @@ def proofs(
     locked = np.random.default_rng(0).random(outputs.documents) < LOCKED_SHARE
     there, (rated, scores) = complete(outputs, human, own)
     is_locked = locked[there.document]
-    if np.ptp(scores):
+    if len(scores) and np.ptp(scores):
         mapped = isotonic(scores[~is_locked], rated[~is_locked])(scores)
         proof = gain_in_distance(
             there.part(is_locked), rated[is_locked], mapped[is_locked], scores[is_locked],
@@ -254,11 +264,11 @@ def earned_on(
     judge = project.judges.get()
     data = load_data(project, [judge], [criterion])
     key = criterion.pk, judge.pk
-    human, recorded = data.humans[criterion.pk].mean, data.judges.get(key)
+    recorded = data.judges.get(key)
     gets: dict[tuple[str, NullName], tuple[bool, bool]] = {}
     for name in NULLS:
         earned: dict[str, list[Earned]] = {}
-        for scores in null_scores(name, human, data.words, criterion.scale.points, draws):
+        for scores in null_scores(name, data, criterion.pk, criterion.scale.points, draws):
             own = replace(data, judges={key: scores})
             claims = itertools.chain(
                 claims_of_report(project, criterion, own, level),

@@ -26,7 +26,7 @@ from geval.reports.data import ReportData, in_sessions
 from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
-from geval.statistics.types import FloatArray, rounded
+from geval.statistics.types import FloatArray, tie_close_values
 from geval_site.replica import from_replica
 
 # Judges' scores are read in chunks of about this many.
@@ -136,7 +136,7 @@ def fill_judges(
                 of_data = at_output >= 0
                 scores[at_output[of_data]] = np.asarray(values)[of_data]
             if not np.isnan(scores).all():
-                data.judges[criterion_id, judge_id] = rounded(scores)
+                data.judges[criterion_id, judge_id] = tie_close_values(scores)
 
 
 def _scores_of(

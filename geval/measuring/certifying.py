@@ -72,7 +72,7 @@ def certify(
         InputError: a requirement cannot be read, or there is no such criterion or judge.
 
     >>> import geval
-    >>> table = [{"doc": d, "system": s, "ann": s, "bob": s, "cyd": s, "gpt": s}
+    >>> table = [{"doc": d, "system": s, **dict.fromkeys(("ann", "bob", "cyd", "gpt"), d * s % 5)}
     ...          for d in range(20) for s in range(4)]
     >>> result = geval.measure(table, human=["ann", "bob", "cyd"], judge="gpt", document="doc",
     ...                        system="system")

@@ -29,7 +29,7 @@ from geval.reports.pairwise import PairVerdict
 from geval.statistics.arrays import Outputs
 from geval.statistics.bias import Family
 from geval.statistics.scales import Scale, ScaleGuess, usual_scale_for
-from geval.statistics.types import FloatArray, rounded
+from geval.statistics.types import FloatArray, tie_close_values
 
 # The kind of systems, which files do not state.
 OTHER = "other"
@@ -519,4 +519,4 @@ def _fill_judges(
                 if values is not None:
                     scores[place[np.array(values.output, dtype=np.int64)]] = values.value
             if not np.isnan(scores).all():
-                data.judges[criterion.pk, judge] = rounded(scores)
+                data.judges[criterion.pk, judge] = tie_close_values(scores)

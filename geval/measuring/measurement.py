@@ -347,7 +347,7 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
 def _measure_of(row: VerdictRow, result: CriterionResult) -> CriterionMeasure:
     best = result.best
     ends = best.analysis.shown.ends if best else None
-    nulls = [null for null in result.nulls if null.correlation.value is not None]
+    nulls = [null for null in result.shown_nulls if null.correlation.value is not None]
     null = max(nulls, key=lambda each: each.correlation.value or -1.0, default=None)
     return CriterionMeasure(
         criterion=row.criterion,

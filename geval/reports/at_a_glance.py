@@ -149,7 +149,7 @@ def _where_raters_agree_least(criteria: Sequence[CriterionResult]) -> int | None
 def _drawn(criterion: CriterionResult) -> Iterator[float]:
     sides = [(criterion.ceiling, criterion.ceiling_interval)]
     sides += [(judge.shown(criterion.options), judge.analysis.shown) for judge in criterion.judges]
-    sides += [(null.correlation, null.interval) for null in criterion.nulls]
+    sides += [(null.correlation, null.interval) for null in criterion.shown_nulls]
     for estimate, interval in sides:
         if estimate.value is not None:
             yield from (estimate.value, *(interval.ends or ()))
@@ -286,10 +286,22 @@ def _of_one_rater(evidence: Evidence, share: float) -> str:
 
 
 def _behind(evidence: Evidence) -> str:
-    """Return how far the judge may be behind a rater, and whether length alone is as good."""
+    """Return how far the judge may be behind a rater, and who may rank as well without reading."""
     low = evidence.behind_low
     sentence = "" if low is None else f"; at most {two_decimals(max(0.0, -low))} behind"
-    return sentence + ("; length alone ranks as well" if evidence.is_no_better_than_length else "")
+    rivals = ", ".join(null.title for null in evidence.nulls_that_may_rank_as_well)
+    return sentence + (f"; {rivals} may rank as well" if rivals else "") + _within(evidence)
+
+
+def _within(evidence: Evidence) -> str:
+    """Return the judge's correlation within systems beside one rater's."""
+    within = evidence.within
+    if within is None or within.correlation.value is None:
+        return ""
+    return (
+        f"; within systems {shown(within.correlation)} {in_brackets(within.interval)}".rstrip()
+        + f", one rater {shown(within.ceiling)}"
+    )
 
 
 def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Cautions shown next to statistics that seem to contradict each other or to promise too much."""
 
 from geval.reports.report import CriterionResult, JudgeResult
-from geval.statistics.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
+from geval.statistics.thresholds import BAR_SHARE, LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 from geval.texts.numbers import two_decimals
 from geval.texts.sentences import listed
 
@@ -47,7 +47,22 @@ def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
     """Return (judge, caution) pairs of a criterion."""
     return [
         *_careless(criterion),
+        *_below_the_bar(criterion),
         *((result.judge, text) for result in criterion.judges for text in cautions(result)),
+    ]
+
+
+def _below_the_bar(criterion: CriterionResult) -> list[tuple[str, str]]:
+    """Return a (raters, caution) pair if the bar leaves somebody out, whom it does not name."""
+    below, raters = len(criterion.agreement.below_the_bar), len(criterion.annotators)
+    if not below:
+        return []
+    return [
+        (
+            "one rater",
+            f"What one rater reaches is the mean of {raters - below} of {raters} raters: the rest"
+            f" agree less than {BAR_SHARE:.0%} as well with the others as the middle one.",
+        )
     ]
 
 

@@ -80,16 +80,16 @@ TERMS: dict[str, Term] = {
         f"Put in each rater's place, the judge is shown to be at most {VERDICT_MARGIN:.2f} behind"
         " that rater, both"
         " compared with the mean of the other raters on the same outputs. Its agreement must not be"
-        " chance, and length alone must not rank as well.",
+        " chance, also within systems, and it must be shown to rank better than length alone.",
         "With few documents or many judges the interval is wide and the answer is “not yet”.",
         "The verdict",
     ),
     "null_judges": Term(
         "Judges that read nothing",
         "What reading nothing would earn on the same ratings: always the same score (the best"
-        " constant), the judge's own scores shuffled over outputs, its scores in the order of"
-        " the texts' length, and for pass or fail always the verdict that most outputs have (the"
-        " majority).",
+        " constant), scores in the order of the texts' length, who wrote it (the mean rating of the"
+        " same system on other documents), and for pass or fail always the verdict that most"
+        " outputs have (the majority).",
         "A claim that one of these meets as well is not made. A constant often passes the"
         " alternative annotator test where most ratings are alike.",
         "The verdict",

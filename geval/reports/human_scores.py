@@ -21,7 +21,7 @@ import numpy as np
 from geval.statistics.arrays import EQUAL, Ratings, positions
 from geval.statistics.consensus import Consensus
 from geval.statistics.sampling import in_any
-from geval.statistics.types import FloatArray, IntArray, rounded
+from geval.statistics.types import FloatArray, IntArray, tie_close_values
 
 NO_DECISIONS = "adjudicators have decided nothing"
 
@@ -133,7 +133,9 @@ def human_scores_of(
         in_sight: how many ratings were made while LLM scores were visible.
     """
     order = np.argsort(output * np.int64(len(raters)) + rater)
-    ratings = Ratings(output[order], rater[order], rounded(score[order]), outputs, len(raters))
+    ratings = Ratings(
+        output[order], rater[order], tie_close_values(score[order]), outputs, len(raters)
+    )
     is_person = np.array([not rater.is_mean for rater in raters], dtype=bool)
     everything = np.ones(outputs, dtype=bool)
     by_person = ratings.among(everything, is_person)

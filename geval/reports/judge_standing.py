@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from geval.reports.report import CriterionResult, JudgeResult, Report
-from geval.reports.verdicts.verdict import Verdict, verdict_of
+from geval.reports.verdicts.verdict import Verdict
 from geval.reports.words import in_a_sentence
 from geval.texts.numbers import in_brackets, shown, whole_percent
 
@@ -51,7 +51,7 @@ def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
         interval=in_brackets(result.analysis.shown),
         reason=estimate.reason or result.analysis.shown.reason,
         share="–" if evidence.share is None else whole_percent(evidence.share),
-        verdict=verdict_of(evidence) if criterion.ranks(result) else Verdict.TOO_EARLY,
+        verdict=criterion.verdict_on(result),
         better=best if best is not None and best.pk != result.pk else None,
         missing=_missing(criterion, result),
         seen=str(result.seen or ""),

@@ -7,7 +7,7 @@ from geval.reports.drawings.forest import ONE_RATER
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.null_judges import TITLES, NullJudge
 from geval.statistics.correlation import Coefficient
-from geval.statistics.null_judges import NULL_NAMES
+from geval.statistics.null_judges import SHOWN_NULLS
 from geval.texts.numbers import in_brackets, shown, two_decimals
 
 
@@ -136,7 +136,7 @@ def _cell(
 def _nulls(report: Report) -> tuple[OtherRow, ...]:
     """Return a row for each null judge."""
     rows = []
-    for name in NULL_NAMES:
+    for name in SHOWN_NULLS:
         nulls = [
             next((null for null in criterion.nulls if null.name == name), None)
             for criterion in report.criteria

@@ -19,7 +19,6 @@ from geval.reports.verdicts.analysis import (
     JudgeAnalysis,
     JudgeInput,
     Significance,
-    View,
     adjusted_together,
     analyse_agreement,
     analyse_judge,
@@ -29,22 +28,25 @@ from geval.reports.verdicts.analysis import (
     rank_judges,
     williams_of,
 )
+from geval.reports.verdicts.check_figures import Checks, View
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.steps import OnStep, part_of, unseen
 from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
-from geval.statistics.agreement import rater_at
+from geval.statistics.agreement import rater_at, ratings_of_the_bar
 from geval.statistics.alt_test import AltTest
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.bias import Family, FamilyBias, family_bias
 from geval.statistics.cache import remembered, remembered_as, remembered_each
 from geval.statistics.correlation import Coefficient, Correlations, Level, levels_of
 from geval.statistics.jackknife import LeftOut, no_interval
+from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
+from geval.statistics.within_systems import level_within, ratings_within_systems
 from geval.texts.subjects import CriterionLike, JudgeLike
 
 # Once these are rated, the order may change.
@@ -160,13 +162,25 @@ class CriterionResult:
     # What one rater reaches, at the view's level and with its coefficient.
     ceiling: Estimate = NO_CEILING
     ceiling_interval: Interval = NO_CEILING_INTERVAL
+    # What one rater reaches within systems.
+    ceiling_within: Estimate = NO_CEILING
 
-    @property
+    @cached_property
     def best(self) -> "JudgeResult | None":
-        """The ranked judge that agrees best with people in this view (at summary level on the same
-        documents, ties counted); None if none has a correlation."""
+        """The ranked judge with the strongest verdict; of several the one that agrees best with
+        people in this view (at summary level on the same documents, ties counted). None if none has
+        a correlation."""
         judges = [judge for judge in self.ranked if judge.shown(self.options).value is not None]
-        return max(judges, key=self.compared_by) if judges else None
+        return max(
+            judges,
+            key=lambda judge: (-self.verdict_on(judge).place, self.compared_by(judge)),
+            default=None,
+        )
+
+    def verdict_on(self, result: "JudgeResult") -> Verdict:
+        """Return the verdict on a judge; it is too early for one that is not compared with
+        others."""
+        return verdict_of(self.evidence(result)) if self.ranks(result) else Verdict.TOO_EARLY
 
     def compared_by(self, result: "JudgeResult") -> float:
         """Return the value by which judges are ordered in this view: at summary level the mean on
@@ -205,25 +219,38 @@ class CriterionResult:
 
     def evidence(self, result: "JudgeResult") -> Evidence:
         """Return the evidence for a verdict on a judge."""
-        test = result.alt_test
-        return Evidence(
+        test, analysis = result.alt_test, result.analysis
+        checks = analysis.checks.overall
+        evidence = Evidence(
             outputs=result.correlations.pairs,
             raters=len(self.annotators),
             correlation=result.shown(self.options),
             interval=result.analysis.shown,
             ceiling=self.ceiling,
             ceiling_interval=self.ceiling_interval,
-            in_place=result.analysis.in_place,
-            behind=result.analysis.behind,
-            passes=test.passes,
-            p_nearer=result.analysis.p_nearer,
+            in_place=checks.in_place,
+            behind=checks.behind,
+            passes=checks.passes,
+            p_nearer=checks.p_nearer,
             alpha=self.agreement.alpha["interval"],
-            nulls=result.analysis.nulls,
+            nulls=analysis.nulls,
             compared=self.compared,
-            far_off=result.analysis.far_off,
+            far_off=analysis.far_off,
             untested=self._why_untested(test),
-            on_scale=result.analysis.on_scale,
+            on_scale=analysis.on_scale,
+            rated=self.rated_outputs,
         )
+        whole = self._with_within(evidence, analysis.checks)
+        filled = analysis.filled
+        return whole if filled is None else replace(whole, filled=self._with_within(whole, filled))
+
+    def _with_within(self, evidence: Evidence, checks: Checks) -> Evidence:
+        """Return evidence with other figures of the judge, and those within systems."""
+        overall = evidence.of(checks.overall)
+        if checks.within is None:
+            return replace(overall, within=None)
+        within = replace(overall, ceiling=self.ceiling_within, nulls=(), within=None)
+        return replace(overall, within=within.of(checks.within))
 
     def _why_untested(self, test: AltTest) -> str:
         """Return why there is no annotator test, with the excluded raters; empty if there is
@@ -239,6 +266,11 @@ class CriterionResult:
         """The null judges for the best judge, or for the first where none is best."""
         beside = self.best or (self.judges[0] if self.judges else None)
         return beside.analysis.nulls if beside else ()
+
+    @property
+    def shown_nulls(self) -> tuple[NullJudge, ...]:
+        """The null judges that pages show: those that may earn something."""
+        return tuple(null for null in self.nulls if null.name in SHOWN_NULLS)
 
     @property
     def has_pass_fail(self) -> bool:
@@ -269,7 +301,7 @@ class CriterionResult:
     def verdict(self) -> Verdict:
         """The verdict on the best judge."""
         if self.best is not None:
-            return verdict_of(self.evidence(self.best))
+            return self.verdict_on(self.best)
         spreads = [result.analysis.spread for result in self.ranked]
         if spreads and all(spread and spread.modal_share == 1 for spread in spreads):
             return Verdict.KEEP_PEOPLE
@@ -597,7 +629,8 @@ def _computed_result(
     agreement = remembered(
         analyse_agreement, data.units, human.ratings, human.annotators, criterion.scale
     )
-    ceiling, ceiling_interval = _ceiling(agreement, data.units, human.ratings, options)
+    bar = ratings_of_the_bar(data.units, human.ratings)
+    ceiling, ceiling_interval = _ceiling(agreement, data.units, bar, options)
     on_step((len(present) + 1) / steps, f"{criterion.name}: judges compared with each other")
     return CriterionResult(
         pk=criterion.pk,
@@ -625,7 +658,13 @@ def _computed_result(
         options=options,
         ceiling=ceiling,
         ceiling_interval=ceiling_interval,
+        ceiling_within=remembered(_ceiling_within, data.units, bar, options.coefficient),
     )
+
+
+def _ceiling_within(outputs: Outputs, ratings: Ratings, coefficient: Coefficient) -> Estimate:
+    level = level_within(outputs, ratings.count > 0)
+    return rater_at(outputs, ratings_within_systems(outputs, ratings), coefficient, level)
 
 
 def _judge_result(

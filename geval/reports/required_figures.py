@@ -1,15 +1,20 @@
 """Take the figures that requirements are about from the results of a report."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 from geval.reports.report import CriterionResult, JudgeResult
-from geval.reports.requirements import CLAIMS, RequiredFigure
+from geval.reports.requirements import CLAIMS, COUNTS, RequiredFigure
 from geval.reports.verdicts.null_judges import NullDraw
 from geval.reports.verdicts.verdict import Verdict, verdict_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import Estimate
 
+DOUBT = (
+    "within systems its scores are not shown to follow people's ratings, so it may know only who"
+    " wrote a text"
+)
 _VERDICTS = {
     "verdict.stands_in": (Verdict.STANDS_IN,),
     "verdict.spot_checks": (Verdict.STANDS_IN, Verdict.SPOT_CHECKS),
@@ -48,9 +53,17 @@ def _view_of(name: str) -> tuple[Level, Coefficient]:
 def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) -> RequiredFigure:
     if judge is None:
         return RequiredFigure(None, "the judge has no scores on this criterion")
+    figure = _figure_of(name, criterion, judge)
+    within = criterion.evidence(judge).within
+    if name in COUNTS or within is None or within.is_related:
+        return figure
+    return replace(figure, doubt=DOUBT)
+
+
+def _figure_of(name: str, criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     if name in CLAIMS:
         return (
-            _alt_test_passed(judge)
+            _alt_test_passed(criterion, judge)
             if name == "alt_test.passed"
             else _verdict(criterion, judge, _VERDICTS[name])
         )
@@ -59,7 +72,7 @@ def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) 
     return _correlation(criterion, judge, is_low=name.endswith(".low"))
 
 
-def _alt_test_passed(judge: JudgeResult) -> RequiredFigure:
+def _alt_test_passed(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     rate = judge.alt_test.winning_rate
     if rate.value is None:
         return RequiredFigure(None, rate.reason)
@@ -67,15 +80,16 @@ def _alt_test_passed(judge: JudgeResult) -> RequiredFigure:
     return RequiredFigure(
         float(judge.alt_test.passes),
         reason,
-        nulls=_of_nulls(judge, lambda null: float(null.passes)),
+        nulls=_of_nulls(criterion, judge, lambda null: float(null.passes)),
     )
 
 
 def _of_nulls(
-    judge: JudgeResult, figure: Callable[[NullDraw], float | None]
+    criterion: CriterionResult, judge: JudgeResult, figure: Callable[[NullDraw], float | None]
 ) -> dict[str, list[float | None]]:
-    """Return a figure for each null judge, by title and draw."""
-    return {null.title: [figure(draw) for draw in null.draws] for null in judge.analysis.nulls}
+    """Return a figure for each null judge that a claim is held against, by title and draw."""
+    rivals = criterion.evidence(judge).rivals
+    return {null.title: [figure(draw) for draw in null.draws] for null in rivals}
 
 
 def _verdict(
@@ -92,7 +106,7 @@ def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool
     evidence, documents = criterion.evidence(judge), judge.correlations.documents
     estimate = evidence.correlation
     if estimate.value is None or not is_low:
-        of_nulls = _of_nulls(judge, lambda null: null.correlation.value)
+        of_nulls = _of_nulls(criterion, judge, lambda null: null.correlation.value)
         return _known(estimate, more=_to_the_least(judge), nulls=of_nulls)
     if evidence.low is None:
         return RequiredFigure(None, evidence.interval.reason, more=_to_the_least(judge))
@@ -100,7 +114,7 @@ def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool
         evidence.low,
         estimate=estimate.value,
         units=documents,
-        nulls=_of_nulls(judge, lambda null: null.interval.low),
+        nulls=_of_nulls(criterion, judge, lambda null: null.interval.low),
     )
 
 
@@ -123,18 +137,18 @@ def _to_the_least(judge: JudgeResult) -> int | None:
     return max(0, INTERVAL_DOCUMENTS - judge.correlations.documents) or None
 
 
-def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
+def _behind(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     evidence = criterion.evidence(judge)
-    if evidence.share is None:
-        return RequiredFigure(
-            None, evidence.ceiling.reason or "one rater's own correlation is not above 0"
-        )
-    ceiling = evidence.ceiling.value or 1.0
-
-    def share(null: NullDraw) -> float | None:
-        return None if null.in_place.value is None else null.in_place.value / ceiling
-
-    return RequiredFigure(evidence.share, nulls=_of_nulls(judge, share))
+    if evidence.behind_low is None:
+        return RequiredFigure(None, evidence.behind.reason, more=_to_the_least(judge))
+    if rivals := evidence.nulls_that_may_rank_as_well:
+        titles = ", ".join(null.title for null in rivals)
+        return RequiredFigure(None, f"a judge that reads nothing may rank as well: {titles}")
+    return RequiredFigure(
+        evidence.behind_low,
+        estimate=evidence.behind.value,
+        units=judge.correlations.documents,
+    )
 
 
 def _instruction(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
@@ -171,10 +185,11 @@ def _scored(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
 
 
 _PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], RequiredFigure]] = {
-    "alt_test.winning_rate": lambda _criterion, judge: _known(
-        judge.alt_test.winning_rate, nulls=_of_nulls(judge, lambda null: null.winning_rate)
+    "alt_test.winning_rate": lambda criterion, judge: _known(
+        judge.alt_test.winning_rate,
+        nulls=_of_nulls(criterion, judge, lambda null: null.winning_rate),
     ),
-    "one_rater.share": _one_rater,
+    "behind.low": _behind,
     "instruction.most": _instruction,
     "scores.share": _scored,
     "documents": lambda _criterion, judge: RequiredFigure(float(judge.correlations.documents)),

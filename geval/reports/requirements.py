@@ -39,7 +39,8 @@ NUMBERS = {
         for part in ("value", "low")
     },
     "alt_test.winning_rate": "share of annotators that the judge wins against",
-    "one_rater.share": "the judge's correlation as a share of what one rater reaches",
+    "behind.low": "the judge's correlation in a rater's place minus the rater's: the least that its"
+    " interval leaves open, such as behind.low>=-0.1",
     "instruction.most": "points that an instruction in the output moves scores by, at most: the end"
     " of the 95 % interval farther from 0",
     "scores.share": "share of rated outputs that the judge scored",
@@ -47,6 +48,8 @@ NUMBERS = {
     "raters": "people who rated",
 }
 OF_PROBES = frozenset({"instruction.most"})
+# Figures that say nothing of whether the judge reads.
+COUNTS = frozenset({"scores.share", "documents", "raters", "instruction.most"})
 
 
 class RequirementOutcome(StrEnum):
@@ -81,7 +84,8 @@ class RequiredFigure:
     `value` is None where undefined, with a `reason`. `estimate` is the estimate behind an end of an
     interval, and `units` its number of documents; `more` is how many more documents are needed
     before there is a value at all. `nulls` are the same figures of null judges on the same ratings,
-    by name: one per draw, None where undefined.
+    by name: one per draw, None where undefined. `doubt` says why the judge may not read at all;
+    empty if it is shown to.
     """
 
     value: float | None
@@ -90,6 +94,7 @@ class RequiredFigure:
     units: int = 0
     more: int | None = None
     nulls: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,13 +179,14 @@ def check(requirement: Requirement, figure: RequiredFigure) -> Checked:
 
 
 def _met_by_nulls(figure: RequiredFigure, meets: Callable[[float], bool]) -> str:
-    """Return which null judges meet a requirement as well, in words; empty if none does."""
+    """Return which null judges meet a requirement as well, or that the judge may be one, in words;
+    empty if neither."""
     also = [
         title
         for title, draws in figure.nulls.items()
         if is_met([value is not None and meets(value) for value in draws])
     ]
-    return f"a judge that reads nothing meets it too ({', '.join(also)})" if also else ""
+    return f"a judge that reads nothing meets it too ({', '.join(also)})" if also else figure.doubt
 
 
 def _stated(value: float) -> str:

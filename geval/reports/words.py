@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from geval.reports.options import MEAN, ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import WEIGHTS, marked, taken_from_the_top
+from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked
@@ -13,7 +14,6 @@ from geval.statistics.thresholds import (
     CHECK_WIDTH,
     INTERVAL_DOCUMENTS,
     VERDICT_ALPHA,
-    VERDICT_MARGIN,
 )
 from geval.texts.numbers import in_brackets, shown, thin, whole_percent
 from geval.texts.sentences import listed
@@ -78,7 +78,7 @@ def read_nothing(result: CriterionResult) -> str:
     """Return what null judges reach, in a sentence; empty without a judge."""
     parts = []
     symbol = SYMBOLS[result.options.coefficient]
-    for null in result.nulls:
+    for null in result.shown_nulls:
         words = null.title
         if null.correlation.value is not None:
             words += f", {symbol} {shown(null.correlation)} {in_brackets(null.interval)}".rstrip()
@@ -136,8 +136,8 @@ def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
 
 
 def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
-    """Return a caution about a verdict, in a sentence; the reason of a verdict that needs more
-    data.
+    """Return a caution about a verdict, in a sentence or two; the reason of a verdict that needs
+    more data.
 
     Args:
         is_lowest_bar: whether raters agree less here than on every other criterion.
@@ -146,34 +146,75 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
     if best is None or result.verdict in (Verdict.TOO_EARLY, Verdict.NO_MEASURE):
         return reading(result)
     evidence = result.evidence(best)
-    if result.verdict == Verdict.STANDS_IN:
+    sentence = _caution(evidence, result.verdict, is_lowest_bar=is_lowest_bar)
+    return " ".join(filter(None, (sentence, scored_of_rated(evidence))))
+
+
+def _caution(evidence: Evidence, verdict: Verdict, *, is_lowest_bar: bool) -> str:
+    """Return what qualifies the verdict, or the first reason why people keep rating."""
+    if verdict == Verdict.STANDS_IN:
         return "Raters agree least here, so the bar is lowest." if is_lowest_bar else ""
-    if result.verdict == Verdict.SPOT_CHECKS:
-        if evidence.scores_like_a_rater:
-            far_off = evidence.far_off.value
-            off = (
-                ""
-                if far_off is None
-                else f", but {whole_percent(far_off)} are off by more than a quarter of the scale"
-            )
-            return f"Ranks below one rater. Its scores are as close as one rater's{off}."
-        return f"It ranks like a rater, but {_not_near(evidence)}."
+    scores, ranks = evidence.scores_like_a_rater, evidence.ranks_like_a_rater
+    if verdict == Verdict.SPOT_CHECKS:
+        if scores and ranks:
+            return f"{ONLY_ACROSS_SYSTEMS[:1].upper()}{ONLY_ACROSS_SYSTEMS[1:]}."
+        if ranks:
+            return f"It ranks like a rater, but {_not_near(evidence)}."
+        far_off = evidence.far_off.value
+        off = (
+            ""
+            if far_off is None
+            else f", but {whole_percent(far_off)} are off by more than a quarter of the scale"
+        )
+        return f"{_below(evidence)}. Its scores are as close as one rater's{off}."
     if not evidence.raters_agree:
         return "Raters are not shown to agree with each other."
     if evidence.is_reversed:
         return "It ranks against people. Is its scale reversed?"
     if not evidence.is_related:
         return "No judge is shown to rank as people do."
-    if evidence.is_no_better_than_length:
-        return "Length alone ranks as well."
-    if evidence.passes and not evidence.beats_a_constant:
-        ranks = "Ranks like a rater, but its" if evidence.ranks_like_a_rater else "Its"
-        return f"{ranks} scores are no closer than always giving the same score."
-    if evidence.scores_like_a_rater:
-        return "Its scores are close only because most scores are alike."
-    if not evidence.on_scale:
-        return "Ranks below one rater; scores on another scale."
-    return "Ranks below one rater; scores further off than one rater's."
+    if not evidence.reads:
+        return f"{_unread(evidence)}."
+    if rivals := evidence.nulls_that_may_rank_as_well:
+        return f"{_titles(rivals)} may rank as well."
+    if scores and not ranks:
+        return f"{_below(evidence)}. Its scores are close, as most scores are alike."
+    return f"{_below(evidence)}; {_not_near(evidence)}."
+
+
+# What a judge does that passes both checks over all outputs alone.
+ONLY_ACROSS_SYSTEMS = "it orders these systems as a rater does; within a system it is not shown to"
+
+
+def _below(evidence: Evidence) -> str:
+    """Return how a judge that does not rank like a rater compares with one."""
+    if evidence.ranks_below_a_rater:
+        return "Ranks below one rater"
+    return "Ranks like a rater" if evidence.ranks_like_a_rater else "Not shown to rank like a rater"
+
+
+def _unread(evidence: Evidence) -> str:
+    """Return that a judge does not follow people within systems."""
+    within = evidence.within
+    if within and within.is_reversed:
+        return "Within a system it ranks against people: it knows at most who wrote a text"
+    return "Within a system it is not shown to follow people: it may know only who wrote a text"
+
+
+def _titles(nulls: Sequence[NullJudge]) -> str:
+    titles = listed([null.title for null in nulls])
+    return titles[:1].upper() + titles[1:]
+
+
+def scored_of_rated(evidence: Evidence) -> str:
+    """Return how many of the rated outputs the judge scored, in a sentence, where some are
+    missing."""
+    if evidence.outputs >= evidence.rated:
+        return ""
+    counts = f"{thin(evidence.outputs)} of {thin(evidence.rated)} rated outputs have its scores"
+    if evidence.filled is None:
+        return f"{counts}."
+    return f"{counts}; the missing ones count as the best constant would have them."
 
 
 def reading(result: CriterionResult) -> str:
@@ -200,19 +241,28 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
             f" {shown(evidence.alpha)}) is below {VERDICT_ALPHA:g}, so that one rater says little"
             " about another. Make the criterion's definition clearer, train raters, and rate again."
         )
-    chosen = f" It is the best of {evidence.compared} judges." if evidence.compared > 1 else ""
+    chosen = (
+        f" It was chosen of {evidence.compared} judges on these documents."
+        if evidence.compared > 1
+        else ""
+    )
+    scored = scored_of_rated(evidence)
+    chosen += f" {scored}" if scored else ""
+    scores, ranks = evidence.scores_like_a_rater, evidence.ranks_like_a_rater
     if verdict == Verdict.STANDS_IN:
         return (
             f"{name} can rate in place of one more person: it ranks {ranked} about as a rater"
             f" would ({of_one}), and its scores are as close to theirs.{chosen}"
         )
-    if verdict == Verdict.SPOT_CHECKS and evidence.scores_like_a_rater:
-        is_lower = (evidence.behind.value or 0.0) <= -VERDICT_MARGIN
-        less = f"it ranks {ranked} less well" if is_lower else f"it may rank {ranked} less well"
+    if verdict == Verdict.SPOT_CHECKS and scores and ranks:
+        return f"Of {name}, {ONLY_ACROSS_SYSTEMS}. {spot_check(evidence)}{chosen}"
+    if verdict == Verdict.SPOT_CHECKS and scores:
+        less = (
+            "it ranks {} less well" if evidence.ranks_below_a_rater else "it may rank {} less well"
+        )
         return (
-            f"{name}'s scores are as close to the raters as one rater is to the others, but {less},"
-            f" {of_one}."
-            f" {spot_check(evidence)}{chosen}"
+            f"{name}'s scores are as close to the raters as one rater is to the others, but"
+            f" {less.format(ranked)}, {of_one}. {spot_check(evidence)}{chosen}"
         )
     if verdict == Verdict.SPOT_CHECKS:
         return (
@@ -235,19 +285,21 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
             f"No judge is shown to rank {ranked} as people do; the highest correlation is"
             f" {name}'s ({value} {in_brackets(evidence.interval)})."
         )
-    if evidence.scores_like_a_rater:
+    if not evidence.reads:
+        return f"{name} comes first with {value}. {_unread(evidence)}.{chosen}"
+    if rivals := evidence.nulls_that_may_rank_as_well:
+        return (
+            f"No judge is shown to do more than one that reads nothing: {name} is the best with"
+            f" {of_one}. {_titles(rivals)} may rank as well.{chosen}"
+        )
+    if scores and not ranks:
         return (
             f"No judge ranks well enough: {name} is the best with {of_one}. Its scores are close to"
-            " raters' only because most scores are alike."
-        )
-    if evidence.is_no_better_than_length:
-        return (
-            f"No judge is shown to do more than count words: {name} is the best with {of_one}, and"
-            " length alone ranks as well."
+            f" raters', as most scores are alike.{chosen}"
         )
     return (
         f"No judge is shown to be close enough: {name} is the best with {of_one}, and"
-        f" {_not_near(evidence)}."
+        f" {_not_near(evidence)}.{chosen}"
     )
 
 
@@ -280,7 +332,9 @@ def _not_near(evidence: Evidence) -> str:
         return "its scores are on another scale than people's ratings"
     if evidence.passes and not evidence.beats_a_constant:
         return "its scores are not shown to be closer to the raters than always the same score"
-    return "its scores are further from the raters than one rater's would be"
+    if evidence.scores_like_a_rater:
+        return "its scores are as close to the raters as one rater's"
+    return "its scores are not shown to be as close to the raters as one rater's"
 
 
 def _without_a_best(result: CriterionResult) -> str:

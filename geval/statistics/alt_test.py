@@ -23,6 +23,7 @@ from geval.statistics.thresholds import (
     ALT_TEST_OUTPUTS,
     ALT_TEST_WINNING_RATE,
     CONFIDENCE,
+    INTERVAL_DOCUMENTS,
 )
 from geval.statistics.types import Estimate, FloatArray, IntArray
 
@@ -176,7 +177,8 @@ def raters_that_agree(
 
     By Pearson's r between the ranks of a rater's ratings and those of the mean of the output's
     others, over all outputs: its 95 % interval, clustered by document, has to lie above 0. (The
-    standard error is that of r's influence function, clustered.)
+    standard error is that of r's influence function, clustered, which is too small for fewer than
+    `INTERVAL_DOCUMENTS` documents: these raters count as agreeing, too.)
 
     Args:
         documents: shape (outputs,), which document each belongs to.
@@ -198,7 +200,8 @@ def raters_that_agree(
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.sqrt(clusters / (clusters - 1) * squared) / count
         low = r - t_ppf((1 + CONFIDENCE) / 2, np.maximum(1, clusters - 1)) * error
-    return (count < least_outputs) | np.where(np.isfinite(low), low > 0, r > 0)
+    too_few = (count < least_outputs) | (clusters < INTERVAL_DOCUMENTS)
+    return too_few | np.where(np.isfinite(low), low > 0, r > 0)
 
 
 def _standardised(values: FloatArray, group: IntArray, groups: int) -> FloatArray:

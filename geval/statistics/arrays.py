@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.statistics.types import DIGITS, FloatArray, IntArray, tie_close_values
 from geval.statistics.weighted import weighted_mean
 
 # Weights with a smaller relative difference are equal.
@@ -253,7 +253,7 @@ class Outputs:
         weight = np.ones(len(self)) if self.weight is None else self.weight
         total, count = sums(indexes, weight, len(own)), sums(indexes, None, len(own))
         means = [
-            np.round(sums(indexes, side * weight, len(own)) / total, DIGITS) for side in values
+            tie_close_values(sums(indexes, side * weight, len(own)) / total) for side in values
         ]
         document, system = np.divmod(own, self.systems)
         return Outputs(document, system, self.documents, self.systems,

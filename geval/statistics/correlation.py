@@ -34,7 +34,7 @@ from geval.statistics.coefficients import (
     spearman,
     spearman_rows,
 )
-from geval.statistics.types import DIGITS, Estimate, FloatArray
+from geval.statistics.types import Estimate, FloatArray, tie_close_values
 from geval.statistics.weighted import weighted_mean
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
@@ -130,7 +130,7 @@ def system_means(
     count = outputs.by_system()
     some = count > 0
     human_means, judge_means = (
-        np.round(outputs.means_by_system(side)[some], DIGITS) for side in (human, judge)
+        tie_close_values(outputs.means_by_system(side)[some]) for side in (human, judge)
     )
     return human_means, judge_means
 

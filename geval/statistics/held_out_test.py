@@ -14,11 +14,18 @@ import numpy as np
 
 from geval.statistics.arrays import Outputs, complete, mean_of
 from geval.statistics.distributions import t_ppf
-from geval.statistics.jackknife import LeftOut, interval_of_difference, no_interval, t_quantile
+from geval.statistics.jackknife import (
+    LeftOut,
+    correlation_interval,
+    interval_of_difference,
+    no_interval,
+    t_quantile,
+)
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, on_same_documents
 from geval.statistics.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR
 from geval.statistics.types import Estimate, FloatArray
+from geval.statistics.within_systems import less_system_means, level_within, outputs_within
 
 
 class ProofOutcome(StrEnum):
@@ -50,7 +57,10 @@ class Proof:
     """Two judges on the locked documents: their values, the first's gain with its interval, and the
     confidence; `ranked` is the number of documents in which each ranks outputs, None where
     distances are compared. There a candidate must also beat the best constant, as uninformative
-    scores come closer to people when they are drawn to the middle."""
+    scores come closer to people when they are drawn to the middle. `within` is the interval of the
+    gain in rank within systems, which must not be shown to be below 0; where distances are
+    compared, of the candidate's correlation there, which must be shown to be above 0. Otherwise the
+    candidate may know only who wrote a text. None where it cannot be looked at."""
 
     candidate: Estimate
     today: Estimate
@@ -60,6 +70,7 @@ class Proof:
     documents: int
     ranked: Ranked | None = None
     constant: AgainstConstant | None = None
+    within: Interval | None = None
 
     @property
     def outcome(self) -> ProofOutcome:
@@ -68,8 +79,17 @@ class Proof:
             return ProofOutcome.NOT_PROVEN
         if ends[1] < 0:
             return ProofOutcome.WORSE
-        is_shown = self.constant is None or self.constant.is_beaten
+        is_shown = (self.constant is None or self.constant.is_beaten) and self._reads
         return ProofOutcome.PROVEN if is_shown else ProofOutcome.NOT_PROVEN
+
+    @property
+    def _reads(self) -> bool:
+        """Whether the gain may come from reading."""
+        if self.within is None:
+            return True
+        if self.ranked is None:
+            return self.within.low is not None and self.within.low > 0
+        return self.within.high is None or self.within.high >= 0
 
 
 def confidence_of(looks: int, criteria: int) -> float:
@@ -101,7 +121,22 @@ def gain_in_rank(
     proof = _proof(
         candidate_estimate, theirs, 1, interval_of_difference(same, confidence), confidence, outputs
     )
-    return replace(proof, ranked=same.ranked)
+    return replace(proof, ranked=same.ranked, within=_within(outputs, human, candidate, today))
+
+
+def _within(outputs: Outputs, human: FloatArray, *judges: FloatArray) -> Interval | None:
+    """Return the 95 % interval within systems of a judge's correlation, or of how much better the
+    first of two ranks; None where it cannot be looked at."""
+    counting = outputs_within(outputs, human, np.sum(judges, axis=0))
+    if counting is None:
+        return None
+    people, *scores = (
+        less_system_means(outputs, np.where(counting, side, np.nan)) for side in (human, *judges)
+    )
+    if len(scores) == 2:
+        return interval_of_difference(on_same_documents(outputs, people, scores[0], scores[1]))
+    level = level_within(outputs, counting)
+    return correlation_interval(outputs, people, scores[0], "spearman", level, "documents")
 
 
 def gain_in_distance(
@@ -127,7 +162,10 @@ def gain_in_distance(
     errors, theirs = np.abs(candidate - human), np.abs(today - human)
     interval = _interval_of_mean(outputs, theirs - errors, confidence)
     means = [Estimate(outputs.mean(side)) if len(human) else _NOTHING for side in (errors, theirs)]
-    proof = _proof(means[0], means[1], -1, interval, confidence, outputs)
+    proof = replace(
+        _proof(means[0], means[1], -1, interval, confidence, outputs),
+        within=_within(outputs, human, candidate),
+    )
     if constant is None or not len(human):
         return proof
     always = np.abs(constant - human)

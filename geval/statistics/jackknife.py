@@ -24,12 +24,17 @@ from geval.statistics.correlation import (
     Level,
     coefficient_of,
     coefficients_by_document,
+    correlation_at,
     mean_of_documents,
     system_means,
 )
 from geval.statistics.distributions import normal_ppf, t_ppf, t_tail
 from geval.statistics.resampling import Interval, Over
-from geval.statistics.same_documents import SameDocuments, ranked_by_document
+from geval.statistics.same_documents import (
+    SameDocuments,
+    on_same_documents,
+    ranked_by_document,
+)
 from geval.statistics.thresholds import (
     CONFIDENCE,
     INTERVAL_DOCUMENTS,
@@ -240,6 +245,55 @@ def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) 
         return no_interval(TOO_FEW.format(INTERVAL_OUTPUTS, "outputs"))
     documents = LeftOut.each(len(same.difference))
     return documents.mean_interval(same.difference, confidence, same.weight)
+
+
+def difference_interval(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
+    level: Level,
+) -> Interval:
+    """Return the interval of the first judge's correlation minus the second's, on the same outputs
+    and with ties counted: over documents, at system level over systems. Where each unit gives the
+    same difference, both ends are that.
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing.
+    """
+    if level == "summary":
+        same = on_same_documents(outputs, human, first, second, coefficient)
+        gain = same.means[0] - same.means[1]
+        return _or_exactly(gain, interval_of_difference(same))
+    outputs, (human, first, second) = complete(outputs, human, first, second)
+    of_system = level == "system"
+    unit = outputs.system if of_system else outputs.document
+    units = LeftOut.each(
+        outputs.systems if of_system else outputs.documents,
+        "systems" if of_system else "documents",
+    )
+
+    def difference(kept: np.ndarray) -> float:
+        of_first, of_second = (
+            correlation_at(outputs.part(kept), human[kept], side[kept], coefficient, level).value
+            for side in (first, second)
+        )
+        return (of_first or 0.0) - (of_second or 0.0)
+
+    gain = difference(np.ones(len(outputs), dtype=bool))
+    interval = units.interval(
+        gain,
+        np.array([difference(stay[unit]) for stay in units.without_each()]),
+        counting=len(np.unique(unit)),
+        least=INTERVAL_SYSTEMS if of_system else INTERVAL_DOCUMENTS,
+    )
+    return _or_exactly(gain, interval)
+
+
+def _or_exactly(value: float, interval: Interval) -> Interval:
+    is_exact = interval.reason in (ALL_THE_SAME.format("document"), ALL_THE_SAME.format("system"))
+    return Interval(value, value) if is_exact else interval
 
 
 def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:

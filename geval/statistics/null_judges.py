@@ -2,19 +2,26 @@
 
 A claim about a judge is meaningful only where none of these meets it too: the best constant, the
 judge's scores shuffled, the length of the texts, and on a pass/fail criterion the majority's
-verdict.
+verdict. Three know people's other ratings: those of the same system, of the same document, and of
+the same person where each output has one rating. None of them sees a rating of what it predicts.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
+from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
 from geval.statistics.thresholds import NULL_CHANCE
-from geval.statistics.types import FloatArray
+from geval.statistics.types import DIGITS, FloatArray, IntArray
 
-NullName = Literal["constant", "majority", "shuffled", "length"]
-NULL_NAMES: tuple[NullName, ...] = ("constant", "majority", "shuffled", "length")
+NullName = Literal["constant", "majority", "shuffled", "length", "system", "document", "annotator"]
+NULL_NAMES: tuple[NullName, ...] = get_args(NullName)
+# Shuffled scores have no correlation by construction, and a document's mean ranks nothing in it:
+# they are tests, and no page shows them.
+SHOWN_NULLS: tuple[NullName, ...] = ("constant", "majority", "length", "system", "annotator")
+# What these know of people's ratings is taken off where a judge is looked at within systems.
+KNOWN_WITHIN: tuple[NullName, ...] = ("system", "document")
 # The more ratings, the less shuffles differ; this many ratings over all shuffles suffice.
 MOST_SHUFFLES, LEAST_SHUFFLES = 20, 4
 ENOUGH_RATINGS = 20_000
@@ -63,3 +70,51 @@ def length_scores(scores: FloatArray, words: FloatArray) -> FloatArray:
     means = (totals[ends] - totals[begins]) / count
     dealt[present] = means[place]
     return dealt
+
+
+def system_scores(outputs: Outputs, human: FloatArray) -> FloatArray:
+    """Return who wrote each output, as a score: the mean rating of its system on the other
+    documents; shape (outputs,), NaN where there are none.
+
+    Args:
+        human: shape (outputs,), people's mean, NaN for missing.
+    """
+    cells = outputs.document * np.int64(outputs.systems) + outputs.system
+    return _others_means(outputs.system, cells, human)
+
+
+def document_scores(outputs: Outputs, human: FloatArray) -> FloatArray:
+    """Return what each output answers, as a score: the mean rating of the document's other outputs;
+    shape (outputs,), NaN where there are none.
+
+    Args:
+        human: shape (outputs,), people's mean, NaN for missing.
+    """
+    return _others_means(outputs.document, np.arange(len(outputs)), human)
+
+
+def annotator_scores(outputs: Outputs, ratings: Ratings) -> FloatArray | None:
+    """Return who rated each output, as a score: the annotator's mean on the other documents; shape
+    (outputs,), NaN where there is none. None where an output has two ratings or everything one
+    annotator."""
+    if ratings.count.max(initial=0) != 1 or ratings.active.sum() < 2:
+        return None
+    rater, human = np.zeros(len(outputs), dtype=np.int64), np.full(len(outputs), np.nan)
+    rater[ratings.output], human[ratings.output] = ratings.rater, ratings.value
+    return _others_means(rater, rater * np.int64(outputs.documents) + outputs.document, human)
+
+
+def _others_means(group: IntArray, part: IntArray, values: FloatArray) -> FloatArray:
+    """Return the mean over an output's group without its own part of it; shape (outputs,).
+
+    Args:
+        group: shape (outputs,), as `part`, into which groups are divided.
+        values: shape (outputs,), NaN for missing.
+    """
+    present = ~np.isnan(values)
+    total, count = np.zeros((2, len(values)))
+    for sign, labels in ((1, group), (-1, part)):
+        _labels, place = np.unique(labels, return_inverse=True)
+        total += sign * sums(place[present], values[present], len(_labels))[place]
+        count += sign * sums(place[present], None, len(_labels))[place]
+    return np.round(mean_of(total, count), DIGITS)

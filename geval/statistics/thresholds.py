@@ -189,6 +189,28 @@ VERDICT_SHARE = _verdict.threshold(
     "With one of the two checks, a judge is used with spot checks from this share on.",
     "A judge that always gives the top score can pass the first check alone.",
 )  # fmt: skip
+BAR_SHARE = _verdict.threshold(
+    "BAR_SHARE", 2 / 3, "share of the middle rater's rho with the others",
+    "A rater of ten documents or more who reaches less is left out of the bar, one rater.",
+    "Careless answers in more than half of the ratings leave about half of it; no honest rater of"
+    " three was left out in 200 simulated data sets.",
+)  # fmt: skip
+WITHIN_OUTPUTS = _verdict.threshold(
+    "WITHIN_OUTPUTS", 10, "rated and scored outputs of a system",
+    "A system with fewer does not count when a judge is looked at within systems.",
+    "Its mean, which is taken off, would contain too much of each output.",
+)  # fmt: skip
+WITHIN_SYSTEMS = _verdict.threshold(
+    "WITHIN_SYSTEMS", 2, "systems with as many outputs",
+    "With fewer a judge is not looked at within systems.",
+    "With one system, nobody can know who wrote a text.",
+)  # fmt: skip
+SCORED_SHARE = _verdict.threshold(
+    "SCORED_SHARE", 0.95, "share of the rated outputs",
+    "A judge that scored fewer is also looked at with the missing scores as the best constant would"
+    " have them, and the weaker result counts.",
+    "A choice: a judge that leaves out a twentieth where it errs gains little by it.",
+)  # fmt: skip
 FAR_OFF = _verdict.threshold(
     "FAR_OFF", 0.25, "share of the scale's width",
     "A score farther than this from people's mean is a large error.",

@@ -11,24 +11,27 @@ IntArray = NDArray[np.int64]
 
 # Means that are equal as fractions differ in their last bits as floats; rounding restores ties.
 DIGITS = 10
-# The largest float is about 10**308.
-MOST_DECIMALS = 300
+# Values that differ by less than this share of the larger one are a tie.
+TIED = 1e-9
 
 
-def rounded(values: FloatArray) -> FloatArray:
-    """Round ratings or scores to the precision of means, so that 0.3 and 0.1 + 0.2 are a tie: to
-    `DIGITS` decimals after the largest one's first digit, as some judges' scores are all tiny.
+def tie_close_values(values: FloatArray) -> FloatArray:
+    """Return ratings or scores in which those that differ in their last bits are equal, such as 0.3
+    and 0.1 + 0.2. Each is compared with its neighbours, not with the largest: scores such as
+    likelihoods and BLEU-4 spread over many powers of ten.
 
     Args:
         values: shape (n,), NaN for missing.
     """
-    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
-    if not largest:
+    if not len(values):
         return values
-    decimals = DIGITS - int(np.floor(np.log10(largest)))
-    if decimals > MOST_DECIMALS:  # 10 to that power overflows
-        return values
-    return np.asarray(np.round(values, decimals))
+    distinct, place = np.unique(values, return_inverse=True)
+    size = np.abs(distinct)
+    begins = np.append(True, np.diff(distinct) > TIED * np.maximum(size[1:], size[:-1]))
+    begins |= ~np.isfinite(distinct)
+    # To so many digits, one value stands for all that are equal to it in another file, too.
+    tied: FloatArray = np.array([float(f"{value:.{DIGITS}g}") for value in distinct[begins]])
+    return np.asarray(tied[(np.cumsum(begins) - 1)[place]])
 
 
 @dataclass(frozen=True)

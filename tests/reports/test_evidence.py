@@ -16,9 +16,8 @@ NOTHING = Estimate.undefined("nothing")
 NO_ENDS = Interval(None, None, 0, "no ends")
 
 
-def null(name: Any, *, passes: bool = False, in_place: float | None = 0.1) -> NullJudge:
-    own = NOTHING if in_place is None else Estimate(in_place)
-    draw = NullDraw(Estimate(0.5), Interval(0.4, 0.6), 0.0, passes, own)
+def null(name: Any, *, passes: bool = False, ahead: Interval | None = None) -> NullJudge:
+    draw = NullDraw(Estimate(0.5), Interval(0.4, 0.6), 0.0, passes, Estimate(0.1), ahead=ahead)
     return NullJudge(name, (draw,))
 
 
@@ -96,34 +95,47 @@ def test_judges_are_not_compared_unless_that_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("length", "judge", "ceiling", "as_good"),
-    [(0.55, 0.7, 0.65, True), (0.54, 0.7, 0.65, False), (0.4, 0.4, 0.65, True),
-     (0.39, 0.4, 0.65, False), (0.3, None, None, False), (0.3, 0.3, None, True),
-     (-0.1, -0.2, 0.65, False), (0.0, -0.2, 0.65, True), (None, 0.3, 0.65, False),
-     (None, 0.0, 0.65, True), (0.6, None, 0.65, True), (0.5, 0.9, 0.05, True)],
+    ("ahead", "may"),
+    [(Interval(0.01, 0.3), False), (Interval(0.0, 0.3), True), (Interval(-0.1, 0.3), True),
+     (Interval(-0.3, -0.1), True), (NO_ENDS, True), (None, False)],
 )  # fmt: skip
-def test_length_ranks_as_well_where_it_reaches_the_bar_or_the_judge(
-    length: float | None, judge: float | None, ceiling: float | None, as_good: bool
+def test_a_judge_has_to_be_shown_to_rank_better_than_length(
+    ahead: Interval | None, may: bool
 ) -> None:
-    found = evidence(
-        nulls=(null("constant", in_place=0.9), null("length", in_place=length)),
-        in_place=NOTHING if judge is None else Estimate(judge),
-        ceiling=NOTHING if ceiling is None else Estimate(ceiling),
-    )
+    length = null("length", ahead=ahead)
 
-    assert found.is_no_better_than_length is as_good
-    assert not (as_good and found.ranks_like_a_rater)
+    found = evidence(nulls=(null("constant"), length))
+
+    assert found.nulls_that_may_rank_as_well == ((length,) if may else ())
+    assert found.ranks_like_a_rater is not may
+
+
+@pytest.mark.parametrize("name", ["system", "document"])
+def test_what_people_said_of_other_texts_counts_where_systems_cannot_be_looked_into(
+    name: str,
+) -> None:
+    known = null(name, passes=True, ahead=Interval(-0.1, 0.1))
+
+    alone, within = (evidence(nulls=(known,), within=inside) for inside in (None, evidence()))
+
+    assert alone.rivals == (known,)
+    assert not alone.ranks_like_a_rater
+    assert within.rivals == ()
+    assert within.ranks_like_a_rater
 
 
 @pytest.mark.parametrize(
-    ("passes", "p", "as_near"),
-    [(True, 0.05, True), (True, 0.051, False), (True, None, False), (False, 0.01, False)],
-)
-def test_no_judge_scores_like_a_rater_where_length_alone_does(
-    passes: bool, p: float | None, as_near: bool
+    ("passes", "p", "farther", "as_near"),
+    [(True, 0.05, 0.4, True), (True, 0.051, 0.4, False), (True, None, 0.4, False),
+     (False, 0.01, 0.4, False), (True, 0.05, 0.05, False), (True, 0.05, 0.051, True),
+     (True, 0.05, None, True)],
+)  # fmt: skip
+def test_a_judge_has_to_be_shown_to_be_closer_than_length_where_that_scores_like_a_rater(
+    passes: bool, p: float | None, farther: float | None, as_near: bool
 ) -> None:
     length = null("length", passes=passes)
-    length = replace(length, draws=(replace(length.draws[0], p_nearer=p),))
+    draw = replace(length.draws[0], p_nearer=p, p_farther=farther)
+    length = replace(length, draws=(draw,))
 
     found = evidence(nulls=(length,), passes=True, p_nearer=0.001)
 
@@ -159,6 +171,45 @@ def test_a_judge_ranks_like_a_rater_only_if_it_agrees_with_people(
     changes: dict[str, Any], ranks: bool
 ) -> None:
     assert evidence(**changes).ranks_like_a_rater is ranks
+
+
+APART = Interval(-0.2, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("within", "verdict"),
+    [({}, "stands"), ({"interval": APART}, "keep"), ({"interval": Interval(0.0, 0.2)}, "keep"),
+     ({"passes": False}, "spot"), ({"p_nearer": 0.06}, "spot"),
+     ({"behind": BehindARater(-0.12, 0.01, 99)}, "spot")],
+)  # fmt: skip
+def test_a_judge_stands_in_if_it_passes_within_systems_too_and_has_to_follow_people_there(
+    within: dict[str, Any], verdict: str
+) -> None:
+    found = evidence(within=evidence(**within))
+
+    assert verdict_of(found) == verdict
+    assert found.reads is (verdict != "keep")
+    assert found.scores_like_a_rater is found.reads is found.ranks_like_a_rater
+
+
+@pytest.mark.parametrize(
+    ("own", "filled", "verdict"),
+    [({}, {}, "stands"), ({}, {"passes": False}, "spot"), ({"passes": False}, {}, "spot"),
+     ({}, {"interval": APART}, "keep")],
+)  # fmt: skip
+def test_with_missing_scores_the_weaker_verdict_counts(
+    own: dict[str, Any], filled: dict[str, Any], verdict: str
+) -> None:
+    assert verdict_of(evidence(**own, filled=evidence(**filled))) == verdict
+
+
+@pytest.mark.parametrize(
+    ("behind", "below"),
+    [(BehindARater(-0.17, 0.1, 99), True), (BehindARater(-0.16, 0.1, 99), False),
+     (BehindARater(0.1, 0.01, 99), False), (BehindARater(None, reason="none"), False)],
+)  # fmt: skip
+def test_below_a_rater_is_said_only_where_it_is_shown(behind: BehindARater, below: bool) -> None:
+    assert evidence(behind=behind).ranks_below_a_rater is below
 
 
 @pytest.mark.parametrize(

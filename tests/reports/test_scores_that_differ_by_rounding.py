@@ -12,7 +12,7 @@ from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from geval.reports.downloads.report_json import as_json
-from geval.statistics.types import rounded
+from geval.statistics.types import tie_close_values
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS, SYSTEMS = 12, 4
@@ -85,14 +85,23 @@ def test_scores_that_differ_by_more_still_contradict(
 def test_tiny_scores_keep_their_order() -> None:
     likelihoods = np.array([3e-14, 1e-14, 2e-14, np.nan])
 
-    assert np.argsort(rounded(likelihoods)).tolist() == [1, 2, 0, 3]
-    assert np.isnan(rounded(likelihoods)[3])
+    assert np.argsort(tie_close_values(likelihoods)).tolist() == [1, 2, 0, 3]
+    assert np.isnan(tie_close_values(likelihoods)[3])
 
 
 @pytest.mark.parametrize("values", [[0.0, 0.0], [], [np.nan], [5e-324, 0.0], [1e9, -1e9]])
 def test_numbers_without_anything_to_round_stay(values: list[float]) -> None:
-    assert np.array_equal(rounded(np.array(values)), np.array(values), equal_nan=True)
+    assert np.array_equal(tie_close_values(np.array(values)), np.array(values), equal_nan=True)
 
 
-def test_sums_that_leave_nothing_are_nothing() -> None:
-    assert rounded(np.array([0.1 + 0.2 - 0.3, 1.0])).tolist() == [0.0, 1.0]
+@pytest.mark.parametrize(("apart", "ties"), [(0.9e-9, 1), (1.1e-9, 2)])
+@pytest.mark.parametrize("size", [1e-300, 1e-16, 1.0, 1e9])
+def test_scores_are_a_tie_where_they_differ_by_less_than_a_billionth_of_each(
+    apart: float, ties: int, size: float
+) -> None:
+    values = np.array([size, 1e12, size * (1 + apart), 0.0, -size])
+
+    found = tie_close_values(values)
+
+    assert len(np.unique(found[[0, 2]])) == ties
+    assert len(np.unique(found)) == ties + 3

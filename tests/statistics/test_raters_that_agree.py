@@ -45,14 +45,20 @@ def test_a_random_rater_is_taken_for_a_careful_one_in_at_most_six_percent() -> N
 
 
 @pytest.mark.parametrize(
-    ("shared", "agrees"), [(ALT_TEST_OUTPUTS - 1, True), (ALT_TEST_OUTPUTS, False)]
-)
-def test_of_a_rater_with_few_outputs_nothing_is_said(shared: int, agrees: bool) -> None:
+    ("shared", "documents", "agrees"),
+    [(ALT_TEST_OUTPUTS - 1, 15, True), (ALT_TEST_OUTPUTS, 15, False), (40, 9, True),
+     (40, 10, False), (40, 11, False)],
+)  # fmt: skip
+def test_of_a_rater_with_few_outputs_or_documents_nothing_is_said(
+    shared: int, documents: int, agrees: bool
+) -> None:
     given = table()
     given[2, shared:] = np.nan
     given[2, :shared] = 3.0
 
-    assert raters_that_agree(Ratings.of_table(given), DOCUMENTS)[2] == agrees
+    found = raters_that_agree(Ratings.of_table(given), np.arange(120) % documents)
+
+    assert found[2] == agrees
 
 
 def test_the_ratings_of_the_others_are_kept_as_they_are() -> None:

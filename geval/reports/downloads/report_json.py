@@ -14,6 +14,7 @@ from geval.reports.options import MEAN
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.analysis import SEED, Agreement, JudgeAnalysis, Significance
 from geval.reports.verdicts.null_judges import NullJudge
+from geval.reports.verdicts.verdict import Evidence
 from geval.reports.words import chosen_note, in_a_sentence, weights_note
 from geval.statistics.alt_test import AltTest
 from geval.statistics.correlation import COEFFICIENTS, Level
@@ -104,7 +105,9 @@ def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[st
         "rated_outputs": result.rated_outputs,
         "ratings_with_scores_in_sight": result.in_sight,
         "judges": {
-            judge.judge: _judge_json(judge, result.annotators, levels) for judge in result.judges
+            judge.judge: {"verdict": result.verdict_on(judge).value}
+            | _judge_json(judge, result.annotators, levels)
+            for judge in result.judges
         },
         "agreement": _agreement_json(result.agreement),
         "ceiling": {
@@ -141,21 +144,43 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
     return verdict | {
         "judge": result.best.judge,
         **_seen_json(result.best),
+        "rated_outputs": evidence.rated,
+        "scored_outputs": evidence.outputs,
+        "within_systems": _within_json(evidence),
         "scores_like_a_rater": evidence.scores_like_a_rater,
         "ranks_like_a_rater": evidence.ranks_like_a_rater,
         "one_rater": estimate_json(evidence.ceiling),
         "in_place_of_a_rater": estimate_json(evidence.in_place),
-        "behind_a_rater": {
-            "value": evidence.behind.value,
-            "low": evidence.behind_low,
-            "confidence": 1 - evidence.error,
-            "reason": evidence.behind.reason or None,
-        },
+        "behind_a_rater": _behind_json(evidence),
         "p_no_nearer_than_the_best_constant": evidence.p_nearer,
         "judges_compared": evidence.compared,
         "scores_far_off": estimate_json(evidence.far_off),
         "bar": evidence.bar,
         "missing": evidence.missing or None,
+    }
+
+
+def _behind_json(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "value": evidence.behind.value,
+        "low": evidence.behind_low,
+        "confidence": 1 - evidence.error,
+        "reason": evidence.behind.reason or None,
+    }
+
+
+def _within_json(evidence: Evidence) -> dict[str, Any] | None:
+    """Return the checks within systems; None where they cannot be made."""
+    within = evidence.within
+    if within is None:
+        return None
+    return {
+        "correlation": with_interval(within.correlation, within.interval),
+        "one_rater": estimate_json(within.ceiling),
+        "in_place_of_a_rater": estimate_json(within.in_place),
+        "behind_a_rater": _behind_json(within),
+        "scores_like_a_rater": within.scores_like_a_rater,
+        "ranks_like_a_rater": within.ranks_like_a_rater,
     }
 
 
@@ -396,6 +421,7 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
             {"annotators": list(pair), "quadratic": estimate_json(value)}
             for pair, value in agreement.kappas.items()
         ],
+        "below_the_bar": list(agreement.below_the_bar),
         "leave_one_out_summary_spearman": {
             name: estimate_json(behind.estimate) | {"documents_used": behind.documents_used}
             for name, behind in agreement.leave_one_out.items()
@@ -415,6 +441,8 @@ def _null_json(null: NullJudge) -> dict[str, Any]:
         "winning_rate": null.winning_rate,
         "passes_alt_test": null.passes,
         "p_no_nearer_than_the_best_constant": null.draws[0].p_nearer,
+        "judge_is_ahead": null.draws[0].ahead and ends_json(null.draws[0].ahead),
+        "p_judge_no_nearer": null.draws[0].p_farther,
     }
 
 

@@ -141,7 +141,7 @@ def forest_lines(criterion: CriterionResult) -> tuple[ForestLine, ...]:
     ]
     lines += [
         _line(null.title, "null", null.correlation, null.interval)
-        for null in criterion.nulls
+        for null in criterion.shown_nulls
         if null.correlation.value is not None
     ]
     return tuple(lines)

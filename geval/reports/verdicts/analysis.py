@@ -9,19 +9,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geval.reports.verdicts.null_judges import NullJudge, NullView, null_judges, p_nearer
+from geval.reports.verdicts.check_figures import (
+    Checks,
+    View,
+    agreeing_ratings,
+    annotator_test,
+    filled_scores,
+    judge_checks,
+)
+from geval.reports.verdicts.null_judges import NullJudge, NullView, null_judges
 from geval.statistics.agreement import (
     MEASUREMENTS,
-    BehindARater,
     Ceiling,
     LeaveOneOut,
     Measurement,
     coincidences,
     human_ceiling,
     judge_as_a_rater,
-    judge_minus_a_rater,
+    ratings_of_the_bar,
 )
-from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
+from geval.statistics.alt_test import AltTest
 from geval.statistics.arrays import Outputs, Ratings, complete
 from geval.statistics.attenuation import Disattenuated, disattenuated
 from geval.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
@@ -36,14 +43,12 @@ from geval.statistics.correlation import (
     COEFFICIENTS,
     Coefficient,
     Correlations,
-    Level,
     correlations,
     mean_of_documents,
     system_means,
 )
 from geval.statistics.jackknife import (
     LeftOut,
-    correlation_interval,
     interval_of_difference,
     no_interval,
     summary_interval,
@@ -80,9 +85,6 @@ from geval.statistics.significance import (
     williams_test,
 )
 from geval.statistics.thresholds import (
-    ALT_TEST_ANNOTATORS,
-    ALT_TEST_EPSILON,
-    ALT_TEST_OUTPUTS,
     BOOTSTRAP_DOCUMENTS,
     FAR_OFF,
     LETTERED_JUDGES,
@@ -106,12 +108,11 @@ class JudgeAnalysis:
     """A judge on one criterion.
 
     `intervals` are at summary level over documents; `percentile` and `bca` are bootstrap intervals
-    for Spearman's rho; `shown` is the interval for the chosen level, coefficient and units.
-    `as_a_rater` is the summary-level rho that is comparable with one rater, `in_place` the same for
-    the chosen level and coefficient, and `behind` how far that is behind a rater. `on_scale` says
-    whether all scores are on the criterion's scale. `nulls` are null judges, `p_nearer` is of the
-    test that it is no closer to raters than the best constant, and `far_off` is the share of rated
-    outputs whose score is more than a quarter of the scale from people's.
+    for Spearman's rho. `as_a_rater` is the summary-level rho that is comparable with one rater.
+    `checks` has the figures of a verdict in the chosen view, and `filled` the same with missing
+    scores as the best constant would have them (None where enough are there). `on_scale` says
+    whether all scores are on the criterion's scale. `nulls` are null judges, and `far_off` is the
+    share of rated outputs whose score is more than a quarter of the scale from people's.
     """
 
     correlations: Correlations
@@ -119,15 +120,13 @@ class JudgeAnalysis:
     intervals: dict[Coefficient, Interval]
     percentile: Interval
     bca: Interval
-    shown: Interval
+    checks: Checks
+    filled: Checks | None
     as_a_rater: Estimate
-    in_place: Estimate
-    behind: BehindARater
     disattenuated: Disattenuated
     on_scale: bool
     alt_test: AltTest
     nulls: tuple[NullJudge, ...]
-    p_nearer: float | None
     far_off: Estimate
     spread: Concentration | None
     pairwise: TieCalibration
@@ -139,19 +138,26 @@ class JudgeAnalysis:
     writers: WriterBias | None
     passing: PassFail | None = None
 
+    @property
+    def shown(self) -> Interval:
+        """The interval for the chosen level, coefficient and units."""
+        return self.checks.overall.interval
+
 
 @dataclass(frozen=True)
 class Agreement:
     """Annotators' agreement on a criterion.
 
     `ceilings` hold one rater's mean correlation with the mean of the others at summary level, with
-    its interval; kappas are of each pair of annotators, quadratically weighted.
+    its interval, without the raters `below_the_bar`; kappas are of each pair of annotators,
+    quadratically weighted.
     """
 
     ceilings: dict[Coefficient, Ceiling]
     alpha: dict[Measurement, Estimate]
     alpha_intervals: dict[Measurement, Interval]
     leave_one_out: dict[str, LeaveOneOut]
+    below_the_bar: tuple[str, ...]
     icc: Icc
     kappas: dict[tuple[str, str], Estimate]
     fleiss: Estimate
@@ -233,16 +239,6 @@ class JudgeInput:
         return np.where(self.top & np.isnan(self.human), np.nan, self.scores)
 
 
-@dataclass(frozen=True)
-class View:
-    """The correlation that a reader chose, and the units of its interval."""
-
-    level: Level = "summary"
-    coefficient: Coefficient = "spearman"
-    over: Over = "documents"
-    epsilon: float = ALT_TEST_EPSILON
-
-
 def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     """Analyse a judge on one criterion."""
     outputs, human, scores = judged.outputs, judged.human, judged.scores
@@ -251,53 +247,37 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     coefficients = correlations(common, rated, scored)
     intervals = {c: summary_interval(common, coefficients.by_document[c]) for c in COEFFICIENTS}
     percentile, bca = _bootstrap(coefficients.by_document["spearman"], common.document_weight)
-    # Comparisons with annotators are over the outputs as they were rated, unweighted.
     as_rated = outputs.unweighted
-    as_a_rater = judge_as_a_rater(as_rated, judged.ratings, scores)
     rng = np.random.default_rng(SEED)
     on_scale = _on_scale(scores[~np.isnan(scores)], judged.scale)
     agreeing, left_out = agreeing_ratings(outputs, judged.ratings)
+    tested = agreeing if on_scale else None
+    bar = ratings_of_the_bar(as_rated, judged.ratings)
+
+    def checks(of_scores: FloatArray) -> Checks:
+        return judge_checks(outputs, human, bar, tested, of_scores, judged.scale, view)
+
+    filled = filled_scores(human, scores, tested, judged.scale)
     return JudgeAnalysis(
         correlations=coefficients,
         tau_c=tau_c(rated, scored, common.weight),
         intervals=intervals,
         percentile=percentile,
         bca=bca,
-        shown=(
-            intervals[view.coefficient]
-            if (view.level, view.over) == ("summary", "documents")
-            else correlation_interval(
-                common, rated, scored, view.coefficient, view.level, view.over
-            )
-        ),
-        as_a_rater=as_a_rater,
-        in_place=(
-            as_a_rater
-            if (view.level, view.coefficient) == ("summary", "spearman")
-            else judge_as_a_rater(as_rated, judged.ratings, scores, view.coefficient, view.level)
-        ),
-        behind=judge_minus_a_rater(as_rated, judged.ratings, scores, view.coefficient, view.level),
+        checks=checks(scores),
+        filled=None if filled is None else checks(filled),
+        # Comparisons with annotators are over the outputs as they were rated, unweighted.
+        as_a_rater=judge_as_a_rater(as_rated, bar, scores),
         disattenuated=disattenuated(outputs, judged.ratings, judged.counted, documents),
         on_scale=on_scale,
-        alt_test=_alt_test(judged, view.epsilon, agreeing, left_out),
-        nulls=null_judges(
-            NullView(
-                outputs=outputs,
-                human=human,
-                ratings=judged.ratings,
-                agreeing=agreeing if on_scale else None,
-                scores=scores,
-                words=judged.words,
-                scale=judged.scale,
-                level=view.level,
-                coefficient=view.coefficient,
-                over=view.over,
-                epsilon=view.epsilon,
-                least_outputs=ALT_TEST_OUTPUTS,
-                least_annotators=ALT_TEST_ANNOTATORS,
-            )
+        alt_test=(
+            _alt_test(judged, view.epsilon, agreeing, left_out)
+            if on_scale
+            else AltTest(view.epsilon, OFF_SCALE, OFF_SCALE, (), (), 0)
         ),
-        p_nearer=p_nearer(agreeing, scores, judged.scale, outputs) if on_scale else None,
+        nulls=null_judges(
+            NullView(outputs, human, bar, tested, scores, judged.words, judged.scale, view)
+        ),
         far_off=_far_off(common, rated, scored, judged.scale) if on_scale else OFF_SCALE,
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(common, rated, scored),
@@ -331,35 +311,12 @@ def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Inte
     )
 
 
-@lru_cache(maxsize=4)
-def agreeing_ratings(outputs: Outputs, ratings: Ratings) -> tuple[Ratings, tuple[int, ...]]:
-    """Return the ratings of raters who are shown to agree with others, and the positions of the
-    other raters: a careless rater would make every judge look close to somebody. It is cached for
-    all judges on a criterion."""
-    agrees = raters_that_agree(ratings, outputs.document)
-    if agrees.all():
-        return ratings, ()
-    kept = ratings.among(np.ones(ratings.outputs, dtype=bool), agrees)
-    return kept, tuple(np.flatnonzero(~agrees).tolist())
-
-
 def _alt_test(
     judged: JudgeInput, epsilon: float, agreeing: Ratings, left_out: tuple[int, ...]
 ) -> AltTest:
     """Run the alternative annotator test, only for judges on the criterion's scale, as it compares
     distances on it."""
-    scores, scale = judged.scores, judged.scale
-    defined = scores[~np.isnan(scores)]
-    if not _on_scale(defined, scale):
-        return AltTest(epsilon, OFF_SCALE, OFF_SCALE, (), (), 0)
-    test = alt_test(
-        agreeing,
-        scores,
-        epsilon=epsilon,
-        documents=judged.outputs.document,
-        least_outputs=ALT_TEST_OUTPUTS,
-        least_annotators=ALT_TEST_ANNOTATORS,
-    )
+    test = annotator_test(judged.outputs, agreeing, judged.scores, epsilon)
     kept = np.delete(np.arange(judged.ratings.raters), left_out)
     return replace(test, annotators=tuple(kept[list(test.annotators)].tolist()), left_out=left_out)
 
@@ -381,8 +338,9 @@ def analyse_agreement(
 ) -> Agreement:
     """Analyse annotators' agreement on one criterion; they are the raters of `ratings`."""
     documents = LeftOut.each(outputs.documents)
-    ceilings = {c: human_ceiling(outputs, ratings, c, documents) for c in COEFFICIENTS}
-    each = ceilings["spearman"].by_rater
+    bar = ratings_of_the_bar(outputs.unweighted, ratings)
+    ceilings = {c: human_ceiling(outputs, bar, c, documents) for c in COEFFICIENTS}
+    each = human_ceiling(outputs, ratings, "spearman", documents).by_rater
     coinciding = coincidences(outputs, ratings, documents)
     paired = range(len(annotators) if len(annotators) <= PAIRED_ANNOTATORS else 0)
     values = [ratings.values_of(rater) for rater in paired]
@@ -397,6 +355,11 @@ def analyse_agreement(
             for a, b in itertools.combinations(paired, 2)
         },
         fleiss=fleiss_kappa(ratings),
+        below_the_bar=tuple(
+            name
+            for name, has, stays in zip(annotators, ratings.active, bar.active, strict=True)
+            if has and not stays
+        ),
         spread=concentration(ratings.value),
         gwet=gwet(outputs, ratings, documents, (scale.lowest, scale.highest) if scale else None),
     )

@@ -1,24 +1,35 @@
 """Null judges' results on the same ratings as a judge, in a report's view."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from geval.reports.verdicts.check_figures import (
+    View,
+    annotator_test,
+    best_constant,
+    constants_of,
+    p_nearer,
+)
 from geval.statistics.agreement import judge_as_a_rater
-from geval.statistics.alt_test import AltTest, alt_test, nearest_constant, p_of_nearer
+from geval.statistics.alt_test import p_of_nearer
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.correlation import Coefficient, Level, correlation_at
-from geval.statistics.jackknife import correlation_interval, no_interval
+from geval.statistics.correlation import correlation_at
+from geval.statistics.jackknife import correlation_interval, difference_interval, no_interval
 from geval.statistics.null_judges import (
+    KNOWN_WITHIN,
     NullName,
+    annotator_scores,
     constant_scores,
+    document_scores,
     is_met,
     length_scores,
     shuffled_scores,
     shuffles_of,
+    system_scores,
 )
 from geval.statistics.pass_fail import majority_of
-from geval.statistics.resampling import Interval, Over
+from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.types import Estimate, FloatArray
 
@@ -28,14 +39,22 @@ TITLES: dict[NullName, str] = {
     "majority": "the majority",
     "shuffled": "its scores, shuffled",
     "length": "length alone",
+    "system": "who wrote it",
+    "document": "the document alone",
+    "annotator": "who rated it",
 }
+NOTHING_RANKED = "a judge that gives all outputs the same score ranks nothing"
 
 
 @dataclass(frozen=True)
 class NullDraw:
     """The results of some scores: correlation with people and its interval, the alternative
     annotator test, correlation in each rater's place, and p of the test that they are no closer to
-    raters than the best constant."""
+    raters than the best constant.
+
+    `ahead` is the interval of how far the real judge's correlation is above theirs on the same
+    outputs (None for scores that rank nothing), and `p_farther` p of the test that the judge is no
+    closer to raters than they are."""
 
     correlation: Estimate
     interval: Interval
@@ -43,6 +62,8 @@ class NullDraw:
     passes: bool
     in_place: Estimate
     p_nearer: float | None = None
+    ahead: Interval | None = None
+    p_farther: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,17 +114,32 @@ class NullJudge:
 
     def scores_like_a_rater(self, error: float) -> bool:
         """Return whether it passes the test and is shown at this error level to be closer than the
-        best constant, as a judge must be."""
+        best constant, as a judge must be, and the judge is not shown to be closer than it."""
         return is_met(
             [
-                draw.passes and draw.p_nearer is not None and draw.p_nearer <= error
+                draw.passes
+                and _is_shown(draw.p_nearer, error)
+                and not _is_shown(draw.p_farther, error)
                 for draw in self.draws
             ]
         )
 
+    @property
+    def may_rank_as_well(self) -> bool:
+        """Whether it can rank, and the judge is not shown to rank better."""
+        ahead = self.draws[0].ahead
+        return ahead is not None and (ahead.low is None or ahead.low <= 0)
 
-# If a scale has more points, this many, evenly spaced, are tried as constants.
-MOST_CONSTANTS = 11
+    @property
+    def is_known_within(self) -> bool:
+        """Whether a look within systems takes off what it knows."""
+        return self.name in KNOWN_WITHIN
+
+
+def _is_shown(p: float | None, error: float) -> bool:
+    return p is not None and p <= error
+
+
 # Any constant: a report computed twice has the same null judges.
 SEED = 0
 
@@ -124,17 +160,13 @@ class NullView:
     scores: FloatArray
     words: FloatArray
     scale: Scale
-    level: Level
-    coefficient: Coefficient
-    over: Over
-    epsilon: float
-    least_outputs: int
-    least_annotators: int
+    view: View
 
 
 def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     """Return the null judges: the best constant, on a scale with two points the majority, the
-    judge's scores shuffled over outputs, and length alone, where texts differ in it."""
+    judge's scores shuffled over outputs, and those that rank: length alone, where texts differ in
+    it, and what people's other ratings of the system, the document and by the annotator tell."""
     nulls = []
     always: dict[NullName, float | None] = {
         "constant": best_constant(view.agreeing, view.scale) if view.agreeing is not None else None,
@@ -150,21 +182,39 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
         for _ in range(shuffles_of(len(view.ratings)))
     )
     nulls.append(NullJudge("shuffled", shuffled))
-    # For texts of equal or unknown length, length gives all the same score: the mean of the
-    # judge's, which may be closer to raters than any point of the scale.
-    lengths = np.unique(view.words[~np.isnan(view.words + view.scores)])
+    ranking: dict[NullName, FloatArray | None] = {
+        "length": _by_length(view),
+        "system": system_scores(view.outputs, view.human),
+        "document": document_scores(view.outputs, view.human),
+        "annotator": annotator_scores(view.outputs, view.ratings),
+    }
+    for name, scores in ranking.items():
+        if scores is not None and len(np.unique(_counting(view, scores))) > 1:
+            scored = np.where(np.isnan(view.scores), np.nan, scores)
+            nulls.append(NullJudge(name, (_draw(view, scored, ranks=True),)))
+    return tuple(nulls)
+
+
+def _counting(view: NullView, scores: FloatArray) -> FloatArray:
+    """Return the null judge's scores of the outputs that the judge scored."""
+    return scores[~np.isnan(scores + view.scores)]
+
+
+def _by_length(view: NullView) -> FloatArray | None:
+    """Return the judge's scores in the order of length; None for texts of equal or unknown length:
+    all would get the mean of the judge's scores, which may be closer to raters than any point of
+    the scale."""
+    lengths = np.unique(_counting(view, view.words))
     if len(lengths) < 2:
-        return tuple(nulls)
+        return None
     # Longer or shorter texts, whichever people prefer.
     of_words = correlation_at(
-        view.outputs, view.human, view.words, view.coefficient, view.level
+        view.outputs, view.human, view.words, view.view.coefficient, view.view.level
     ).value
     sign = -1.0 if (of_words or 0.0) < 0 else 1.0
     # Missing texts are treated as neither long nor short.
     words = np.where(np.isnan(view.words), np.median(lengths), view.words)
-    by_length = length_scores(view.scores, sign * words)
-    nulls.append(NullJudge("length", (_draw(view, by_length, ranks=True),)))
-    return tuple(nulls)
+    return length_scores(view.scores, sign * words)
 
 
 def _majority(view: NullView) -> float | None:
@@ -180,62 +230,40 @@ def _majority(view: NullView) -> float | None:
     return view.scale.points[int(majority_of(people, weight).passes)]
 
 
-def best_constant(ratings: Ratings, scale: Scale) -> float:
-    """Return the point of a scale that wins most often against raters as a constant score."""
-    points = scale.points
-    if len(points) > MOST_CONSTANTS:
-        indexes = np.linspace(0, len(points) - 1, MOST_CONSTANTS).round().astype(int)
-        points = tuple(points[place] for place in indexes)
-    return nearest_constant(ratings, points)
-
-
-def p_nearer(agreeing: Ratings, scores: FloatArray, scale: Scale, outputs: Outputs) -> float | None:
-    """Return p of the test that scores are no closer to raters than the best constant; on a scale
-    with two points than either point, so that the majority is included."""
-    points = scale.points if len(scale.points) == 2 else (best_constant(agreeing, scale),)
-    tests = [
-        p_of_nearer(agreeing, scores, np.full(len(scores), point), outputs.document)
-        for point in points
-    ]
-    values = [p for p in tests if p is not None]
-    return max(values) if len(values) == len(tests) else None
-
-
 def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
     """
     Args:
         ranks: whether the scores can rank at all, so that intervals are worth computing.
     """
-    test: AltTest | None = None
-    if view.agreeing is not None:
-        test = alt_test(
-            view.agreeing,
-            scores,
-            epsilon=view.epsilon,
-            documents=view.outputs.document,
-            least_outputs=view.least_outputs,
-            least_annotators=view.least_annotators,
-        )
-    about = (view.outputs, view.human, scores, view.coefficient, view.level)
-    return NullDraw(
+    agreeing, outputs, shown = view.agreeing, view.outputs, view.view
+    test = None if agreeing is None else annotator_test(outputs, agreeing, scores, shown.epsilon)
+    passes = bool(test and test.passes)
+    about = (outputs, view.human, scores, shown.coefficient, shown.level)
+    draw = NullDraw(
         correlation=correlation_at(*about),
-        interval=(
-            correlation_interval(*about, view.over)
-            if ranks
-            else no_interval("a judge that reads nothing ranks nothing")
-        ),
+        interval=correlation_interval(*about, shown.over) if ranks else no_interval(NOTHING_RANKED),
         winning_rate=test.winning_rate.value if test else None,
-        passes=bool(test and test.passes),
+        passes=passes,
         p_nearer=(
-            p_nearer(view.agreeing, scores, view.scale, view.outputs)
-            if view.agreeing is not None and test and test.passes
+            p_nearer(agreeing, scores, constants_of(agreeing, view.scale), outputs)
+            if agreeing is not None and passes
             else None
         ),
-        in_place=(
-            judge_as_a_rater(
-                view.outputs.unweighted, view.ratings, scores, view.coefficient, view.level
-            )
-            if ranks
-            else Estimate.undefined("a judge that reads nothing ranks nothing")
+        in_place=Estimate.undefined(NOTHING_RANKED),
+    )
+    if not ranks:
+        return draw
+    return replace(
+        draw,
+        in_place=judge_as_a_rater(
+            outputs.unweighted, view.ratings, scores, shown.coefficient, shown.level
+        ),
+        ahead=difference_interval(
+            outputs, view.human, view.scores, scores, shown.coefficient, shown.level
+        ),
+        p_farther=(
+            p_of_nearer(agreeing, view.scores, scores, outputs.document)
+            if agreeing is not None and passes
+            else None
         ),
     )

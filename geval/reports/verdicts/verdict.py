@@ -1,22 +1,29 @@
-"""The verdict on a criterion: what the best judge may do. Numbers in, a verdict with reasons out.
+"""The verdict on a criterion: what a judge may do. Numbers in, a verdict with reasons out.
 
 First, raters have to agree: below VERDICT_ALPHA there is nothing to measure a judge by. Then two
-checks are made of the best judge.
+checks are made of a judge.
 
 - It *scores like a rater* if it passes the alternative annotator test and is shown to be closer to
-  raters than the best constant, which often passes as well; no null judge, such as length alone,
-  may be shown to do both.
+  raters than the best constant, which often passes as well; a null judge that does both, such as
+  length alone, must be shown to be farther from raters than the judge.
 - It *ranks like a rater* if, in each rater's place, it is shown to be at most VERDICT_MARGIN behind
-  the rater; its agreement with people must not be chance, and length alone must not be as good.
+  the rater; its agreement with people must not be chance, and it must be shown to rank better than
+  length alone.
 
-Each is tested at 5 %, divided by the number of compared judges (Bonferroni), since the best of them
-is chosen. In doubt, people continue to rate.
+Both take a judge that *reads*: its scores are shown to follow people's ratings, also within
+systems, since whoever knows only who wrote a text orders systems well. To stand in for a rater it
+passes both checks within systems, too. With missing scores the weaker verdict counts: of the scores
+that are there, or of all, the missing ones as the best constant would have them.
+
+Each check is tested at 5 %, divided by the number of compared judges (Bonferroni), since the best
+of them is chosen. In doubt, people continue to rate.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from geval.reports.verdicts.check_figures import CheckFigures
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
@@ -75,7 +82,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence for the verdict on the best judge, all from one view.
+    """The evidence for the verdict on a judge, all from one view.
 
     `correlation` is with people's mean, with its interval; `in_place` is the judge's in each
     rater's place, compared with the mean of the others, as `ceiling` is one rater's, and `behind`
@@ -83,7 +90,9 @@ class Evidence:
     `untested` is the reason why there is no test, `p_nearer` is the p-value of the test that it is
     no closer to raters than the best constant, and `on_scale` says whether its scores are on the
     criterion's scale. `alpha` is the raters' agreement; `compared` how many judges the best was
-    chosen from.
+    chosen from. `rated` counts the rated outputs, `outputs` those of them that the judge scored.
+    `within` is the evidence within systems, `filled` that with missing scores filled in; None where
+    there is none.
     """
 
     outputs: int
@@ -102,6 +111,21 @@ class Evidence:
     untested: str = ""
     on_scale: bool = True
     far_off: Estimate = field(default_factory=lambda: Estimate.undefined("not computed"))
+    rated: int = 0
+    within: "Evidence | None" = None
+    filled: "Evidence | None" = None
+
+    def of(self, figures: CheckFigures) -> "Evidence":
+        """Return the same evidence with other figures of the judge."""
+        return replace(
+            self,
+            correlation=figures.correlation,
+            interval=figures.interval,
+            in_place=figures.in_place,
+            behind=figures.behind,
+            passes=figures.passes,
+            p_nearer=figures.p_nearer,
+        )
 
     @property
     def error(self) -> float:
@@ -150,18 +174,15 @@ class Evidence:
         return self.p_nearer is not None and self.p_nearer <= self.error
 
     @property
-    def is_no_better_than_length(self) -> bool:
-        """Whether length alone is as good: in a rater's place it reaches the bar, or as much as the
-        judge."""
-        least = min(
-            (value for value in (self.bar, self.in_place.value) if value is not None), default=None
-        )
-        return any(
-            null.name == "length"
-            and least is not None
-            and (null.draws[0].in_place.value or 0.0) >= max(least, 0.0)
-            for null in self.nulls
-        )
+    def rivals(self) -> tuple[NullJudge, ...]:
+        """The null judges that a claim has to be held against. What some know of people's ratings
+        is taken off within systems, where a judge has to follow people as well."""
+        return tuple(null for null in self.nulls if not (self.within and null.is_known_within))
+
+    @property
+    def nulls_that_may_rank_as_well(self) -> tuple[NullJudge, ...]:
+        """The null judges that the judge is not shown to rank better than."""
+        return tuple(null for null in self.rivals if null.may_rank_as_well)
 
     @property
     def nulls_that_pass(self) -> tuple[NullJudge, ...]:
@@ -170,21 +191,32 @@ class Evidence:
 
     @property
     def nulls_that_score_like_a_rater(self) -> tuple[NullJudge, ...]:
-        """The null judges that pass the test and are closer than the best constant: length alone,
-        where people's ratings follow it."""
-        return tuple(null for null in self.nulls if null.scores_like_a_rater(self.error))
+        """The null judges that pass the test and are closer than the best constant, and that the
+        judge is not shown to be closer than: length alone, where people's ratings follow it."""
+        return tuple(null for null in self.rivals if null.scores_like_a_rater(self.error))
+
+    @property
+    def reads(self) -> bool:
+        """Whether the judge is shown to follow people's ratings, also within systems."""
+        return self.is_related and (self.within is None or self.within.is_related)
 
     @property
     def scores_like_a_rater(self) -> bool:
-        is_shown = self.on_scale and self.passes and self.beats_a_constant
+        is_shown = self.on_scale and self.passes and self.beats_a_constant and self.reads
         return is_shown and not self.nulls_that_score_like_a_rater
 
     @property
     def ranks_like_a_rater(self) -> bool:
         low = self.behind_low
-        if low is None or self.is_no_better_than_length:
+        if low is None or self.nulls_that_may_rank_as_well:
             return False
-        return low > -VERDICT_MARGIN and self.is_related and (self.in_place.value or 0.0) > 0
+        return low > -VERDICT_MARGIN and self.reads and (self.in_place.value or 0.0) > 0
+
+    @property
+    def holds_within(self) -> bool:
+        """Whether both checks hold within systems, or there is one system's texts to look at."""
+        within = self.within
+        return within is None or (within.scores_like_a_rater and within.ranks_like_a_rater)
 
     @property
     def is_related(self) -> bool:
@@ -195,6 +227,12 @@ class Evidence:
     def is_reversed(self) -> bool:
         """Whether the judge is shown to rank against people."""
         return self.interval.high is not None and self.interval.high < 0
+
+    @property
+    def ranks_below_a_rater(self) -> bool:
+        """Whether the judge is shown to rank less well than a rater."""
+        high = self.behind.high(1 - self.error)
+        return high is not None and high < 0
 
     @property
     def too_few(self) -> str:
@@ -227,17 +265,22 @@ class Evidence:
 
 def verdict_of(evidence: Evidence) -> Verdict:
     """Return the verdict that follows from the evidence; in doubt, people rate."""
+    verdicts = [_verdict_of(each) for each in (evidence, evidence.filled) if each is not None]
+    return max(verdicts, key=lambda verdict: verdict.place)
+
+
+def _verdict_of(evidence: Evidence) -> Verdict:
     if evidence.too_few:
         return Verdict.TOO_EARLY
     if not evidence.is_measurable:
         return Verdict.NO_MEASURE
     if evidence.missing:
         return Verdict.TOO_EARLY
-    if not evidence.raters_agree or not evidence.is_related:
+    if not evidence.raters_agree:
         return Verdict.KEEP_PEOPLE
     checks = evidence.scores_like_a_rater + evidence.ranks_like_a_rater
-    if checks == 2:
+    if checks == 2 and evidence.holds_within:
         return Verdict.STANDS_IN
-    if checks == 1 and (evidence.share or 0) >= VERDICT_SHARE:
+    if checks and (evidence.share or 0) >= VERDICT_SHARE:
         return Verdict.SPOT_CHECKS
     return Verdict.KEEP_PEOPLE

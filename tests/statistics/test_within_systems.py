@@ -1,0 +1,203 @@
+"""What a judge adds by reading: ranks and scores within systems, held against who wrote it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import geval
+from geval.reports.verdicts.check_figures import (
+    View,
+    filled_scores,
+    judge_checks,
+)
+from geval.statistics.agreement import ratings_of_the_bar
+from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.null_judges import annotator_scores, document_scores, system_scores
+from geval.statistics.scales import Scale
+from geval.statistics.thresholds import WITHIN_OUTPUTS
+from geval.statistics.within_systems import (
+    less_system_means,
+    level_within,
+    outputs_within,
+    ratings_within_systems,
+)
+from tests.conftest import CHECKOUT
+from tests.thresholds.three_points import pins
+
+CASES = CHECKOUT.parent / "shared/cases/statistics"
+SCALE = Scale(1, 5)
+NAN = np.nan
+
+
+def world(
+    documents: int = 60, systems: int = 6, apart: float = 1.2, seed: int = 0
+) -> tuple[Outputs, Ratings, np.ndarray]:
+    """Three careful raters of systems that differ by `apart`, and the outputs' quality."""
+    rng = np.random.default_rng(seed)
+    outputs = Outputs.full(documents, systems)
+    quality = (
+        3 + apart * rng.normal(0, 1, systems)[outputs.system] + rng.normal(0, 0.8, len(outputs))
+    )
+    ratings = np.clip(np.round(quality + rng.normal(0, 0.5, (3, len(outputs)))), 1, 5)
+    return outputs, Ratings.of_table(ratings), quality
+
+
+def test_a_value_less_its_systems_mean() -> None:
+    outputs = Outputs.full(3, 2)
+    values = np.array([1.0, 10.0, 2.0, NAN, 6.0, 20.0])
+
+    found = less_system_means(outputs, values)
+
+    np.testing.assert_array_equal(found, [-2.0, -5.0, -1.0, NAN, 3.0, 5.0])
+
+
+def test_a_rating_less_the_raters_mean_of_the_system() -> None:
+    outputs = Outputs.full(2, 2)
+    table = np.array([[1.0, 5.0, 3.0, NAN], [2.0, 2.0, 2.0, 4.0]])
+
+    found = ratings_within_systems(outputs, Ratings.of_table(table))
+
+    np.testing.assert_array_equal(found.values_of(0), [-1.0, 0.0, 1.0, NAN])
+    np.testing.assert_array_equal(found.values_of(1), [0.0, -1.0, 0.0, 1.0])
+
+
+@pins("WITHIN_OUTPUTS", {9: None, 10: 20, 11: 22})
+def test_systems_with_enough_outputs_count(value: int, expected: int | None) -> None:
+    outputs = Outputs.full(value, 2)
+
+    found = outputs_within(outputs, np.ones(len(outputs)), np.ones(len(outputs)))
+
+    assert (None if found is None else int(found.sum())) == expected
+
+
+@pins("WITHIN_SYSTEMS", {1: None, 2: 20, 3: 30})
+def test_it_takes_two_systems(value: int, expected: int | None) -> None:
+    outputs = Outputs.full(WITHIN_OUTPUTS, 4)
+    scores = np.where(outputs.system < value, 1.0, NAN)
+
+    found = outputs_within(outputs, np.ones(len(outputs)), scores)
+
+    assert (None if found is None else int(found.sum())) == expected
+
+
+@pytest.mark.parametrize(("systems", "level"), [(2, "summary"), (1, "dataset")])
+def test_the_level_within_systems(systems: int, level: str) -> None:
+    outputs = Outputs.full(5, systems)
+
+    assert level_within(outputs, np.ones(len(outputs), dtype=bool)) == level
+
+
+def test_null_judges_see_no_rating_of_what_they_predict() -> None:
+    outputs = Outputs.full(3, 2)
+    human = np.array([1.0, 2.0, 3.0, NAN, 5.0, 4.0])
+
+    np.testing.assert_array_equal(system_scores(outputs, human), [4.0, 4.0, 3.0, 3.0, 2.0, 2.0])
+    np.testing.assert_array_equal(document_scores(outputs, human), [2.0, 1.0, NAN, 3.0, 4.0, 5.0])
+
+
+def test_who_rated_it_counts_where_each_output_has_one_rating() -> None:
+    outputs = Outputs.full(3, 1)
+    table = np.array([[1.0, 3.0, NAN], [NAN, NAN, 4.0]])
+
+    found = annotator_scores(outputs, Ratings.of_table(table))
+
+    assert found is not None
+    np.testing.assert_array_equal(found, [3.0, 1.0, NAN])
+    assert annotator_scores(outputs, Ratings.of_table(table[:1])) is None
+    assert annotator_scores(outputs, Ratings.of_table(np.ones((2, 3)))) is None
+
+
+def test_who_wrote_it_ranks_across_systems_and_against_people_within() -> None:
+    outputs, ratings, quality = world()
+    human = ratings.means()
+    who = system_scores(outputs, human)
+    reader = np.clip(np.round(quality), 1, 5)
+
+    of_who, of_reader = (
+        judge_checks(outputs, human, ratings, ratings, scores, SCALE, View())
+        for scores in (who, reader)
+    )
+
+    assert of_who.overall.interval.low > 0.3
+    assert of_who.within.correlation.value < -0.9
+    assert of_reader.within.interval.low > 0.3
+    assert of_reader.within.passes
+    assert of_reader.within.p_nearer < 0.001
+
+
+@pins("SCORED_SHARE", {0.949: True, 0.95: False, 0.951: False})
+def test_missing_scores_are_filled_in_where_too_many_are(value: float, expected: bool) -> None:
+    human = np.full(1000, 4.0)
+    scores = np.where(np.arange(1000) < round(1000 * value), 2.0, NAN)
+    ratings = Ratings.of_table(np.full((2, 1000), 4.0))
+
+    found = filled_scores(human, scores, ratings, SCALE)
+
+    assert (found is not None) is expected
+    if found is not None:
+        assert set(found[np.isnan(scores)]) == {4.0}
+
+
+def test_scores_on_another_scale_are_filled_with_their_median() -> None:
+    human = np.array([1.0, 2.0, 3.0, 4.0, NAN])
+    scores = np.array([10.0, NAN, 30.0, 80.0, NAN])
+
+    found = filled_scores(human, scores, None, SCALE)
+
+    np.testing.assert_array_equal(found, [10.0, 30.0, 30.0, 80.0, NAN])
+
+
+@pins("BAR_SHARE", {0.6: False, 2 / 3: True, 0.7: True})
+def test_a_rater_who_agrees_much_less_than_the_middle_one_is_no_bar(
+    value: float, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs, ratings, _quality = world()
+    given = SimpleNamespace(
+        documents=np.full(3, 20), means=lambda: np.array([0.6, 0.6, 0.6 * value])
+    )
+    monkeypatch.setattr("geval.statistics.agreement._against_others", lambda *_: given)
+
+    found = ratings_of_the_bar.__wrapped__(outputs, ratings)
+
+    assert found.active.tolist() == [True, True, expected]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bar_is_of_raters_that_agree(seed: int) -> None:
+    outputs, ratings, _quality = world(seed=seed, apart=0.5)
+    rng = np.random.default_rng(seed)
+    table = np.array([ratings.values_of(rater) for rater in range(3)])
+    careless = rng.random(len(outputs)) < 0.6
+    table[0] = np.where(careless, rng.integers(1, 6, len(outputs)), table[0])
+
+    honest, spoilt = (ratings_of_the_bar(outputs, of) for of in (ratings, Ratings.of_table(table)))
+
+    assert honest is ratings
+    assert spoilt.active.tolist() == [False, True, True]
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the folder ../shared/cases is not here")
+@pytest.mark.parametrize(
+    ("name", "judges", "verdict", "says"),
+    [
+        ("who_wrote_it", ["who"], "keep", "Within a system"),
+        ("one_rater_half_careless", ["judge"], "keep", "Ranks below one rater"),
+        ("an_equal_called_below", ["judge"], "spot", "Not shown to rank like a rater"),
+        ("two_documents_a_rater_named", ["judge"], "early", ""),
+        ("missing_where_it_errs", ["partial", "whole"], "spot", ""),
+    ],
+)
+def test_data_sets_on_which_too_much_was_said(
+    name: str, judges: list[str], verdict: str, says: str
+) -> None:
+    measured = geval.measure(
+        str(CASES / f"{name}.csv"),
+        human=["r0", "r1", "r2"],
+        judge=judges,
+        document="doc",
+        system="sys",
+    )
+
+    assert measured.criteria[0].verdict == verdict
+    assert says in str(measured)
