@@ -14,7 +14,14 @@ from typing import Any
 
 from geval.evaluating.judging import JudgingResult, JudgingTask, Outcome
 from geval.evaluating.outputs import JudgedOutput
-from geval.files.rows import JudgeScoreRow, OutputRow, RatingRow, Row, ScoreRow
+from geval.files.rows import (
+    JudgeScoreRow,
+    OutputRow,
+    RatingRow,
+    RepliesRow,
+    Row,
+    ScoreRow,
+)
 from geval.llm.advice import advise
 from geval.llm.parsing import Failure, Reason
 from geval.measuring.measurement import Measurement
@@ -104,18 +111,23 @@ class Evaluation:
     def measure(
         self, *, level: Level | None = None, coefficient: Coefficient = "spearman"
     ) -> Measurement:
-        """As `measurement`, at another level or with another coefficient."""
+        """As `measurement`, at another level or with another coefficient. Other judges with scores
+        in the source only count as those from which this one may have been chosen."""
         wanted = self.criterion.lower()
+        others = {row.rater for row in self.rows if isinstance(row, JudgeScoreRow)}
+        others |= {row.judge for row in self.rows if isinstance(row, RepliesRow)}
         rows = [
             row
             for row in self.rows
-            if not isinstance(row, RatingRow | JudgeScoreRow) or row.criterion.lower() == wanted
+            if not isinstance(row, JudgeScoreRow | RepliesRow)
+            and (not isinstance(row, RatingRow) or row.criterion.lower() == wanted)
         ]
         return measure_rows(
             [*rows, *self._score_rows()],
             {wanted: self.scale},
             level=level,
             coefficient=coefficient,
+            compared=len(others | {self.judge}),
         )
 
     def _score_rows(self) -> list[JudgeScoreRow]:

@@ -100,6 +100,13 @@ class ColumnContent:
         return NOT_RATINGS.isdisjoint(re.split(r"[\s_\-./:()]+", self.name.lower()))
 
     @cached_property
+    def may_be_scores(self) -> bool:
+        """Whether the values are different numbers on any scale, not counts or years; a few may be
+        errors."""
+        is_varied = len(set(self.numbers)) > 1 and not self.counts_rows
+        return is_varied and self.share_of_numbers >= MOSTLY and self.may_be_numbered
+
+    @cached_property
     def is_of_pair(self) -> bool:
         """Whether the values are words of one pair, such as pass and fail; a few may be errors."""
         values = [value for value in self.filled if not is_missing(value)]

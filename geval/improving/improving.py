@@ -15,7 +15,7 @@ from geval.improving.lock_file import lock_file
 from geval.measuring.gathering import Criterion, Gathered, ImportedJudge, gathered
 from geval.measuring.inputs import InputError, Source
 from geval.measuring.measurement import Measurement
-from geval.measuring.measuring import rows_and_scales
+from geval.measuring.measuring import read_source
 from geval.measuring.reading import ROW_NAME, Ask, Naming, as_names, nobody
 
 EVERYTHING = tuple(FreeChange)
@@ -95,7 +95,7 @@ def improve(
             as_names(human), tuple(dict.fromkeys(named)), criterion or "", document or "",
             system or "",
         )  # fmt: skip
-        rows, scales = rows_and_scales(
+        rows, scales, _judges = read_source(
             given, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not members
         )
         if human and not members and any(map(_is_cell, rows)):

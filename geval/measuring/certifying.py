@@ -66,10 +66,12 @@ def certify(
 
     Args:
         criterion: by default all that have ratings and scores.
-        judge: by default the best one of each criterion.
+        judge: the one that was measured; where there are several, it must be named, as the best of
+            them is not what somebody else will use.
 
     Raises:
-        InputError: a requirement cannot be read, or there is no such criterion or judge.
+        InputError: a requirement cannot be read, there is no such criterion or judge, or no name
+            where several were measured.
 
     >>> import geval
     >>> table = [{"doc": d, "system": s, **dict.fromkeys(("ann", "bob", "cyd", "gpt"), d * s % 5)}
@@ -84,13 +86,16 @@ def certify(
     wanted = [_parsed(text) for text in requirements]
     if not wanted:
         raise InputError("Name a requirement, such as spearman.summary.low>=0.45.")
+    chosen = measured.criteria_named(criterion)
+    names = [each.name for each in measured.gathered.judges]
+    if not judge and len(names) > 1:
+        raise InputError(f"Name the judge that has to meet this: one of {', '.join(names)}.")
+    named = judge or names[0]
     return [
         Certification(
-            each.criterion,
-            named := judge or each.judge or measured.gathered.judges[0].name,
-            tuple(_checked(measured, each.criterion, named, wanted)),
+            each.criterion, named, tuple(_checked(measured, each.criterion, named, wanted))
         )
-        for each in measured.criteria_named(criterion)
+        for each in chosen
     ]
 
 
@@ -110,11 +115,12 @@ def _checked(
     parts = measured.gathered
     about = next(each for each in parts.criteria if each.name == criterion)
     judges = [measured.judge_named(judge)]
+    compared = max((each.compared for each in measured.report.criteria), default=1)
 
     def in_view(level: Level, coefficient: Coefficient) -> InView:
         options = ReportOptions(level, coefficient, judges=(judges[0].pk,))
         data = parts.data.selected(options)
-        result = criterion_result(about, judges, data, options, Records(len(parts.judges)))
+        result = criterion_result(about, judges, data, options, Records(compared))
         return result, result.judges[0] if result.judges else None
 
     figures = figures_in({each.figure for each in requirements}, in_view)

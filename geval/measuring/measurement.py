@@ -15,13 +15,15 @@ from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
 from geval.reports.gap_numbers import Patterns, patterns_of
 from geval.reports.gaps import Gaps, gaps_of
-from geval.reports.report import CriterionResult, Report
+from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import headline, sessions_note
-from geval.texts.numbers import counted, signed, two_decimals
+from geval.texts.numbers import counted, in_brackets, shown, signed, two_decimals
 from geval.texts.sentences import excerpt
 
 WORST = 3
+# Beside the best judge, so that a criterion stays on one screen; JSON has all.
+MOST_OTHERS = 6
 # With its indentation a line fits in a terminal.
 EXCERPT = 72
 NO_TEXTS = (
@@ -273,8 +275,9 @@ class Measurement:
             )
             return "\n\n".join([nothing, *unmatched(self.gathered), *self.gathered.notes])
         parts = [self.headline, ""]
+        results = {result.pk: result for result in self.report.criteria}
         for row, measure in zip(self._glance.rows, self.criteria, strict=True):
-            parts += _lines_of(row, measure)
+            parts += _lines_of(row, measure, results[row.pk])
             parts += [
                 f"  Caution: {caution.text}"
                 for caution in self.cautions
@@ -367,15 +370,18 @@ def _measure_of(row: VerdictRow, result: CriterionResult) -> CriterionMeasure:
     )
 
 
-def _lines_of(row: VerdictRow, measure: CriterionMeasure) -> list[str]:
+def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResult) -> list[str]:
     judge = row.judge
     head = f"{row.criterion}: {row.verdict.label}" + (f" ({judge.name})" if judge else "")
     numbers = []
     if judge:
         ends = judge.interval or (measure.no_interval and f"(no interval: {measure.no_interval})")
         numbers.append(f"rho {judge.value} {ends}".rstrip())
-    if row.rater:
-        numbers.append(f"one rater {row.rater.value} {row.rater.interval}".rstrip())
+    if row.rater and result.best:
+        # Both with the mean of the other raters; rho is with the mean of all, which is easier.
+        place = shown(result.evidence(result.best).in_place)
+        rater = f"one rater {row.rater.value} {row.rater.interval}".rstrip()
+        numbers.append(f"in a rater's place {place}, {rater}")
     if measure.best_null_rho is not None:
         numbers.append(
             f"best that reads nothing {two_decimals(measure.best_null_rho)} ({measure.best_null})"
@@ -386,7 +392,16 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure) -> list[str]:
     raters = counted(measure.raters, "person", "people")
     counts = f"{counted(row.outputs, 'output')} rated by {raters}{agreement}"
     lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]
-    return [*lines, *([f"  {row.caution or row.reading}"] if row.caution or row.reading else [])]
+    lines += [f"  {row.caution or row.reading}"] if row.caution or row.reading else []
+    others = (judge for judge in result.judges if judge is not result.best)
+    ordered = sorted(others, key=result.compared_by, reverse=True)[:MOST_OTHERS]
+    return lines + [_line_of(judge, result) for judge in ordered]
+
+
+def _line_of(judge: JudgeResult, result: CriterionResult) -> str:
+    """Return another judge's verdict and correlation."""
+    rho, interval = shown(judge.shown(result.options)), in_brackets(judge.analysis.shown)
+    return f"  {judge.judge}: {result.verdict_on(judge).label}, rho {rho} {interval}".rstrip()
 
 
 def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
@@ -396,7 +411,7 @@ def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
             "criterion": result.criterion,
             "judge": judge.judge,
             "is_best": result.best is not None and judge.pk == result.best.pk,
-            "verdict": result.verdict.label if judge is result.best else "",
+            "verdict": result.verdict_on(judge).label,
             options.coefficient: judge.shown(options).value,
             "low": judge.analysis.shown.low,
             "high": judge.analysis.shown.high,

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow, Row, ScoreRow
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measurement import Measurement
-from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
+from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of, unnamed_judges
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, report_of
@@ -67,11 +67,26 @@ def measure(
     ('quality', 120, 2)
     """
     naming = Naming(as_names(human), as_names(judge), criterion or "", document or "", system or "")
-    rows, scales = rows_and_scales(source, naming, scale=scale, sheet=sheet, ask=ask)
-    return measure_rows(rows, scales, level=level, coefficient=coefficient)
+    content = read_source(source, naming, scale=scale, sheet=sheet, ask=ask)
+    return measure_rows(
+        content.rows,
+        content.scales,
+        level=level,
+        coefficient=coefficient,
+        compared=content.judges,
+    )
 
 
-def rows_and_scales(
+class SourceContent(NamedTuple):
+    """The rows of a source that count, the given scales by lower-case name, and how many judges it
+    has, also those that were not named."""
+
+    rows: list[Row]
+    scales: dict[str, Scale]
+    judges: int
+
+
+def read_source(
     source: Source,
     naming: Naming,
     *,
@@ -79,9 +94,8 @@ def rows_and_scales(
     sheet: str = "",
     ask: Ask = nobody,
     every_judge: bool = False,
-) -> tuple[list[Row], dict[str, Scale]]:
-    """Return the rows of a source that count, and the given scales, from arguments as for
-    `measure`.
+) -> SourceContent:
+    """Read a source, from arguments as for `measure`.
 
     Args:
         every_judge: in a table with a row per score, judges count even if they are not named.
@@ -89,6 +103,7 @@ def rows_and_scales(
     scale_of = _scale_of(scale)
     with input_files(source, sheet=sheet) as files:
         rows = [*rows_of(files, naming, ask, scale_of=scale_of)]
+        others = unnamed_judges(files, naming)
     rows += getattr(source, "choices", ())
     _refuse_nothing(rows)
     if isinstance(scale, Mapping):
@@ -99,7 +114,8 @@ def rows_and_scales(
     names = map(str.lower, _criteria_of(rows))
     scales = {name: own for name in names if (own := scale_of(name)) is not None}
     counting = replace(naming, judge=()) if every_judge else naming
-    return list(_counting(rows, counting)), scales
+    judges = {name for kind, name in map(_rater_of, rows) if kind == JUDGE} | others
+    return SourceContent(list(_counting(rows, counting)), scales, len(judges))
 
 
 def measure_rows(
@@ -108,11 +124,13 @@ def measure_rows(
     *,
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
+    compared: int = 0,
 ) -> Measurement:
     """Measure judges from rows of files.
 
     Args:
         scales: scales of criteria by lower-case name; others are guessed from the ratings.
+        compared: from how many judges these were chosen; they themselves by default.
 
     Raises:
         InputError: there are no ratings and no scores, or no such level or coefficient.
@@ -134,7 +152,7 @@ def measure_rows(
             parts.criteria,
             judges,
             options,
-            Records(compared=len(judges)),
+            Records(compared=max(compared, len(judges))),
             boards=_boards(parts),
         ),
         parts,

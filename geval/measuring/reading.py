@@ -12,6 +12,7 @@ from typing import Any
 
 from geval.files import contradictions
 from geval.files.cells import CellColumn
+from geval.files.contents import ColumnContent
 from geval.files.contradictions import ContradictionError, Repeats
 from geval.files.fields import SESSION
 from geval.files.limits import file_limits
@@ -149,6 +150,23 @@ def rows_of(
         more = [f"… and {unlisted} more"] if unlisted else []
         listed = [str(as_in_file(error, columns.get(error.file, {}))) for error in errors.listed]
         raise InputError("\n".join([*listed, *more]))
+
+
+def unnamed_judges(files: Sequence[InputFile], naming: Naming) -> set[str]:
+    """Return the other columns of numbers in tables with a column for each judge, where judges are
+    named: the named one may be the best of them."""
+    if not naming.judge:
+        return set()
+    named = {*naming.human, *naming.judge, *naming.columns, naming.criterion}
+    return {
+        column.name
+        for file in files
+        if naming.judge[0] in _column_names(file)
+        for column in preview_file(file.path, file.name, None, file.sheet).columns
+        if column.name not in named
+        and (not column.guess or column.guess.startswith(("score", "rating", "judge")))
+        and ColumnContent(column.name, column.values).may_be_scores
+    }
 
 
 def _check_scale(row: RatingRow, scale: Scale | None) -> None:

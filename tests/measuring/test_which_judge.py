@@ -1,0 +1,85 @@
+"""The judge that was asked for is the one that is answered about, chosen from all in the files."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geval
+from geval.reports.verdicts.verdict import Verdict
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Three raters and ten judges that are a little behind a rater, in one table."""
+    rng = np.random.default_rng(4)
+    path = tmp_path / "many.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        judges = [f"j{number}" for number in range(10)]
+        writer.writerow(["doc", "sys", "ann", "bob", "cyd", *judges, "words"])
+        for document in range(40):
+            for system in range(5):
+                quality = rng.normal(3, 1.2)
+                seen = quality + rng.normal(0, [0.6] * 3 + [0.75] * 10)
+                points = np.clip(np.round(seen), 1, 5).astype(int)
+                writer.writerow([f"d{document}", f"s{system}", *points, rng.integers(20, 90)])
+    return path
+
+
+def measured(path: Path, judge: str | list[str]) -> geval.Measurement:
+    return geval.measure(
+        path, human=["ann", "bob", "cyd"], judge=judge, document="doc", system="sys"
+    )
+
+
+def test_judges_that_were_not_named_count_as_well(many: Path) -> None:
+    one, everyone = measured(many, "j3"), measured(many, [f"j{number}" for number in range(10)])
+
+    assert [judge.judge for judge in one.report.criteria[0].judges] == ["j3"]
+    assert one.report.criteria[0].compared == everyone.report.criteria[0].compared == 10
+    assert "chosen of 10 judges" in one.criteria[0].reason
+
+
+def test_the_best_judge_has_the_strongest_verdict_of_all(many: Path) -> None:
+    result = measured(many, [f"j{number}" for number in range(10)]).report.criteria[0]
+
+    places = {judge.judge: result.verdict_on(judge).place for judge in result.judges}
+    assert result.best is not None
+    assert places[result.best.judge] == min(places.values()) == result.verdict.place
+
+
+def test_a_judge_with_a_lower_correlation_and_a_stronger_verdict_is_best(tmp_path: Path) -> None:
+    # The second follows people best on an own scale, so that it can be used with spot checks only.
+    rng = np.random.default_rng(1)
+    rows = []
+    for document in range(100):
+        for system in range(4):
+            quality = rng.normal(3, 1.2)
+            points = np.clip(np.round(quality + rng.normal(0, [0.5, 0.5, 0.5, 0.3])), 1, 5)
+            names = ("ann", "bob", "cyd", "near")
+            rows.append({"doc": document, "sys": system, **dict(zip(names, points, strict=True)),
+                         "exact": 1000 * quality})  # fmt: skip
+
+    result = geval.measure(
+        rows, human=["ann", "bob", "cyd"], judge=["near", "exact"], document="doc", system="sys"
+    )
+
+    first = result.criteria[0]
+    assert (first.judge, first.verdict) == ("near", Verdict.STANDS_IN)
+    rho = {record["judge"]: record["spearman"] for record in result.to_records()}
+    assert rho["exact"] > rho["near"]
+    assert {record["judge"]: record["verdict"] for record in result.to_records()} == {
+        "near": Verdict.STANDS_IN.label,
+        "exact": Verdict.SPOT_CHECKS.label,
+    }
+
+
+def test_a_gate_asks_for_the_judge(many: Path) -> None:
+    several = measured(many, ["j1", "j2"])
+
+    with pytest.raises(geval.InputError, match=r"Name the judge .* j1, j2"):
+        geval.certify(several, ["raters>=3"])
+    assert geval.certify(several, ["raters>=3"], judge="j2")[0].judge == "j2"
+    assert geval.certify(measured(many, "j2"), ["raters>=3"])[0].judge == "j2"
