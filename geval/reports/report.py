@@ -16,6 +16,7 @@ from geval.reports.options import ReportOptions
 from geval.reports.samples import Seen, marked, marked_on
 from geval.reports.verdicts.analysis import (
     Agreement,
+    Compared,
     JudgeAnalysis,
     JudgeInput,
     Significance,
@@ -27,6 +28,7 @@ from geval.reports.verdicts.analysis import (
     own_means,
     rank_judges,
     williams_of,
+    without_claim,
 )
 from geval.reports.verdicts.check_figures import Checks, View
 from geval.reports.verdicts.null_judges import NullJudge
@@ -43,7 +45,7 @@ from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
-from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE, SCORED_SHARE
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
 from geval.statistics.within_systems import level_within, ratings_within_systems
@@ -720,7 +722,8 @@ def _compared(
     correlations: dict[str, Correlations],
     options: ReportOptions,
 ) -> Significance:
-    """Compare all pairs of judges; only pairs with changed scores are tested again."""
+    """Compare all pairs of judges; only pairs with changed scores are tested again. The better one
+    of two must have scored nearly all rated outputs, as it may have left out what it gets wrong."""
     coefficient, over = options.coefficient, options.over
     judged = {name: (scores, correlations[name]) for name, scores in judges.items()}
     means = own_means(outputs, human, judged, coefficient)
@@ -737,6 +740,13 @@ def _compared(
             over,
         ),
     )
+    rated = int((~np.isnan(human)).sum())
+    compared = [
+        without_claim(comparison, reason)
+        if (reason := _why_not_better(pair, comparison, correlations, rated))
+        else comparison
+        for pair, comparison in zip(pairs, compared, strict=True)
+    ]
     williams = [remembered(williams_of, *part[:4]) for part in parts]
     tests = {pair: comparison.test for pair, comparison in zip(pairs, compared, strict=True)}
     return Significance(
@@ -747,6 +757,23 @@ def _compared(
         {pair: comparison.interval for pair, comparison in zip(pairs, compared, strict=True)},
         dict(zip(pairs, williams, strict=True)),
         {pair: comparison.ranked for pair, comparison in zip(pairs, compared, strict=True)},
+    )
+
+
+def _why_not_better(
+    pair: tuple[str, str],
+    comparison: Compared,
+    correlations: Mapping[str, Correlations],
+    rated: int,
+) -> str:
+    """Return why the better of two judges is not said to be that; empty if it may be."""
+    better = pair[0] if (comparison.test.observed or 0.0) > 0 else pair[1]
+    pairs = correlations[better].pairs
+    if pairs >= SCORED_SHARE * rated:
+        return ""
+    return (
+        f"{pairs} of {rated} rated outputs have scores of {better}, which may have left out what it"
+        " gets wrong"
     )
 
 

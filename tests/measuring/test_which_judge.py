@@ -83,3 +83,28 @@ def test_a_gate_asks_for_the_judge(many: Path) -> None:
         geval.certify(several, ["raters>=3"])
     assert geval.certify(several, ["raters>=3"], judge="j2")[0].judge == "j2"
     assert geval.certify(measured(many, "j2"), ["raters>=3"])[0].judge == "j2"
+
+
+@pytest.mark.parametrize(("scored", "is_shown"), [(0.94, False), (0.96, True)])
+def test_a_judge_that_left_many_outputs_out_is_not_said_to_agree_better(
+    scored: float, is_shown: bool
+) -> None:
+    rng = np.random.default_rng(2)
+    rows = []
+    for document in range(100):
+        for system in range(4):
+            quality = rng.normal(3, 1.2)
+            seen = np.round(quality + rng.normal(0, [0.5, 0.5, 0.5, 0.4, 1.5]))
+            names = ("ann", "bob", "cyd", "near", "far")
+            row = dict(zip(names, np.clip(seen, 1, 5), strict=True))
+            if document >= 100 * scored:
+                row["near"] = None
+            rows.append({"doc": document, "sys": system, **row})
+    result = geval.measure(
+        rows, human=["ann", "bob", "cyd"], judge=["near", "far"], document="doc", system="sys"
+    )
+
+    found = geval.compare(result, "near", "far")[0]
+
+    assert (found.better == "near") is is_shown
+    assert ("rated outputs have scores of near" in found.reason) is not is_shown

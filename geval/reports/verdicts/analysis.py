@@ -415,6 +415,14 @@ def compare_pairs(
     return comparisons
 
 
+def without_claim(comparison: Compared, reason: str) -> Compared:
+    """Return a comparison in which nothing is shown, for a reason."""
+    if comparison.test.p is None:
+        return comparison
+    test = replace(comparison.test, p=None, reason=reason)
+    return Compared(test, no_interval(reason), comparison.ranked)
+
+
 def seeded() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
