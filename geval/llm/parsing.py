@@ -19,28 +19,25 @@ truncated reply may continue ("1" of "1-5"), so it is not a rating either: trunc
 a rating.
 """
 
-import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from geval.llm import reply_words as words
-from geval.llm.rating_names import CRITERION, LETTER, OTHER, Closeness, Names, any_of, flexible
+from geval.llm.rating_names import Closeness, Names, any_of
 from geval.llm.replies import ReplyChoice
+from geval.llm.reply_labels import Label, labels_in
 from geval.llm.reply_lines import (
     HEADING,
     concludes,
     form_closeness,
     heading_closeness,
-    is_chosen,
     is_section,
     is_stated,
-    line_start,
-    place_closeness,
+    part_about,
 )
-from geval.llm.reply_numbers import GAP, WORD_ENDS, Number, highest_before, numbers_in
+from geval.llm.reply_numbers import GAP, Number, highest_before, numbers_in
 from geval.llm.reply_structure import opened
 from geval.llm.reply_text import (
     plain_characters,
@@ -154,14 +151,6 @@ _AFTER, _EXPLANATION = 80, 60
 _QUOTED_CHARACTERS = 120
 # Longer replies are cut; no rating is searched beyond this length.
 LONGEST_REPLY = 200_000
-# A broken model may repeat words endlessly, and each is compared with many patterns.
-_MOST_WORDS = 1000
-# A scale that a form repeats between a name and its rating: "Coherence (1-5):".
-_IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
-_PART_HEADING = re.compile(
-    rf"(?:{CRITERION}+|{OTHER}+){_IN_BRACKETS}"
-    r"(?:[:：=|]|->|→|[^\S\n]{1,3}[-–—][^\S\n]|[^\S\n]{0,9}(?=\n|$))"
-)
 # The highest points of scales on which a percentage is a rating.
 _PERCENT_SCALES = (1, 100)
 _EXPLAINS_POINT = re.compile(rf"(?<![\w.,/])\d{{1,3}}{GAP}[-–—:=]")
@@ -189,24 +178,6 @@ _REFUSAL = re.compile(
 _HEADING_LINE = re.compile(
     r"^(?:[^\S\n]{0,3}#{1,6}[^\S\n][^\n\d]{1,60}|\*\*[^*\n\d]{1,60}\*\*)$", re.M
 )
-_OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer|assistant)[^\S\n])?"
-_LETTER_WINS = re.compile(
-    r"(?: (?:is|was))? (?:(?:the|much|far|clearly|slightly|somewhat|[a-z]{1,9}(?<!hard)ly) )?"
-    rf"(?:better|preferred|superior|stronger|{CRITERION}+)(?![{LETTER}])"
-    r"| wins\b"
-)
-_LETTER_LOSES = re.compile(
-    r"[^\S\n]{0,9}[(,:–—-]?[^\S\n]{0,9}(?:is |was )?(?:the )?"
-    r"(?:worse|weaker|inferior|poorer|loses|second|loser|not)\b",
-    re.I,
-)
-# A letter before what is said of its text: "Text A: long. Text B: short."
-_DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
-_POINT_AFTER = re.compile(r"\s?[(=:]\s?(\d+(?:\.\d+)?)\s?\)?(?!\s?\w)")
-_TO_NEXT_WORD = re.compile(r"[ \t,/&>→-]{1,9}")
-_ORDER = re.compile(
-    r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"
-)
 
 
 def parse_rating(
@@ -227,7 +198,7 @@ def parse_rating(
     if failure:
         return failure
     lines = _lines_of(text, scale, Names.of(criterion, others), is_cut=choice.is_cut)
-    part = _part_about(lines) if others else lines
+    part = part_about(lines) if others else lines
     ratings = _ratings_in(part, scale, text, is_cut=choice.is_cut)
     if not ratings:
         return _no_rating(choice, text)
@@ -298,9 +269,9 @@ def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Ra
     """
     form: list[tuple[Closeness, Rating | Failure]] = []
     prose: list[Rating | Failure] = []
-    for closeness, word, end in _named_points(plain, scale):
-        if not is_cut or _is_closed(plain, end):
-            form.append((closeness, word))
+    for label in labels_in(plain, scale):
+        if not is_cut or _is_closed(plain, label.end):
+            form.append((label.closeness, _as_point(plain, label)))
     numbers = list(numbers_in(plain))
     for number in numbers:
         if is_cut and not _is_closed(plain, number.end):
@@ -414,6 +385,14 @@ def _as_rating(plain: str, number: Number, scale: Scale, text: str) -> Rating | 
     return Rating(value, number.start, number.text)
 
 
+def _as_point(plain: str, label: Label) -> Rating | Failure:
+    """Return a label as a rating, or the failure that another point after it implies."""
+    if label.is_contradicted:
+        detail = f"The reply names another point after “{label.text}”: {quote(plain)}"
+        return Failure(Reason.TWO_RATINGS, detail)
+    return Rating(label.point, label.start, label.text)
+
+
 def _is_closed(plain: str, end: int) -> bool:
     """Return whether enough of a truncated reply follows to decide about the text before `end`: no
     pattern looks beyond the end of the line, of a window, or the beginning of the next sentence."""
@@ -422,27 +401,6 @@ def _is_closed(plain: str, end: int) -> bool:
         or "\n" in plain[end:]
         or _NEXT_WORD.match(plain, end) is not None
     )
-
-
-def _part_about(plain: str) -> str:
-    """Blank out everything in marked lines but the parts after the criterion's name; every
-    character keeps its position."""
-    headings = list(_PART_HEADING.finditer(plain))
-    starts = [_heading_start(plain, match.start()) for match in headings]
-    shown = [" "] * len(plain)
-    # Without any heading the list of ends is longer, and everything stays blank.
-    for match, end in zip(headings, [*starts[1:], len(plain)], strict=False):
-        if match[0][0] == CRITERION:
-            shown[match.start() : end] = plain[match.start() : end]
-    return "".join(shown)
-
-
-def _heading_start(plain: str, name: int) -> int:
-    """Return where the heading with this name begins: at the bullet or number before it."""
-    line = line_start(plain, name)
-    if line is None or re.search(rf"[^\W\d_]|{CRITERION}|{OTHER}", plain[line:name]):
-        return name
-    return line
 
 
 def no_text(choice: ReplyChoice, text: str) -> Failure | None:
@@ -464,73 +422,3 @@ def _no_rating(choice: ReplyChoice, text: str) -> Failure:
     if choice.is_cut:
         return Failure(Reason.CUT, f"The reply was cut off before a rating: {quote(text)}")
     return Failure(Reason.NO_RATING, f"The reply contains no rating: {quote(text)}")
-
-
-def _named_points(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Rating | Failure, int]]:
-    """Yield words that name points, such as Yes and No, where a form has its rating; elsewhere in a
-    sentence they are ordinary words."""
-    if not scale.words:
-        return
-    points = {_bare_label(label): point for label, point in scale.words.items()}
-    labels = _labels_pattern(tuple(scale.words))
-    is_pair = {"A", "B"} <= set(scale.words)
-    if is_pair:
-        plain = _ORDER.sub(_winner_alone, plain)
-    described = set(_DESCRIBED.findall(plain))
-    described = described if len(described) > 1 else set()
-    for match in itertools.islice(labels.finditer(plain), _MOST_WORDS):
-        word = match["word"]
-        if len(word) == 1 and word not in scale.words:
-            continue  # "a" is an article
-        if is_pair and _LETTER_LOSES.match(plain, match.end()):
-            continue
-        if is_pair and match["word"] in described and _DESCRIBED.match(plain, match.start("word")):
-            continue
-        ends = WORD_ENDS.match(plain, match.end()) or (
-            len(word) == 1 and _LETTER_WINS.match(plain, match.end())
-        )
-        if not ends:
-            continue
-        point = points[_bare_label(word)]
-        closeness = place_closeness(plain, match.start(), match.end(), is_word=True)
-        if closeness or (is_pair and is_chosen(plain, match.start(), match.end())):
-            rating: Rating | Failure = Rating(point, match.start("word"), word)
-            if _is_contradicted(plain, match.end(), point, points, labels):
-                detail = f"The reply names another point after “{word}”: {quote(plain)}"
-                rating = Failure(Reason.TWO_RATINGS, detail)
-            yield closeness or Closeness.RATING, rating, match.end()
-
-
-def _is_contradicted(
-    plain: str, end: int, point: float, points: Mapping[str, float], labels: re.Pattern[str]
-) -> bool:
-    """Return whether another point follows a word that names one: "Yes, no", "Yes (0)"."""
-    number = _POINT_AFTER.match(plain, end)
-    if number:
-        return float(number[1]) != point
-    gap = _TO_NEXT_WORD.match(plain, end)
-    other = gap and labels.match(plain, gap.end())
-    return bool(
-        other
-        and points[_bare_label(other["word"])] != point
-        and WORD_ENDS.match(plain, other.end())
-    )
-
-
-def _winner_alone(order: re.Match[str]) -> str:
-    """Keep the better text of an order ("A > B"), alone on its line; a list and an order that
-    begins with the worse one name none."""
-    if ">" in order["sign"] and order["first"] != order["second"]:
-        return order["first"] + "\n" + " " * (len(order[0]) - 2)
-    return " " * len(order[0])
-
-
-@lru_cache(maxsize=512)
-def _labels_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
-    names = any_of([flexible(label) for label in labels])
-    return re.compile(rf"(?<![\w']){_OF_A_TEXT}(?P<word>{names})(?!\w)", re.I)
-
-
-def _bare_label(label: str) -> str:
-    """Normalise a label, so that differences in case, spaces and emphasis do not count."""
-    return " ".join(without_markup(plain_characters(label)).split()).casefold()

@@ -10,6 +10,8 @@ import re
 from geval.llm import reply_words as words
 from geval.llm.rating_names import (
     CRITERION,
+    IN_BRACKETS,
+    OTHER,
     Closeness,
     any_of,
     closeness_of,
@@ -69,6 +71,10 @@ _CHOICE = re.compile(
 _ENDS_SENTENCE = re.compile(rf"[.!]?(?:\s|$)(?!\s{{0,3}}[(])|{GAP}(?:because|from me)\b", re.I)
 _COUNTED = re.compile(r"\d[^\S\n]+(?!but|and|or|so|out|of)[a-z]{3,}")
 _BARE_COPULA = re.compile(r"(?:it|this)(?: is|['’]s)\s*$", re.I)
+_PART_HEADING = re.compile(
+    rf"(?:{CRITERION}+|{OTHER}+){IN_BRACKETS}"
+    r"(?:[:：=|]|->|→|[^\S\n]{1,3}[-–—][^\S\n]|[^\S\n]{0,9}(?=\n|$))"
+)
 _LAST_PART = re.compile(r"[,:，：]")
 
 
@@ -258,3 +264,24 @@ def concludes(plain: str, number: Number) -> bool:
         and ("," in clause or _CORRECTIONS.isdisjoint(listed))
         and bool(_CLAUSE_ENDS.match(plain, number.end))
     )
+
+
+def part_about(plain: str) -> str:
+    """Blank out everything in marked lines but the parts after the criterion's name; every
+    character keeps its position."""
+    headings = list(_PART_HEADING.finditer(plain))
+    starts = [_heading_start(plain, match.start()) for match in headings]
+    shown = [" "] * len(plain)
+    # Without any heading the list of ends is longer, and everything stays blank.
+    for match, end in zip(headings, [*starts[1:], len(plain)], strict=False):
+        if match[0][0] == CRITERION:
+            shown[match.start() : end] = plain[match.start() : end]
+    return "".join(shown)
+
+
+def _heading_start(plain: str, name: int) -> int:
+    """Return where the heading with this name begins: at the bullet or number before it."""
+    line = line_start(plain, name)
+    if line is None or re.search(rf"[^\W\d_]|{CRITERION}|{OTHER}", plain[line:name]):
+        return name
+    return line
