@@ -166,7 +166,7 @@ def heading_closeness(plain: str, start: int, end: int, *, is_word: bool) -> Clo
 
 def _under_other_heading(plain: str, start: int) -> bool:
     """Whether the line above is "Fluency:", or a row that heads a column so."""
-    lines = before(plain, start).rpartition("\n")[0].rstrip()
+    lines = before(plain, start).rpartition("\n")[0].rstrip(" \n|-")
     above = lines.rpartition("\n")[2].strip()
     return (above.startswith((HEADING, "|")) or above.endswith(":")) and is_other_heading(above)
 
