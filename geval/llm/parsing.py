@@ -16,7 +16,7 @@ found"), count ("2 sentences are wrong"), list ("1. The text …"), repeat the s
 refuse ("I cannot give 5 out of 5"). A number that is part of a longer expression is an error, never
 read in part: "4/10" on a scale from 1 to 5, "3-4", "3 or 4", "4 5". A number at the end of a
 truncated reply may continue ("1" of "1-5"), so it is not a rating either: truncation never changes
-a rating.
+a rating, unless it removes the sentence that revises it ("I change my rating to 3").
 """
 
 import re
@@ -36,6 +36,7 @@ from geval.llm.reply_lines import (
     is_section,
     is_stated,
     part_about,
+    revises,
 )
 from geval.llm.reply_numbers import GAP, Number, highest_before, numbers_in
 from geval.llm.reply_structure import opened
@@ -54,77 +55,64 @@ from geval.texts.sentences import excerpt
 class Reason(StrEnum):
     """Why a reply or an item has no score. The value is stored; pages show `explanation`."""
 
-    EMPTY = "empty"
-    REFUSAL = "refusal"
-    CUT = "cut"
-    NO_RATING = "no_rating"
-    TWO_RATINGS = "two_ratings"
-    OUT_OF_SCALE = "out_of_scale"
-    SCHEMA = "schema"
-    BETWEEN_POINTS = "between_points"
-    NO_LOGPROBS = "no_logprobs"
-    SPLIT_NUMBER = "split_number"
-    LOW_COVERAGE = "low_coverage"
-    PROMPT = "prompt"
-    CONTEXT = "context"
-    ENDPOINT = "endpoint"
-    NO_TEXT = "no_text"
-    EMPTY_OUTPUT = "empty_output"
-    TOO_LONG = "too_long"
-    UNDEFINED = "undefined"
-    TOKENS = "tokens"
-    NO_SCORE = "no_score"
-    EVALUATOR = "evaluator"
-    UNFORESEEN = "unforeseen"
-    WORKER_LOST = "worker_lost"
+    explanation: str
 
-    @property
-    def explanation(self) -> str:
-        return _EXPLANATIONS[self]
+    def __new__(cls, value: str, explanation: str = "") -> "Reason":
+        reason = str.__new__(cls, value)
+        reason._value_, reason.explanation = value, explanation
+        return reason
 
-
-_EXPLANATIONS = {
-    Reason.EMPTY: "The reply was empty.",
-    Reason.REFUSAL: "The model refused to answer.",
-    Reason.CUT: "The reply was cut off before a rating; allow more tokens.",
-    Reason.NO_RATING: "The reply contains no rating.",
-    Reason.TWO_RATINGS: "The reply contains different ratings, but one was requested.",
-    Reason.OUT_OF_SCALE: "The rating is outside the criterion's scale.",
-    Reason.SCHEMA: "The reply breaks the JSON schema that it was asked to follow.",
-    Reason.BETWEEN_POINTS: (
-        "The rating is between two points, so its token has no separate probability."
-    ),
-    Reason.NO_LOGPROBS: "The endpoint returned no log-probabilities; use another scoring mode.",
-    Reason.SPLIT_NUMBER: (
+    EMPTY = "empty", "The reply was empty."
+    REFUSAL = "refusal", "The model refused to answer."
+    CUT = "cut", "The reply was cut off before a rating; allow more tokens."
+    NO_RATING = "no_rating", "The reply contains no rating."
+    TWO_RATINGS = "two_ratings", "The reply contains different ratings, but one was requested."
+    OUT_OF_SCALE = "out_of_scale", "The rating is outside the criterion's scale."
+    SCHEMA = "schema", "The reply breaks the JSON schema that it was asked to follow."
+    BETWEEN_POINTS = (
+        "between_points",
+        "The rating is between two points, so its token has no separate probability.",
+    )
+    NO_LOGPROBS = (
+        "no_logprobs",
+        "The endpoint returned no log-probabilities; use another scoring mode.",
+    )
+    SPLIT_NUMBER = (
+        "split_number",
         "The model splits two-digit ratings into several tokens, so their probabilities are "
-        "unknown."
-    ),
-    Reason.LOW_COVERAGE: (
-        "The points of the scale have less of the probability than the judge's minimum coverage."
-    ),
-    Reason.PROMPT: "The prompt needs something that this document does not have.",
-    Reason.CONTEXT: (
-        "The prompt is longer than the model's context; choose a model with a larger one."
-    ),
-    Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
-    Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
-    Reason.EMPTY_OUTPUT: (
-        "The output is empty, and the evaluator is not defined for an empty text."
-    ),
-    Reason.TOO_LONG: (
-        "A text is longer than the model accepts; choose to cut texts, or another model."
-    ),
-    Reason.UNDEFINED: "The score is not defined for these texts.",
-    Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
-    Reason.NO_SCORE: "Another judge that this one depends on has not scored the output.",
-    Reason.EVALUATOR: "The evaluator failed on this output.",
-    Reason.UNFORESEEN: (
-        "An unexpected error occurred. Retry these items; if it happens again, report it."
-    ),
-    Reason.WORKER_LOST: (
-        "Workers stopped repeatedly while they judged this item. Retry it once the cause is fixed."
-    ),
-}
+        "unknown.",
+    )
+    LOW_COVERAGE = (
+        "low_coverage",
+        "The points of the scale have less of the probability than the judge's minimum coverage.",
+    )
+    PROMPT = "prompt", "The prompt needs something that this document does not have."
+    CONTEXT = (
+        "context",
+        "The prompt is longer than the model's context; choose a model with a larger one.",
+    )
+    ENDPOINT = "endpoint", "The endpoint refused the request, or failed too often."
+    NO_TEXT = "no_text", "The evaluator needs a text that this document does not have."
+    EMPTY_OUTPUT = (
+        "empty_output",
+        "The output is empty, and the evaluator is not defined for an empty text.",
+    )
+    TOO_LONG = (
+        "too_long",
+        "A text is longer than the model accepts; choose to cut texts, or another model.",
+    )
+    UNDEFINED = "undefined", "The score is not defined for these texts."
+    TOKENS = "tokens", "The endpoint's tokens cannot be matched with the text that was sent."
+    NO_SCORE = "no_score", "Another judge that this one depends on has not scored the output."
+    EVALUATOR = "evaluator", "The evaluator failed on this output."
+    UNFORESEEN = (
+        "unforeseen",
+        "An unexpected error occurred. Retry these items; if it happens again, report it.",
+    )
+    WORKER_LOST = (
+        "worker_lost",
+        "Workers stopped repeatedly while they judged this item. Retry it once the cause is fixed.",
+    )
 
 
 @dataclass(frozen=True)
@@ -167,7 +155,7 @@ _NEXT_ITEM = re.compile(r"\n[^\S\n]{0,9}2[.)][^\S\n]{1,9}\d")
 # Text after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
     rf"{GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
-    rf"(?!(?:{any_of([*words.TO, *words.AND, *words.OR])}|if|unless|had|were|provided)\b)"
+    rf"(?!(?:{any_of([*words.TO, *words.AND, *words.OR])})\b|{any_of(words.CONDITIONS)})"
     rf"[^\W\d]{{2,20}}[^\S\n])",
     re.I,
 )
@@ -280,6 +268,9 @@ def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Ra
                 return []
             continue
         if _is_share(number, scale) or is_section(plain, number):
+            continue
+        if (form or prose) and revises(plain, number.start, number.end):
+            form, prose = [(Closeness.CRITERION, _as_rating(plain, number, scale, text))], []
             continue
         closeness = form_closeness(plain, number, scale)
         if not closeness and concludes(plain, number):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from geval.llm.rating_names import CRITERION, LETTER, Closeness, any_of, flexible
-from geval.llm.reply_lines import is_chosen, place_closeness
+from geval.llm.reply_lines import is_chosen, place_closeness, revises
 from geval.llm.reply_numbers import WORD_ENDS
 from geval.llm.reply_text import plain_characters, without_markup
 from geval.statistics.scales import Scale
@@ -28,7 +28,13 @@ _LETTER_LOSES = re.compile(
 # A letter before what is said of its text: "Text A: long. Text B: short."
 _DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
 _POINT_AFTER = re.compile(r"\s?[(=:]\s?(\d+(?:\.\d+)?)\s?\)?(?!\s?\w)")
-_TO_NEXT_WORD = re.compile(r"[ \t,/&>→-]{1,9}")
+# From a word to another that corrects it: "Yes, no", "No. Wait, yes", "Yes, but no".
+_TO_NEXT_WORD = re.compile(
+    r"[ \t,.;:!…/&>→–—-]{1,9}(?:\s{0,3}(?:\b(?:wait|actually|but|or|and|rather|well|hmm|sorry|then"
+    r"|in fact|on reflection|correction|also|it is|the answer is|aber|doch|moment|eigentlich|mais"
+    r"|en fait|pero)\b|但是?|等等|其实|いや|しかし)[\s,.:;!…–—-]{0,9}){0,4}",
+    re.I,
+)
 _ORDER = re.compile(
     r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"
 )
@@ -73,7 +79,8 @@ def labels_in(plain: str, scale: Scale) -> Iterator[Label]:
             continue
         point = points[_bare_label(word)]
         closeness = place_closeness(plain, match.start(), match.end(), is_word=True)
-        if closeness or (is_pair and is_chosen(plain, match.start(), match.end())):
+        span = match.span("word")
+        if closeness or (is_pair and is_chosen(plain, *match.span())) or revises(plain, *span):
             contradicted = _is_contradicted(plain, match.end(), point, points, labels)
             start, end = match.start("word"), match.end()
             yield Label(point, start, end, word, closeness or Closeness.RATING, contradicted)

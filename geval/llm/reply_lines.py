@@ -49,9 +49,25 @@ _COUNTS_LINES = re.compile(
 )
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
-_CONDITIONAL = re.compile(r"\bif\b.*\bwould\b", re.I)
+_CONDITIONAL = re.compile(r"\bif\b.*\bwould\b|もし|(?:れば|たら|(?<!私)なら)、", re.I)
 _YOU = re.compile(r"\byou\b", re.I)
-_CONDITION_AFTER = re.compile(r"[,\s]{1,3}(?:if|unless|had|were|provided|but only if)\b", re.I)
+_CONDITION_AFTER = re.compile(
+    rf"{GAP}(?:{any_of(words.VERBS_AFTER)})?[,\s]{{1,3}}(?:{any_of(words.CONDITIONS)})", re.I
+)
+_REVISES = re.compile(rf"(?:{'|'.join(words.REVISIONS)})(?:an? |eine )?{GAP}$", re.I)
+_REVISES_AFTER = re.compile(rf"{GAP}に(?:変更|修正|訂正)")
+_REVISED = re.compile(rf"[\W_]*(?:{any_of(words.REVISED)})(?![a-z])[\s,:]*", re.I)
+# What a number is of, after it: "4 for fluency", "4 (fluency)".
+_OF = re.compile(
+    rf"{GAP}(?:(?P<bracket>[(]|[-–—][^\S\n]){GAP})?(?P<reason>(?:for|regarding)[^\S\n])?"
+    r"(?P<what>[^.,;:!?()\n]{1,40}?)(?=[.,;:!?()\n]|$|[^\S\n](?:[-–—]|(?:because|as|since|but|due)\b))",
+    re.I,
+)
+_ARTICLES = frozenset(("the", "its", "their", "overall"))
+# Points of a scale are adjectives, criteria nouns.
+_QUALITY = re.compile(
+    r"(?:ness|(?<!qual)ity|[ae]n[ct][ey]|acy|[hk]eit|ität|[ae]nz|ité|dad|cia|zza|ità|ность|[性度さ])$"
+)
 _SENTENCE_END = re.compile(r"[.!?;\n。！？；…]|\d[^\S\n]*[,:]")
 _TURN = re.compile(
     r"[,，、]\s*(?:but|so(?!\s+that)|yet|however|though|therefore|thus|hence)\b|[，、]|\bso(?!\s+that)\s",
@@ -62,6 +78,7 @@ _FOR_CRITERION = re.compile(rf"{GAP}(?:for|on|in terms of|für|pour|en)[^\S\n]{C
 _VERB_AFTER = re.compile(rf"{GAP}(?:{any_of(words.VERBS_AFTER)})", re.I)
 _CLAUSE_ENDS = re.compile(rf"[.!)]{{0,3}}{GAP}(?:\n|$)|[.!)]{{1,3}}\s")
 _SUBJECTS_OR_VERBS = words.RATED | words.RATING_VERBS | words.OBJECT_VERBS | {"has"}
+_EARLIER = frozenset(("initial", "original", "previous", "earlier", "first"))
 _CORRECTIONS = frozenset(("no", "wait", "actually", "rather"))
 _CONCLUSIONS = words.LEADS | _CORRECTIONS
 _LINE_END = re.compile(rf"{GAP}[.)]?{GAP}(?:\n|$)")
@@ -121,6 +138,8 @@ def form_closeness(plain: str, number: Number, scale: Scale) -> Closeness:
 def place_closeness(plain: str, start: int, end: int, *, is_word: bool) -> Closeness:
     """Return how closely the words before a place name a rating there."""
     heading = heading_closeness(plain, start, end, is_word=is_word)
+    if heading != Closeness.CRITERION and _is_of_another(plain, end):
+        return Closeness.NONE
     lead = begins_line(plain, start)
     if heading != Closeness.CRITERION and (lead or heading) and _under_other_heading(plain, start):
         return Closeness.NONE
@@ -182,13 +201,45 @@ def is_stated(plain: str, number: Number) -> bool:
         return False
     sentence = _SENTENCE_END.split(window)[-1]
     clause = _TURN.split(sentence)[-1]
-    is_conditional = _CONDITIONAL.search(sentence) and "would" in clause
+    if CRITERION not in clause and _is_of_another(plain, number.end):
+        return False
+    is_conditional = _CONDITIONAL.search(sentence) and ("would" in clause or not sentence.isascii())
     is_yours = _YOU.search(_LAST_PART.split(clause)[-1])
     if is_conditional or is_yours or not _is_real(clause, plain, number.end):
         return False
     if not words.JUDGE.isdisjoint(words_of(clause)) and _VERB_AFTER.match(plain, number.end):
         return True
     return _has_subject(clause, plain, number)
+
+
+def revises(plain: str, start: int, end: int) -> bool:
+    """Return whether a sentence replaces an earlier rating: "I change my rating to 3", "On
+    reflection, 3", "Revised score: 3"."""
+    sentence = _SENTENCE_END.split(before(plain, start))[-1]
+    if not _is_real(sentence, plain, end):
+        return False
+    if verb := _REVISES.search(sentence):
+        named = words_of(" ".join(filter(None, verb.groups())))
+        return all(is_known(word) or word in _EARLIER for word in named)
+    lead = _REVISED.match(sentence)
+    rest = sentence[lead.end() :].rstrip(" :=") if lead else None
+    is_revised = rest == "" or (rest and closeness_of(rest) >= Closeness.RATING)
+    return bool((is_revised and ENDS.match(plain, end)) or _REVISES_AFTER.match(plain, end))
+
+
+def _is_of_another(plain: str, end: int) -> bool:
+    """Return whether the words after a number name another criterion."""
+    of = _OF.match(plain, end)
+    if not of or not (of["bracket"] or of["reason"]) or CRITERION in of[0]:
+        return False
+    for part in re.split(r"\b(?:and|und|et)\b|&", of["what"]):
+        listed = [word for word in words_of(part) if word not in _ARTICLES]
+        unknown = [word for word in listed if not is_known(word)]
+        is_noun = unknown and (unknown[0][0] == OTHER or _QUALITY.search(unknown[0]))
+        signs = (of["reason"], is_noun, len(listed) == 1)
+        if len(unknown) != 1 or sum(map(bool, signs)) < 2:
+            return False
+    return True
 
 
 def is_chosen(plain: str, start: int, end: int) -> bool:

@@ -268,7 +268,7 @@ def _open_columns(table: re.Match[str], names: Names) -> str:
         return table[0]
     place = closeness.index(Closeness.CRITERION)
     rated: list[tuple[int, int]] = []
-    for row in rows:
+    for row in filter(None, rows):
         label = _label(row[0]) if place else ""
         # Rows such as "Maximum" and "Model B" are of something else.
         if len(row) == len(head) and all(map(is_known, words_of(label))):

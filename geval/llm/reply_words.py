@@ -113,22 +113,36 @@ NEGATIONS = (
 # it is.
 POSSIBLE = (
     *("minimum", "maximum", "highest", "lowest", "at least", "at most", "provided score"),
-    *(
-        "to achieve",
-        r"\b(?:over|under|above|below)\s(?:an?\s)?$",
-        "only available",
-        "mindestens",
-        "höchstens",
-        "最高",
-        "最低",
-    ),
+    *("to achieve", r"\b(?:over|under|above|below)\s(?:an?\s)?$", "only available"),
+    *("mindestens", "höchstens", "最高", "最低"),
     *(r"\bif\b", r"\bunless\b", r"\bcould\b", r"\bmight\b", r"\bmay\b", r"\bwere\b", r"\bhad\b"),
     *("would have", r"\balmost\b", "going to give", "wanted to", "tempted to", r"\bwenn\b"),
+    *(r"\bfalls\b", r"\bsofern\b", r"^\W*(?:(?:wäre|hätte)n?|se)\b"),
     *("könnte", r"\bsi\b", "pourrait", "podría", "poderia", "potrebbe", "если", "如果", "もし"),
     *(r"\buser\b", r"\bhe\b", r"\bshe\b", r"\bthey\b", r"\bsome\b", r"\bothers\b"),
     *("critics?", "reviewers?", "readers?", r"\bauthors?\b", r"\bpeople\b", "instructions"),
     *("between", "more than", "less than", "up to"),
     *("higher than", "lower than", "better than", "worse than", r"\bexample\b"),
+)
+# After a number, these say when it would be the rating.
+CONDITIONS = (
+    *(r"(?:but only )?if\b", r"(?:unless|had|were|provided)\b", r"(?:falls|sofern)\b"),
+    *(r"wenn\b(?! auch)", r"(?:wäre|hätte)n?\b", r"s[ei]\b", r"s['’]ils?\b", r"если\b", "如果"),
+)
+# Before a number, these replace an earlier rating by it.
+REVISIONS = (
+    r"\b(?:chang|revis|correct|adjust|amend|updat|lower|rais|reduc|increas|downgrad|upgrad)(?:e[sd]?"
+    r"|ing|ed)? (?:it|(?:my|the|this) (?P<of>[^.,;:\d\n]{1,40}?))(?: (?:down |up )?to| from) ",
+    r"\bmeine (?P<von>[^.,;:\d\n]{1,40}?) auf ",
+    r"\b(?:change|corrige|révise|modifie) ma (?P<de>[^.,;:\d\n]{1,40}?) (?:à|pour|en) ",
+    r"(?:改为|改成|修正为|更正为|调整为|改為|調整為)",
+)
+# These begin a sentence that does.
+REVISED = (
+    *(r"on (?:further |second )?(?:reflection|thoughts?)", "(?:after )?reconsider(?:ing|ation)"),
+    *("actually", "wait", "hmm+", "correction", "(?:revised|updated|corrected|adjusted|amended)"),
+    *("(?:korrigierte|revidierte|neue)", "korrektur", "après réflexion", "修正后的?", "更正"),
+    *("訂正", "修正後の?"),
 )
 NUMBER_WORDS = {
     word: number
@@ -173,16 +187,7 @@ REFUSALS = (
 )
 # Replies that ask for what is missing instead of answering.
 REQUESTS = (
-    *(
-        "please (?:provide|share|send|paste|give)",
-        "could you (?:please )?(?:provide|share|clarify)",
-    ),
-    *(
-        "would you like me",
-        r"\byou\b[^?\n]{0,80}\?",
-        "bitte (?:geben|senden|teilen)",
-        "请提供",
-        "請提供",
-        "提供してください",
-    ),
+    *("please (?:provide|share|send|paste|give)", r"\byou\b[^?\n]{0,80}\?", "would you like me"),
+    *("could you (?:please )?(?:provide|share|clarify)", "bitte (?:geben|senden|teilen)"),
+    *("请提供", "請提供", "提供してください"),
 )
