@@ -27,7 +27,7 @@ from enum import StrEnum
 from geval.llm import reply_words as words
 from geval.llm.rating_names import Closeness, Names, any_of
 from geval.llm.replies import ReplyChoice
-from geval.llm.reply_labels import Label, labels_in
+from geval.llm.reply_labels import labels_in
 from geval.llm.reply_lines import (
     HEADING,
     concludes,
@@ -257,9 +257,9 @@ def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Ra
     """
     form: list[tuple[Closeness, Rating | Failure]] = []
     prose: list[Rating | Failure] = []
-    for label in labels_in(plain, scale):
+    for closeness, label in labels_in(plain, scale):
         if not is_cut or _is_closed(plain, label.end):
-            form.append((label.closeness, _as_point(plain, label)))
+            form.append((closeness, _as_rating(plain, label, scale, text)))
     numbers = list(numbers_in(plain))
     for number in numbers:
         if is_cut and not _is_closed(plain, number.end):
@@ -316,33 +316,26 @@ def _closest(
     ratings = [
         rating for closeness, rating in form if closeness > Closeness.OVERALL or closeness == best
     ]
-    failed = [rating for rating in ratings if isinstance(rating, Failure)]
-    if failed:
+    if failed := [rating for rating in ratings if isinstance(rating, Failure)]:
         return [*failed]
-    rated = sorted(
-        (rating for rating in ratings if isinstance(rating, Rating)),
-        key=lambda rating: rating.position,
-    )
-    stated = [each for each in prose if isinstance(each, Rating)]
-    return [*rated, *(each for each in stated if each.position < rated[0].position)]
+    rated = [rating for rating in ratings if isinstance(rating, Rating)]
+    rated.sort(key=lambda rating: rating.position)
+    first = rated[0].position
+    earlier = [each for each in prose if isinstance(each, Rating) and each.position < first]
+    return [*rated, *earlier]
 
 
 def _lone_rating(
     plain: str, numbers: list[Number], scale: Scale, text: str
 ) -> list[Rating | Failure]:
     """Return the only number of a reply if it is in brackets at the end."""
-    match numbers:
-        case [number] if not (number.is_word or _is_share(number, scale)):
-            start, after = plain[: number.start].rstrip(), plain[number.end :].strip()
-            in_brackets = _OPENING_BRACKET.search(start[-3:]) and after[:1] in (")", "]")
-            ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
-            if (
-                ends_reply
-                and in_brackets
-                and not (_NEGATION.search(plain) or _REFERENCE.search(start[-20:]))
-            ):
-                return [_as_rating(plain, number, scale, text)]
-    return []
+    if len(numbers) != 1 or numbers[0].is_word or _is_share(numbers[0], scale):
+        return []
+    start, after = plain[: numbers[0].start].rstrip(), plain[numbers[0].end :].strip()
+    is_last = _OPENING_BRACKET.search(start[-3:]) and re.fullmatch(r"[)\]][\W_]{0,8}", after)
+    if not is_last or _NEGATION.search(plain) or _REFERENCE.search(start[-20:]):
+        return []
+    return [_as_rating(plain, numbers[0], scale, text)]
 
 
 def _is_share(number: Number, scale: Scale) -> bool:
@@ -374,14 +367,6 @@ def _as_rating(plain: str, number: Number, scale: Scale, text: str) -> Rating | 
         return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
     value = number.value * scale.highest / 100 if number.is_percent else number.value
     return Rating(value, number.start, number.text)
-
-
-def _as_point(plain: str, label: Label) -> Rating | Failure:
-    """Return a label as a rating, or the failure that another point after it implies."""
-    if label.is_contradicted:
-        detail = f"The reply names another point after “{label.text}”: {quote(plain)}"
-        return Failure(Reason.TWO_RATINGS, detail)
-    return Rating(label.point, label.start, label.text)
 
 
 def _is_closed(plain: str, end: int) -> bool:

@@ -3,12 +3,11 @@
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from geval.llm.rating_names import CRITERION, LETTER, Closeness, any_of, flexible
 from geval.llm.reply_lines import is_chosen, place_closeness, revises
-from geval.llm.reply_numbers import WORD_ENDS
+from geval.llm.reply_numbers import WORD_ENDS, Number
 from geval.llm.reply_text import plain_characters, without_markup
 from geval.statistics.scales import Scale
 
@@ -30,29 +29,16 @@ _DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
 _POINT_AFTER = re.compile(r"\s?[(=:]\s?(\d+(?:\.\d+)?)\s?\)?(?!\s?\w)")
 # From a word to another that corrects it: "Yes, no", "No. Wait, yes", "Yes, but no".
 _TO_NEXT_WORD = re.compile(
-    r"[ \t,.;:!…/&>→–—-]{1,9}(?:\s{0,3}(?:\b(?:wait|actually|but|or|and|rather|well|hmm|sorry|then"
-    r"|in fact|on reflection|correction|also|it is|the answer is|aber|doch|moment|eigentlich|mais"
-    r"|en fait|pero)\b|但是?|等等|其实|いや|しかし)[\s,.:;!…–—-]{0,9}){0,4}",
-    re.I,
-)
+    r"[ \t,.;:!…/&>→–—-]{1,9}(?:\s{0,3}(?:\b(?:wait|actually|but|or|and|rather|well|then|in fact"
+    r"|on reflection|it is|the answer is|aber|doch|moment|eigentlich|mais|en fait|pero)\b"
+    r"|但是?|等等|其实|いや|しかし)[\s,.:;!…–—-]{0,9}){0,4}", re.I,
+)  # fmt: skip
 _ORDER = re.compile(
     r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"
 )
 
 
-@dataclass(frozen=True)
-class Label:
-    """A word that names a point, where a form has its rating; whether another point follows."""
-
-    point: float
-    start: int
-    end: int
-    text: str
-    closeness: Closeness
-    is_contradicted: bool
-
-
-def labels_in(plain: str, scale: Scale) -> Iterator[Label]:
+def labels_in(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Number]]:
     """Yield words that name points, such as Yes and No, where a form has its rating; elsewhere in a
     sentence they are ordinary words."""
     if not scale.words:
@@ -65,41 +51,32 @@ def labels_in(plain: str, scale: Scale) -> Iterator[Label]:
     described = set(_DESCRIBED.findall(plain))
     described = described if len(described) > 1 else set()
     for match in itertools.islice(labels.finditer(plain), _MOST_WORDS):
-        word = match["word"]
-        if len(word) == 1 and word not in scale.words:
-            continue  # "a" is an article
-        if is_pair and _LETTER_LOSES.match(plain, match.end()):
+        word, start, end = match["word"], match.start("word"), match.end()
+        is_article = len(word) == 1 and word not in scale.words
+        is_described = word in described and _DESCRIBED.match(plain, start)
+        if is_article or (is_pair and (is_described or _LETTER_LOSES.match(plain, end))):
             continue
-        if is_pair and match["word"] in described and _DESCRIBED.match(plain, match.start("word")):
+        wins = len(word) == 1 and _LETTER_WINS.match(plain, end)
+        if not (WORD_ENDS.match(plain, end) or wins):
             continue
-        ends = WORD_ENDS.match(plain, match.end()) or (
-            len(word) == 1 and _LETTER_WINS.match(plain, match.end())
-        )
-        if not ends:
-            continue
-        point = points[_bare_label(word)]
-        closeness = place_closeness(plain, match.start(), match.end(), is_word=True)
-        span = match.span("word")
-        if closeness or (is_pair and is_chosen(plain, *match.span())) or revises(plain, *span):
-            contradicted = _is_contradicted(plain, match.end(), point, points, labels)
-            start, end = match.start("word"), match.end()
-            yield Label(point, start, end, word, closeness or Closeness.RATING, contradicted)
+        closeness = place_closeness(plain, match.start(), end, is_word=True)
+        is_named = is_pair and is_chosen(plain, match.start(), end)
+        if closeness or is_named or revises(plain, start, end):
+            second = _second(plain, end, points, labels)
+            label = Number(start, end, points[_bare_label(word)], word, None, second)
+            yield closeness or Closeness.RATING, label
 
 
-def _is_contradicted(
-    plain: str, end: int, point: float, points: Mapping[str, float], labels: re.Pattern[str]
-) -> bool:
-    """Return whether another point follows a word that names one: "Yes, no", "Yes (0)"."""
-    number = _POINT_AFTER.match(plain, end)
-    if number:
-        return float(number[1]) != point
+def _second(
+    plain: str, end: int, points: Mapping[str, float], labels: re.Pattern[str]
+) -> float | None:
+    """Return the point that follows a word that names one: "Yes, no", "Yes (0)"."""
+    if number := _POINT_AFTER.match(plain, end):
+        return float(number[1])
     gap = _TO_NEXT_WORD.match(plain, end)
-    other = gap and labels.match(plain, gap.end())
-    return bool(
-        other
-        and points[_bare_label(other["word"])] != point
-        and WORD_ENDS.match(plain, other.end())
-    )
+    other = labels.match(plain, gap.end()) if gap else None
+    is_point = other and WORD_ENDS.match(plain, other.end())
+    return points[_bare_label(other["word"])] if other and is_point else None
 
 
 def _winner_alone(order: re.Match[str]) -> str:

@@ -59,10 +59,10 @@ _REVISES_AFTER = re.compile(rf"{GAP}に(?:変更|修正|訂正)")
 _REVISED = re.compile(rf"[\W_]*(?:{any_of(words.REVISED)})(?![a-z])[\s,:]*", re.I)
 # What a number is of, after it: "4 for fluency", "4 (fluency)".
 _OF = re.compile(
-    rf"{GAP}(?:(?P<bracket>[(]|[-–—][^\S\n]){GAP})?(?P<reason>(?:for|regarding)[^\S\n])?"
-    r"(?P<what>[^.,;:!?()\n]{1,40}?)(?=[.,;:!?()\n]|$|[^\S\n](?:[-–—]|(?:because|as|since|but|due)\b))",
-    re.I,
-)
+    rf"{GAP}(?=[-(–—fr])(?:(?P<bracket>[(]|[-–—][^\S\n]){GAP})?(?P<reason>(?:for|regarding)[^\S\n])?"
+    r"(?P<what>[^.,;:!?()\n]{1,40}?)"
+    r"(?=[.,;:!?()\n]|$|[^\S\n](?:[-–—]|(?:and|und|et|because|as|since|but|due)\b))", re.I,
+)  # fmt: skip
 _ARTICLES = frozenset(("the", "its", "their", "overall"))
 # Points of a scale are adjectives, criteria nouns.
 _QUALITY = re.compile(
@@ -78,7 +78,6 @@ _FOR_CRITERION = re.compile(rf"{GAP}(?:for|on|in terms of|für|pour|en)[^\S\n]{C
 _VERB_AFTER = re.compile(rf"{GAP}(?:{any_of(words.VERBS_AFTER)})", re.I)
 _CLAUSE_ENDS = re.compile(rf"[.!)]{{0,3}}{GAP}(?:\n|$)|[.!)]{{1,3}}\s")
 _SUBJECTS_OR_VERBS = words.RATED | words.RATING_VERBS | words.OBJECT_VERBS | {"has"}
-_EARLIER = frozenset(("initial", "original", "previous", "earlier", "first"))
 _CORRECTIONS = frozenset(("no", "wait", "actually", "rather"))
 _CONCLUSIONS = words.LEADS | _CORRECTIONS
 _LINE_END = re.compile(rf"{GAP}[.)]?{GAP}(?:\n|$)")
@@ -219,8 +218,7 @@ def revises(plain: str, start: int, end: int) -> bool:
     if not _is_real(sentence, plain, end):
         return False
     if verb := _REVISES.search(sentence):
-        named = words_of(" ".join(filter(None, verb.groups())))
-        return all(is_known(word) or word in _EARLIER for word in named)
+        return all(map(is_known, words_of(" ".join(filter(None, verb.groups())))))
     lead = _REVISED.match(sentence)
     rest = sentence[lead.end() :].rstrip(" :=") if lead else None
     is_revised = rest == "" or (rest and closeness_of(rest) >= Closeness.RATING)
@@ -232,14 +230,11 @@ def _is_of_another(plain: str, end: int) -> bool:
     of = _OF.match(plain, end)
     if not of or not (of["bracket"] or of["reason"]) or CRITERION in of[0]:
         return False
-    for part in re.split(r"\b(?:and|und|et)\b|&", of["what"]):
-        listed = [word for word in words_of(part) if word not in _ARTICLES]
-        unknown = [word for word in listed if not is_known(word)]
-        is_noun = unknown and (unknown[0][0] == OTHER or _QUALITY.search(unknown[0]))
-        signs = (of["reason"], is_noun, len(listed) == 1)
-        if len(unknown) != 1 or sum(map(bool, signs)) < 2:
-            return False
-    return True
+    listed = [word for word in words_of(of["what"]) if word not in _ARTICLES]
+    unknown = [word for word in listed if not is_known(word)]
+    is_noun = unknown and (unknown[0][0] == OTHER or _QUALITY.search(unknown[0]))
+    signs = (of["reason"], is_noun, len(listed) == 1)
+    return len(unknown) == 1 and sum(map(bool, signs)) > 1
 
 
 def is_chosen(plain: str, start: int, end: int) -> bool:

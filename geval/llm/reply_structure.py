@@ -53,11 +53,8 @@ _STRINGS = ("double", "single", "bare")
 _MOST_DEPTH = 50
 _ROW = re.compile(r"^.*\|.*\|.*$", re.M)
 # A heading row, the line below it, and the rows of a table.
-_TABLE = re.compile(
-    r"^(?=.*\|).*\n(?=.*-)(?=.*\|)[|: \t\r-]+(?:\n(?=.*\|).*)+",
-    re.M,
-)
-_CELLS_OF_ROW = re.compile(r"^[^\S\n]*(?P<cells>\S.*?)\s*$", re.M)
+_TABLE = re.compile(r"^(?=.*\|).*\n(?=.*-)(?=.*\|)[|: \t\r-]+(?:\n(?=.*\|).*)+", re.M)
+_CELLS_OF_ROW = re.compile(r"^[^\S\n]*(?P<cells>\S(?:.*\S)?)", re.M)
 _CELL = re.compile(r"[^|]+")
 _NUMBER_CELL = re.compile(r"[\s*_`]*\d{1,3}(?:[.,]\d{1,9})?(?:\s?/\s?\d{1,3})?[\s*_`]*")
 
@@ -267,20 +264,21 @@ def _open_columns(table: re.Match[str], names: Names) -> str:
     if closeness.count(Closeness.CRITERION) != 1 or Closeness.RATING in closeness or is_listed:
         return table[0]
     place = closeness.index(Closeness.CRITERION)
-    rated: list[tuple[int, int]] = []
-    for row in filter(None, rows):
-        label = _label(row[0]) if place else ""
-        # Rows such as "Maximum" and "Model B" are of something else.
-        if len(row) == len(head) and all(map(is_known, words_of(label))):
-            rated.extend([row[place].span()] if _NUMBER_CELL.fullmatch(row[place][0]) else [])
-        elif not place and names.of_key(_label(row[0])):
-            return table[0]
+    if not place and any(names.of_key(_label(row[0])) for row in rows if row):
+        return table[0]
+    # Rows such as "Maximum" and "Model B" are of something else.
+    places = [
+        row[place].span()
+        for row in rows
+        if len(row) == len(head) and _NUMBER_CELL.fullmatch(row[place][0])
+        if not place or all(map(is_known, words_of(_label(row[0]))))
+    ]
     shown = blank(table[0])
-    if len(rated) == 1:
-        start, end = rated[0]
-        rest = shown[end:].replace(" ", "\n", 1)
-        shown = f"{shown[: start - 2]}{CRITERION}:{table[0][start:end]}{rest}"
-    return shown
+    if len(places) != 1:
+        return shown
+    start, end = places[0]
+    rest = shown[end:].replace(" ", "\n", 1)
+    return f"{shown[: start - 2]}{CRITERION}:{table[0][start:end]}{rest}"
 
 
 def _label(cell: re.Match[str]) -> str:

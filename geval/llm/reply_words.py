@@ -132,7 +132,8 @@ CONDITIONS = (
 # Before a number, these replace an earlier rating by it.
 REVISIONS = (
     r"\b(?:chang|revis|correct|adjust|amend|updat|lower|rais|reduc|increas|downgrad|upgrad)(?:e[sd]?"
-    r"|ing|ed)? (?:it|(?:my|the|this) (?P<of>[^.,;:\d\n]{1,40}?))(?: (?:down |up )?to| from) ",
+    r"|ing|ed)? (?:it|(?:my|the|this) (?:(?:initial|previous|earlier) )?(?P<of>[^.,;:\d\n]{1,40}?))"
+    "(?: (?:down |up )?to| from) ",
     r"\bmeine (?P<von>[^.,;:\d\n]{1,40}?) auf ",
     r"\b(?:change|corrige|révise|modifie) ma (?P<de>[^.,;:\d\n]{1,40}?) (?:à|pour|en) ",
     r"(?:改为|改成|修正为|更正为|调整为|改為|調整為)",
