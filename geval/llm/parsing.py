@@ -269,8 +269,10 @@ def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Ra
             continue
         if _is_share(number, scale) or is_section(plain, number):
             continue
-        if (form or prose) and revises(plain, number.start, number.end):
-            form, prose = [(Closeness.CRITERION, _as_rating(plain, number, scale, text))], []
+        if (form or prose) and (revision := revises(plain, number.start, number.end)):
+            if revision == Closeness.CRITERION:
+                form, prose = [], []
+            form.append((revision, _as_rating(plain, number, scale, text)))
             continue
         closeness = form_closeness(plain, number, scale)
         if not closeness and concludes(plain, number):

@@ -29,9 +29,9 @@ _DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
 _POINT_AFTER = re.compile(r"\s?[(=:]\s?(\d+(?:\.\d+)?)\s?\)?(?!\s?\w)")
 # From a word to another that corrects it: "Yes, no", "No. Wait, yes", "Yes, but no".
 _TO_NEXT_WORD = re.compile(
-    r"[ \t,.;:!…/&>→–—-]{1,9}(?:\s{0,3}(?:\b(?:wait|actually|but|or|and|rather|well|then|in fact"
-    r"|on reflection|it is|the answer is|aber|doch|moment|eigentlich|mais|en fait|pero)\b"
-    r"|但是?|等等|其实|いや|しかし)[\s,.:;!…–—-]{0,9}){0,4}", re.I,
+    r"[ \t,.;:!…。、/&>→–—-]{1,9}(?:\s{0,3}(?:\b(?:wait|actually|but|or|and|rather|well|then"
+    r"|on reflection|it is|the answer is|aber|doch|moment|eigentlich|mais|enfin|pero)\b"
+    r"|不对|但是?|等等|其实|いや|しかし)[\s,.:;!…、–—-]{0,9}){0,4}", re.I,
 )  # fmt: skip
 _ORDER = re.compile(
     r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"

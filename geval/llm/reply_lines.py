@@ -54,9 +54,9 @@ _YOU = re.compile(r"\byou\b", re.I)
 _CONDITION_AFTER = re.compile(
     rf"{GAP}(?:{any_of(words.VERBS_AFTER)})?[,\s]{{1,3}}(?:{any_of(words.CONDITIONS)})", re.I
 )
-_REVISES = re.compile(rf"(?:{'|'.join(words.REVISIONS)})(?:an? |eine )?{GAP}$", re.I)
+_REVISES = re.compile("|".join(words.REVISIONS), re.I)
 _REVISES_AFTER = re.compile(rf"{GAP}に(?:変更|修正|訂正)")
-_REVISED = re.compile(rf"[\W_]*(?:{any_of(words.REVISED)})(?![a-z])[\s,:]*", re.I)
+_REVISED = re.compile(rf"(?:{any_of(words.REVISED)})(?![a-z])[\s,:]*", re.I)
 # What a number is of, after it: "4 for fluency", "4 (fluency)".
 _OF = re.compile(
     rf"{GAP}(?=[-(–—fr])(?:(?P<bracket>[(]|[-–—][^\S\n]){GAP})?(?P<reason>(?:for|regarding)[^\S\n])?"
@@ -211,18 +211,21 @@ def is_stated(plain: str, number: Number) -> bool:
     return _has_subject(clause, plain, number)
 
 
-def revises(plain: str, start: int, end: int) -> bool:
-    """Return whether a sentence replaces an earlier rating: "I change my rating to 3", "On
-    reflection, 3", "Revised score: 3"."""
+def revises(plain: str, start: int, end: int) -> Closeness:
+    """Return how clearly a sentence replaces an earlier rating: "I change my rating to 3", "On
+    reflection, 3", "Revised score: 3"; `RATING` is perhaps."""
     sentence = _SENTENCE_END.split(before(plain, start))[-1]
-    if not _is_real(sentence, plain, end):
-        return False
-    if verb := _REVISES.search(sentence):
-        return all(map(is_known, words_of(" ".join(filter(None, verb.groups())))))
-    lead = _REVISED.match(sentence)
-    rest = sentence[lead.end() :].rstrip(" :=") if lead else None
-    is_revised = rest == "" or (rest and closeness_of(rest) >= Closeness.RATING)
-    return bool((is_revised and ENDS.match(plain, end)) or _REVISES_AFTER.match(plain, end))
+    verb = _REVISES.search(sentence)
+    if verb:
+        is_revised = all(map(is_known, words_of(verb["of"] or "")))
+    elif not (is_revised := _REVISES_AFTER.match(plain, end) is not None):
+        bare = _REVISED.sub(" ", sentence, count=1)
+        stated = bare.strip(" :=")
+        is_stated = not stated or closeness_of(stated) >= Closeness.RATING
+        is_revised = bare != sentence and is_stated and ENDS.match(plain, end) is not None
+    if not is_revised or not _is_real(sentence, plain, end) or _is_of_another(plain, end):
+        return Closeness.NONE
+    return Closeness.RATING if verb and verb["perhaps"] else Closeness.CRITERION
 
 
 def _is_of_another(plain: str, end: int) -> bool:

@@ -118,7 +118,18 @@ POSSIBLE = (
     *(r"\bif\b", r"\bunless\b", r"\bcould\b", r"\bmight\b", r"\bmay\b", r"\bwere\b", r"\bhad\b"),
     *("would have", r"\balmost\b", "going to give", "wanted to", "tempted to", r"\bwenn\b"),
     *(r"\bfalls\b", r"\bsofern\b", r"^\W*(?:(?:wäre|hätte)n?|se)\b"),
-    *("könnte", r"\bsi\b", "pourrait", "podría", "poderia", "potrebbe", "если", "如果", "もし"),
+    *(
+        "könnte",
+        r"\bsi\b",
+        "pourrait",
+        "podría",
+        "poderia",
+        "potrebbe",
+        "если",
+        "如果",
+        "假如",
+        "もし",
+    ),
     *(r"\buser\b", r"\bhe\b", r"\bshe\b", r"\bthey\b", r"\bsome\b", r"\bothers\b"),
     *("critics?", "reviewers?", "readers?", r"\bauthors?\b", r"\bpeople\b", "instructions"),
     *("between", "more than", "less than", "up to"),
@@ -129,21 +140,22 @@ CONDITIONS = (
     *(r"(?:but only )?if\b", r"(?:unless|had|were|provided)\b", r"(?:falls|sofern)\b"),
     *(r"wenn\b(?! auch)", r"(?:wäre|hätte)n?\b", r"s[ei]\b", r"s['’]ils?\b", r"если\b", "如果"),
 )
-# Before a number, these replace an earlier rating by it.
+# Before a number, these replace an earlier rating by it, or would perhaps.
 REVISIONS = (
-    r"\b(?:chang|revis|correct|adjust|amend|updat|lower|rais|reduc|increas|downgrad|upgrad)(?:e[sd]?"
-    r"|ing|ed)? (?:it|(?:my|the|this) (?:(?:initial|previous|earlier) )?(?P<of>[^.,;:\d\n]{1,40}?))"
-    "(?: (?:down |up )?to| from) ",
-    r"\bmeine (?P<von>[^.,;:\d\n]{1,40}?) auf ",
-    r"\b(?:change|corrige|révise|modifie) ma (?P<de>[^.,;:\d\n]{1,40}?) (?:à|pour|en) ",
-    r"(?:改为|改成|修正为|更正为|调整为|改為|調整為)",
+    r"\b(?:(?:(?P<perhaps>I(?:['’]d| would))|(?:I|we|let me)(?:['’][lm]+)?(?: (?:now|will|must))?) "
+    r"(?:chang|revis|correct|adjust|amend|lower|rais|reduc|increas|downgrad|upgrad)(?:e|ing)?"
+    r"|(?:ändere|korrigiere|revidiere|senke|erhöhe|ich muss)(?: ich)?|je (?:change|corrige|révise)"
+    r"|cambio|corrijo) (?:it|that|my|the|this|meine|ma|mi)\b(?: (?:initial|previous|earlier))?"
+    r"(?P<of>[^.,;:\d\n]{0,40}?) (?:(?:down |up )?to|from|auf|à|pour|a|en) (?:an? |eine )?$",
+    r"(?:评分|分数|得分|評分)(?:改为|改成|修正为|更正为|调整为|改為|調整為)$",
 )
-# These begin a sentence that does.
+# Beside a rating's name, or before the sentence that states it, these do.
 REVISED = (
-    *(r"on (?:further |second )?(?:reflection|thoughts?)", "(?:after )?reconsider(?:ing|ation)"),
-    *("actually", "wait", "hmm+", "correction", "(?:revised|updated|corrected|adjusted|amended)"),
-    *("(?:korrigierte|revidierte|neue)", "korrektur", "après réflexion", "修正后的?", "更正"),
-    *("訂正", "修正後の?"),
+    *(r"\b(?:up)?on (?:\w{3,9} )?(?:reflection|thoughts?|re-?reading)", r"\breconsidering"),
+    *(r"\b(?:actually|wait|hmm+|correction|revised|updated|corrected|adjusted|amended)",),
+    *(r"\b(?:korrigierte|revidierte|neue|korrektur|corrigée|révisée|corregida|revisada)",),
+    *(r"\b(?:nach|après)(?: \w{3,15})? (?:überlegung|lesen|réflexion|relecture)",),
+    *("修正[后後][的の]?", "更正", "訂正"),
 )
 NUMBER_WORDS = {
     word: number
