@@ -16,31 +16,29 @@ found"), count ("2 sentences are wrong"), list ("1. The text …"), repeat the s
 refuse ("I cannot give 5 out of 5"). A number that is part of a longer expression is an error, never
 read in part: "4/10" on a scale from 1 to 5, "3-4", "3 or 4", "4 5". A number at the end of a
 truncated reply may continue ("1" of "1-5"), so it is not a rating either: truncation never changes
-a rating.
+a rating, unless it removes the sentence that revises it ("I change my rating to 3").
 """
 
-import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from geval.llm import reply_words as words
-from geval.llm.rating_names import CRITERION, LETTER, OTHER, Closeness, Names, any_of, flexible
+from geval.llm.rating_names import Closeness, Names, any_of
 from geval.llm.replies import ReplyChoice
+from geval.llm.reply_labels import labels_in
 from geval.llm.reply_lines import (
     HEADING,
     concludes,
     form_closeness,
     heading_closeness,
-    is_chosen,
     is_section,
     is_stated,
-    line_start,
-    place_closeness,
+    part_about,
+    revises,
 )
-from geval.llm.reply_numbers import GAP, WORD_ENDS, Number, highest_before, numbers_in
+from geval.llm.reply_numbers import GAP, Number, highest_before, numbers_in
 from geval.llm.reply_structure import opened
 from geval.llm.reply_text import (
     plain_characters,
@@ -57,77 +55,64 @@ from geval.texts.sentences import excerpt
 class Reason(StrEnum):
     """Why a reply or an item has no score. The value is stored; pages show `explanation`."""
 
-    EMPTY = "empty"
-    REFUSAL = "refusal"
-    CUT = "cut"
-    NO_RATING = "no_rating"
-    TWO_RATINGS = "two_ratings"
-    OUT_OF_SCALE = "out_of_scale"
-    SCHEMA = "schema"
-    BETWEEN_POINTS = "between_points"
-    NO_LOGPROBS = "no_logprobs"
-    SPLIT_NUMBER = "split_number"
-    LOW_COVERAGE = "low_coverage"
-    PROMPT = "prompt"
-    CONTEXT = "context"
-    ENDPOINT = "endpoint"
-    NO_TEXT = "no_text"
-    EMPTY_OUTPUT = "empty_output"
-    TOO_LONG = "too_long"
-    UNDEFINED = "undefined"
-    TOKENS = "tokens"
-    NO_SCORE = "no_score"
-    EVALUATOR = "evaluator"
-    UNFORESEEN = "unforeseen"
-    WORKER_LOST = "worker_lost"
+    explanation: str
 
-    @property
-    def explanation(self) -> str:
-        return _EXPLANATIONS[self]
+    def __new__(cls, value: str, explanation: str = "") -> "Reason":
+        reason = str.__new__(cls, value)
+        reason._value_, reason.explanation = value, explanation
+        return reason
 
-
-_EXPLANATIONS = {
-    Reason.EMPTY: "The reply was empty.",
-    Reason.REFUSAL: "The model refused to answer.",
-    Reason.CUT: "The reply was cut off before a rating; allow more tokens.",
-    Reason.NO_RATING: "The reply contains no rating.",
-    Reason.TWO_RATINGS: "The reply contains different ratings, but one was requested.",
-    Reason.OUT_OF_SCALE: "The rating is outside the criterion's scale.",
-    Reason.SCHEMA: "The reply breaks the JSON schema that it was asked to follow.",
-    Reason.BETWEEN_POINTS: (
-        "The rating is between two points, so its token has no separate probability."
-    ),
-    Reason.NO_LOGPROBS: "The endpoint returned no log-probabilities; use another scoring mode.",
-    Reason.SPLIT_NUMBER: (
+    EMPTY = "empty", "The reply was empty."
+    REFUSAL = "refusal", "The model refused to answer."
+    CUT = "cut", "The reply was cut off before a rating; allow more tokens."
+    NO_RATING = "no_rating", "The reply contains no rating."
+    TWO_RATINGS = "two_ratings", "The reply contains different ratings, but one was requested."
+    OUT_OF_SCALE = "out_of_scale", "The rating is outside the criterion's scale."
+    SCHEMA = "schema", "The reply breaks the JSON schema that it was asked to follow."
+    BETWEEN_POINTS = (
+        "between_points",
+        "The rating is between two points, so its token has no separate probability.",
+    )
+    NO_LOGPROBS = (
+        "no_logprobs",
+        "The endpoint returned no log-probabilities; use another scoring mode.",
+    )
+    SPLIT_NUMBER = (
+        "split_number",
         "The model splits two-digit ratings into several tokens, so their probabilities are "
-        "unknown."
-    ),
-    Reason.LOW_COVERAGE: (
-        "The points of the scale have less of the probability than the judge's minimum coverage."
-    ),
-    Reason.PROMPT: "The prompt needs something that this document does not have.",
-    Reason.CONTEXT: (
-        "The prompt is longer than the model's context; choose a model with a larger one."
-    ),
-    Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
-    Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
-    Reason.EMPTY_OUTPUT: (
-        "The output is empty, and the evaluator is not defined for an empty text."
-    ),
-    Reason.TOO_LONG: (
-        "A text is longer than the model accepts; choose to cut texts, or another model."
-    ),
-    Reason.UNDEFINED: "The score is not defined for these texts.",
-    Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
-    Reason.NO_SCORE: "Another judge that this one depends on has not scored the output.",
-    Reason.EVALUATOR: "The evaluator failed on this output.",
-    Reason.UNFORESEEN: (
-        "An unexpected error occurred. Retry these items; if it happens again, report it."
-    ),
-    Reason.WORKER_LOST: (
-        "Workers stopped repeatedly while they judged this item. Retry it once the cause is fixed."
-    ),
-}
+        "unknown.",
+    )
+    LOW_COVERAGE = (
+        "low_coverage",
+        "The points of the scale have less of the probability than the judge's minimum coverage.",
+    )
+    PROMPT = "prompt", "The prompt needs something that this document does not have."
+    CONTEXT = (
+        "context",
+        "The prompt is longer than the model's context; choose a model with a larger one.",
+    )
+    ENDPOINT = "endpoint", "The endpoint refused the request, or failed too often."
+    NO_TEXT = "no_text", "The evaluator needs a text that this document does not have."
+    EMPTY_OUTPUT = (
+        "empty_output",
+        "The output is empty, and the evaluator is not defined for an empty text.",
+    )
+    TOO_LONG = (
+        "too_long",
+        "A text is longer than the model accepts; choose to cut texts, or another model.",
+    )
+    UNDEFINED = "undefined", "The score is not defined for these texts."
+    TOKENS = "tokens", "The endpoint's tokens cannot be matched with the text that was sent."
+    NO_SCORE = "no_score", "Another judge that this one depends on has not scored the output."
+    EVALUATOR = "evaluator", "The evaluator failed on this output."
+    UNFORESEEN = (
+        "unforeseen",
+        "An unexpected error occurred. Retry these items; if it happens again, report it.",
+    )
+    WORKER_LOST = (
+        "worker_lost",
+        "Workers stopped repeatedly while they judged this item. Retry it once the cause is fixed.",
+    )
 
 
 @dataclass(frozen=True)
@@ -154,14 +139,6 @@ _AFTER, _EXPLANATION = 80, 60
 _QUOTED_CHARACTERS = 120
 # Longer replies are cut; no rating is searched beyond this length.
 LONGEST_REPLY = 200_000
-# A broken model may repeat words endlessly, and each is compared with many patterns.
-_MOST_WORDS = 1000
-# A scale that a form repeats between a name and its rating: "Coherence (1-5):".
-_IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
-_PART_HEADING = re.compile(
-    rf"(?:{CRITERION}+|{OTHER}+){_IN_BRACKETS}"
-    r"(?:[:：=|]|->|→|[^\S\n]{1,3}[-–—][^\S\n]|[^\S\n]{0,9}(?=\n|$))"
-)
 # The highest points of scales on which a percentage is a rating.
 _PERCENT_SCALES = (1, 100)
 _EXPLAINS_POINT = re.compile(rf"(?<![\w.,/])\d{{1,3}}{GAP}[-–—:=]")
@@ -178,7 +155,7 @@ _NEXT_ITEM = re.compile(r"\n[^\S\n]{0,9}2[.)][^\S\n]{1,9}\d")
 # Text after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
     rf"{GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
-    rf"(?!(?:{any_of([*words.TO, *words.AND, *words.OR])}|if|unless|had|were|provided)\b)"
+    rf"(?!(?:{any_of([*words.TO, *words.AND, *words.OR])})\b|{any_of(words.CONDITIONS)})"
     rf"[^\W\d]{{2,20}}[^\S\n])",
     re.I,
 )
@@ -188,24 +165,6 @@ _REFUSAL = re.compile(
 )
 _HEADING_LINE = re.compile(
     r"^(?:[^\S\n]{0,3}#{1,6}[^\S\n][^\n\d]{1,60}|\*\*[^*\n\d]{1,60}\*\*)$", re.M
-)
-_OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer|assistant)[^\S\n])?"
-_LETTER_WINS = re.compile(
-    r"(?: (?:is|was))? (?:(?:the|much|far|clearly|slightly|somewhat|[a-z]{1,9}(?<!hard)ly) )?"
-    rf"(?:better|preferred|superior|stronger|{CRITERION}+)(?![{LETTER}])"
-    r"| wins\b"
-)
-_LETTER_LOSES = re.compile(
-    r"[^\S\n]{0,9}[(,:–—-]?[^\S\n]{0,9}(?:is |was )?(?:the )?"
-    r"(?:worse|weaker|inferior|poorer|loses|second|loser|not)\b",
-    re.I,
-)
-# A letter before what is said of its text: "Text A: long. Text B: short."
-_DESCRIBED = re.compile(r"\b([AB])[^\S\n]?[:–—-][^\S\n]")
-_POINT_AFTER = re.compile(r"\s?[(=:]\s?(\d+(?:\.\d+)?)\s?\)?(?!\s?\w)")
-_TO_NEXT_WORD = re.compile(r"[ \t,/&>→-]{1,9}")
-_ORDER = re.compile(
-    r"\b(?P<first>[A-C])[^\S\n]{0,3}(?P<sign>>{1,3}|<{1,3}|=|≈|,)[^\S\n]{0,3}(?P<second>[A-C])\b"
 )
 
 
@@ -227,7 +186,7 @@ def parse_rating(
     if failure:
         return failure
     lines = _lines_of(text, scale, Names.of(criterion, others), is_cut=choice.is_cut)
-    part = _part_about(lines) if others else lines
+    part = part_about(lines) if others else lines
     ratings = _ratings_in(part, scale, text, is_cut=choice.is_cut)
     if not ratings:
         return _no_rating(choice, text)
@@ -298,9 +257,9 @@ def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Ra
     """
     form: list[tuple[Closeness, Rating | Failure]] = []
     prose: list[Rating | Failure] = []
-    for closeness, word, end in _named_points(plain, scale):
-        if not is_cut or _is_closed(plain, end):
-            form.append((closeness, word))
+    for closeness, label in labels_in(plain, scale):
+        if not is_cut or _is_closed(plain, label.end):
+            form.append((closeness, _as_rating(plain, label, scale, text)))
     numbers = list(numbers_in(plain))
     for number in numbers:
         if is_cut and not _is_closed(plain, number.end):
@@ -309,6 +268,11 @@ def _ratings_in(plain: str, scale: Scale, text: str, *, is_cut: bool) -> list[Ra
                 return []
             continue
         if _is_share(number, scale) or is_section(plain, number):
+            continue
+        if (form or prose) and (revision := revises(plain, number.start, number.end)):
+            if revision == Closeness.CRITERION:
+                form, prose = [], []
+            form.append((revision, _as_rating(plain, number, scale, text)))
             continue
         closeness = form_closeness(plain, number, scale)
         if not closeness and concludes(plain, number):
@@ -354,33 +318,26 @@ def _closest(
     ratings = [
         rating for closeness, rating in form if closeness > Closeness.OVERALL or closeness == best
     ]
-    failed = [rating for rating in ratings if isinstance(rating, Failure)]
-    if failed:
+    if failed := [rating for rating in ratings if isinstance(rating, Failure)]:
         return [*failed]
-    rated = sorted(
-        (rating for rating in ratings if isinstance(rating, Rating)),
-        key=lambda rating: rating.position,
-    )
-    stated = [each for each in prose if isinstance(each, Rating)]
-    return [*rated, *(each for each in stated if each.position < rated[0].position)]
+    rated = [rating for rating in ratings if isinstance(rating, Rating)]
+    rated.sort(key=lambda rating: rating.position)
+    first = rated[0].position
+    earlier = [each for each in prose if isinstance(each, Rating) and each.position < first]
+    return [*rated, *earlier]
 
 
 def _lone_rating(
     plain: str, numbers: list[Number], scale: Scale, text: str
 ) -> list[Rating | Failure]:
     """Return the only number of a reply if it is in brackets at the end."""
-    match numbers:
-        case [number] if not (number.is_word or _is_share(number, scale)):
-            start, after = plain[: number.start].rstrip(), plain[number.end :].strip()
-            in_brackets = _OPENING_BRACKET.search(start[-3:]) and after[:1] in (")", "]")
-            ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
-            if (
-                ends_reply
-                and in_brackets
-                and not (_NEGATION.search(plain) or _REFERENCE.search(start[-20:]))
-            ):
-                return [_as_rating(plain, number, scale, text)]
-    return []
+    if len(numbers) != 1 or numbers[0].is_word or _is_share(numbers[0], scale):
+        return []
+    start, after = plain[: numbers[0].start].rstrip(), plain[numbers[0].end :].strip()
+    is_last = _OPENING_BRACKET.search(start[-3:]) and re.fullmatch(r"[)\]][\W_]{0,8}", after)
+    if not is_last or _NEGATION.search(plain) or _REFERENCE.search(start[-20:]):
+        return []
+    return [_as_rating(plain, numbers[0], scale, text)]
 
 
 def _is_share(number: Number, scale: Scale) -> bool:
@@ -424,27 +381,6 @@ def _is_closed(plain: str, end: int) -> bool:
     )
 
 
-def _part_about(plain: str) -> str:
-    """Blank out everything in marked lines but the parts after the criterion's name; every
-    character keeps its position."""
-    headings = list(_PART_HEADING.finditer(plain))
-    starts = [_heading_start(plain, match.start()) for match in headings]
-    shown = [" "] * len(plain)
-    # Without any heading the list of ends is longer, and everything stays blank.
-    for match, end in zip(headings, [*starts[1:], len(plain)], strict=False):
-        if match[0][0] == CRITERION:
-            shown[match.start() : end] = plain[match.start() : end]
-    return "".join(shown)
-
-
-def _heading_start(plain: str, name: int) -> int:
-    """Return where the heading with this name begins: at the bullet or number before it."""
-    line = line_start(plain, name)
-    if line is None or re.search(rf"[^\W\d_]|{CRITERION}|{OTHER}", plain[line:name]):
-        return name
-    return line
-
-
 def no_text(choice: ReplyChoice, text: str) -> Failure | None:
     """Return why a reply has no answer: refused, cut or empty; None if it has one."""
     if choice.refusal or choice.finish_reason == "content_filter":
@@ -464,73 +400,3 @@ def _no_rating(choice: ReplyChoice, text: str) -> Failure:
     if choice.is_cut:
         return Failure(Reason.CUT, f"The reply was cut off before a rating: {quote(text)}")
     return Failure(Reason.NO_RATING, f"The reply contains no rating: {quote(text)}")
-
-
-def _named_points(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Rating | Failure, int]]:
-    """Yield words that name points, such as Yes and No, where a form has its rating; elsewhere in a
-    sentence they are ordinary words."""
-    if not scale.words:
-        return
-    points = {_bare_label(label): point for label, point in scale.words.items()}
-    labels = _labels_pattern(tuple(scale.words))
-    is_pair = {"A", "B"} <= set(scale.words)
-    if is_pair:
-        plain = _ORDER.sub(_winner_alone, plain)
-    described = set(_DESCRIBED.findall(plain))
-    described = described if len(described) > 1 else set()
-    for match in itertools.islice(labels.finditer(plain), _MOST_WORDS):
-        word = match["word"]
-        if len(word) == 1 and word not in scale.words:
-            continue  # "a" is an article
-        if is_pair and _LETTER_LOSES.match(plain, match.end()):
-            continue
-        if is_pair and match["word"] in described and _DESCRIBED.match(plain, match.start("word")):
-            continue
-        ends = WORD_ENDS.match(plain, match.end()) or (
-            len(word) == 1 and _LETTER_WINS.match(plain, match.end())
-        )
-        if not ends:
-            continue
-        point = points[_bare_label(word)]
-        closeness = place_closeness(plain, match.start(), match.end(), is_word=True)
-        if closeness or (is_pair and is_chosen(plain, match.start(), match.end())):
-            rating: Rating | Failure = Rating(point, match.start("word"), word)
-            if _is_contradicted(plain, match.end(), point, points, labels):
-                detail = f"The reply names another point after “{word}”: {quote(plain)}"
-                rating = Failure(Reason.TWO_RATINGS, detail)
-            yield closeness or Closeness.RATING, rating, match.end()
-
-
-def _is_contradicted(
-    plain: str, end: int, point: float, points: Mapping[str, float], labels: re.Pattern[str]
-) -> bool:
-    """Return whether another point follows a word that names one: "Yes, no", "Yes (0)"."""
-    number = _POINT_AFTER.match(plain, end)
-    if number:
-        return float(number[1]) != point
-    gap = _TO_NEXT_WORD.match(plain, end)
-    other = gap and labels.match(plain, gap.end())
-    return bool(
-        other
-        and points[_bare_label(other["word"])] != point
-        and WORD_ENDS.match(plain, other.end())
-    )
-
-
-def _winner_alone(order: re.Match[str]) -> str:
-    """Keep the better text of an order ("A > B"), alone on its line; a list and an order that
-    begins with the worse one name none."""
-    if ">" in order["sign"] and order["first"] != order["second"]:
-        return order["first"] + "\n" + " " * (len(order[0]) - 2)
-    return " " * len(order[0])
-
-
-@lru_cache(maxsize=512)
-def _labels_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
-    names = any_of([flexible(label) for label in labels])
-    return re.compile(rf"(?<![\w']){_OF_A_TEXT}(?P<word>{names})(?!\w)", re.I)
-
-
-def _bare_label(label: str) -> str:
-    """Normalise a label, so that differences in case, spaces and emphasis do not count."""
-    return " ".join(without_markup(plain_characters(label)).split()).casefold()

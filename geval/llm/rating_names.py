@@ -21,8 +21,8 @@ LETTER = "A-Za-zÀ-ɏЀ-ӿ"
 _MARKUP = re.compile(r"[*_`#\"{}$“”„«»▁Ġ]")
 _DIGIT = re.compile(r"\d")
 # A scale that a form repeats between a name and its rating: "Coherence (1-5):".
-_IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
-_SEPARATOR = rf"(?=[*_`\"]{{0,3}}{_IN_BRACKETS}(?:[:=|]|\s[-–—]\s|\s(?:of|is)\s))"
+IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
+_SEPARATOR = rf"(?=[*_`\"]{{0,3}}{IN_BRACKETS}(?:[:=|]|\s[-–—]\s|\s(?:of|is)\s))"
 _BRACKETS = re.compile(r"[(\[]([^()\[\]\n]{0,80})[)\]]")
 _WORD = re.compile(rf"[^\W\d_]+(?:['’-][^\W\d_]+)*|{CRITERION}+|{OTHER}+")
 _PART = re.compile(r"[.!?;\n。！？；|…,，、:：]|(?<![^\W\d_])\d")

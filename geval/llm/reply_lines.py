@@ -10,6 +10,8 @@ import re
 from geval.llm import reply_words as words
 from geval.llm.rating_names import (
     CRITERION,
+    IN_BRACKETS,
+    OTHER,
     Closeness,
     any_of,
     closeness_of,
@@ -47,9 +49,25 @@ _COUNTS_LINES = re.compile(
 )
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
-_CONDITIONAL = re.compile(r"\bif\b.*\bwould\b", re.I)
+_CONDITIONAL = re.compile(r"\bif\b.*\bwould\b|もし|(?:れば|たら|(?<!私)なら)、", re.I)
 _YOU = re.compile(r"\byou\b", re.I)
-_CONDITION_AFTER = re.compile(r"[,\s]{1,3}(?:if|unless|had|were|provided|but only if)\b", re.I)
+_CONDITION_AFTER = re.compile(
+    rf"{GAP}(?:{any_of(words.VERBS_AFTER)})?[,\s]{{1,3}}(?:{any_of(words.CONDITIONS)})", re.I
+)
+_REVISES = re.compile("|".join(words.REVISIONS), re.I)
+_REVISES_AFTER = re.compile(rf"{GAP}に(?:変更|修正|訂正)")
+_REVISED = re.compile(rf"(?:{any_of(words.REVISED)})(?![a-z])[\s,:]*", re.I)
+# What a number is of, after it: "4 for fluency", "4 (fluency)".
+_OF = re.compile(
+    rf"{GAP}(?=[-(–—fr])(?:(?P<bracket>[(]|[-–—][^\S\n]){GAP})?(?P<reason>(?:for|regarding)[^\S\n])?"
+    r"(?P<what>[^.,;:!?()\n]{1,40}?)"
+    r"(?=[.,;:!?()\n]|$|[^\S\n](?:[-–—]|(?:and|und|et|because|as|since|but|due)\b))", re.I,
+)  # fmt: skip
+_ARTICLES = frozenset(("the", "its", "their", "overall"))
+# Points of a scale are adjectives, criteria nouns.
+_QUALITY = re.compile(
+    r"(?:ness|(?<!qual)ity|[ae]n[ct][ey]|acy|[hk]eit|ität|[ae]nz|ité|dad|cia|zza|ità|ность|[性度さ])$"
+)
 _SENTENCE_END = re.compile(r"[.!?;\n。！？；…]|\d[^\S\n]*[,:]")
 _TURN = re.compile(
     r"[,，、]\s*(?:but|so(?!\s+that)|yet|however|though|therefore|thus|hence)\b|[，、]|\bso(?!\s+that)\s",
@@ -69,6 +87,10 @@ _CHOICE = re.compile(
 _ENDS_SENTENCE = re.compile(rf"[.!]?(?:\s|$)(?!\s{{0,3}}[(])|{GAP}(?:because|from me)\b", re.I)
 _COUNTED = re.compile(r"\d[^\S\n]+(?!but|and|or|so|out|of)[a-z]{3,}")
 _BARE_COPULA = re.compile(r"(?:it|this)(?: is|['’]s)\s*$", re.I)
+_PART_HEADING = re.compile(
+    rf"(?:{CRITERION}+|{OTHER}+){IN_BRACKETS}"
+    r"(?:[:：=|]|->|→|[^\S\n]{1,3}[-–—][^\S\n]|[^\S\n]{0,9}(?=\n|$))"
+)
 _LAST_PART = re.compile(r"[,:，：]")
 
 
@@ -115,6 +137,8 @@ def form_closeness(plain: str, number: Number, scale: Scale) -> Closeness:
 def place_closeness(plain: str, start: int, end: int, *, is_word: bool) -> Closeness:
     """Return how closely the words before a place name a rating there."""
     heading = heading_closeness(plain, start, end, is_word=is_word)
+    if heading != Closeness.CRITERION and _is_of_another(plain, end):
+        return Closeness.NONE
     lead = begins_line(plain, start)
     if heading != Closeness.CRITERION and (lead or heading) and _under_other_heading(plain, start):
         return Closeness.NONE
@@ -160,7 +184,7 @@ def heading_closeness(plain: str, start: int, end: int, *, is_word: bool) -> Clo
 
 def _under_other_heading(plain: str, start: int) -> bool:
     """Whether the line above is "Fluency:", or a row that heads a column so."""
-    lines = before(plain, start).rpartition("\n")[0].rstrip()
+    lines = before(plain, start).rpartition("\n")[0].rstrip(" \n|-")
     above = lines.rpartition("\n")[2].strip()
     return (above.startswith((HEADING, "|")) or above.endswith(":")) and is_other_heading(above)
 
@@ -176,13 +200,44 @@ def is_stated(plain: str, number: Number) -> bool:
         return False
     sentence = _SENTENCE_END.split(window)[-1]
     clause = _TURN.split(sentence)[-1]
-    is_conditional = _CONDITIONAL.search(sentence) and "would" in clause
+    if CRITERION not in clause and _is_of_another(plain, number.end):
+        return False
+    is_conditional = _CONDITIONAL.search(sentence) and ("would" in clause or not sentence.isascii())
     is_yours = _YOU.search(_LAST_PART.split(clause)[-1])
     if is_conditional or is_yours or not _is_real(clause, plain, number.end):
         return False
     if not words.JUDGE.isdisjoint(words_of(clause)) and _VERB_AFTER.match(plain, number.end):
         return True
     return _has_subject(clause, plain, number)
+
+
+def revises(plain: str, start: int, end: int) -> Closeness:
+    """Return how clearly a sentence replaces an earlier rating: "I change my rating to 3", "On
+    reflection, 3", "Revised score: 3"; `RATING` is perhaps."""
+    sentence = _SENTENCE_END.split(before(plain, start))[-1]
+    verb = _REVISES.search(sentence)
+    if verb:
+        is_revised = all(map(is_known, words_of(verb["of"] or "")))
+    elif not (is_revised := _REVISES_AFTER.match(plain, end) is not None):
+        bare = _REVISED.sub(" ", sentence, count=1)
+        stated = bare.strip(" :=")
+        is_stated = not stated or closeness_of(stated) >= Closeness.RATING
+        is_revised = bare != sentence and is_stated and ENDS.match(plain, end) is not None
+    if not is_revised or not _is_real(sentence, plain, end) or _is_of_another(plain, end):
+        return Closeness.NONE
+    return Closeness.RATING if verb and verb["perhaps"] else Closeness.CRITERION
+
+
+def _is_of_another(plain: str, end: int) -> bool:
+    """Return whether the words after a number name another criterion."""
+    of = _OF.match(plain, end)
+    if not of or not (of["bracket"] or of["reason"]) or CRITERION in of[0]:
+        return False
+    listed = [word for word in words_of(of["what"]) if word not in _ARTICLES]
+    unknown = [word for word in listed if not is_known(word)]
+    is_noun = unknown and (unknown[0][0] == OTHER or _QUALITY.search(unknown[0]))
+    signs = (of["reason"], is_noun, len(listed) == 1)
+    return len(unknown) == 1 and sum(map(bool, signs)) > 1
 
 
 def is_chosen(plain: str, start: int, end: int) -> bool:
@@ -258,3 +313,24 @@ def concludes(plain: str, number: Number) -> bool:
         and ("," in clause or _CORRECTIONS.isdisjoint(listed))
         and bool(_CLAUSE_ENDS.match(plain, number.end))
     )
+
+
+def part_about(plain: str) -> str:
+    """Blank out everything in marked lines but the parts after the criterion's name; every
+    character keeps its position."""
+    headings = list(_PART_HEADING.finditer(plain))
+    starts = [_heading_start(plain, match.start()) for match in headings]
+    shown = [" "] * len(plain)
+    # Without any heading the list of ends is longer, and everything stays blank.
+    for match, end in zip(headings, [*starts[1:], len(plain)], strict=False):
+        if match[0][0] == CRITERION:
+            shown[match.start() : end] = plain[match.start() : end]
+    return "".join(shown)
+
+
+def _heading_start(plain: str, name: int) -> int:
+    """Return where the heading with this name begins: at the bullet or number before it."""
+    line = line_start(plain, name)
+    if line is None or re.search(rf"[^\W\d_]|{CRITERION}|{OTHER}", plain[line:name]):
+        return name
+    return line

@@ -77,8 +77,8 @@ class Number:
     text: str
     top: float | None
     second: float | None
-    has_unit: bool
-    is_percent: bool
+    has_unit: bool = False
+    is_percent: bool = False
 
     @property
     def is_word(self) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from geval.llm.rating_names import CRITERION, Closeness, Names
+from geval.llm.rating_names import CRITERION, Closeness, Names, is_known, words_of
 from geval.llm.reply_words import words_in
 
 _TAG = re.compile(
@@ -27,6 +27,9 @@ _WRAPPERS = words_in(
 )
 # Members that name the object they are in: {"criterion": "coherence", "score": 4}.
 _OBJECT_NAMES = words_in("criterion metric name dimension aspect category criteria")
+# A member that is filled where what made the object failed.
+_ERRORS = words_in("error exception error_message errormessage")
+_NO_ERRORS = words_in("null none false 0 no n/a") | {""}
 _MARKS = re.compile(
     r"\[\[(?P<double>[^\[\]\n]{1,60})\]\]"
     r"|(?P<result>\[(?:RESULT|result|Result)\][^\S\n]{0,9}:?)"
@@ -49,6 +52,9 @@ _JSON_TOKEN = re.compile(
 _STRINGS = ("double", "single", "bare")
 _MOST_DEPTH = 50
 _ROW = re.compile(r"^.*\|.*\|.*$", re.M)
+# A heading row, the line below it, and the rows of a table.
+_TABLE = re.compile(r"^(?=.*\|).*\n(?=.*-)(?=.*\|)[|: \t\r-]+(?:\n(?=.*\|).*)+", re.M)
+_CELLS_OF_ROW = re.compile(r"^[^\S\n]*(?P<cells>\S(?:.*\S)?)", re.M)
 _CELL = re.compile(r"[^|]+")
 _NUMBER_CELL = re.compile(r"[\s*_`]*\d{1,3}(?:[.,]\d{1,9})?(?:\s?/\s?\d{1,3})?[\s*_`]*")
 
@@ -80,6 +86,7 @@ def opened(text: str, names: Names, *, is_cut: bool) -> str:
     if "\\" in text:
         text = _LATEX.sub(_blanked, text)
     if "|" in text:
+        text = _TABLE.sub(lambda table: _open_columns(table, names), text)
         text = _ROW.sub(lambda row: _open_row(row, names), text)
     return "\n".join(map(_checked_alone, text.split("\n"))) if _BOX.search(text) else text
 
@@ -147,12 +154,14 @@ def _sign_of(tag: str, name: str) -> str:
 
 @dataclass
 class _Container:
-    """An open object or list of JSON: its own key, what labels it, and the key that it is at."""
+    """An open object or list of JSON: its own key, what labels it, the key that it is at, and
+    whether it states an error."""
 
     is_object: bool
     key: str
     label: str = ""
     member: str = ""
+    failed: bool = False
     awaits_value: bool = False
 
 
@@ -206,6 +215,9 @@ def _value_at(stack: list[_Container], written: str, start: int, end: int) -> It
         container.member = written
         return
     key = container.member if container.is_object else container.key
+    members = [*(inner.key for inner in stack[1:]), key]
+    for box, member in zip(stack, members, strict=True):
+        box.failed |= member.casefold() in _ERRORS and written.casefold() not in _NO_ERRORS
     if container.is_object and key.casefold() in _OBJECT_NAMES:
         container.label = written
     else:
@@ -234,16 +246,50 @@ def _open_region(
 def _closeness(value: _Value, names: Names) -> Closeness:
     """Return how closely the keys around a value name the rating; a key that does not leads
     elsewhere."""
+    if any(box.failed for box in value[0]) and not names.of_key("error"):
+        return Closeness.NONE
     keys = [value[1], *(part for box in value[0] for part in (box.key, box.label) if part)]
     named = [names.of_key(key) for key in keys if key.casefold() not in _WRAPPERS]
     return max(named) if named and all(named) else Closeness.NONE
+
+
+def _open_columns(table: re.Match[str], names: Names) -> str:
+    """Return a table of which the criterion heads a column as its only rating in that column."""
+    head, *rows = (
+        list(_CELL.finditer(table[0], *row.span("cells")))
+        for row in _CELLS_OF_ROW.finditer(table[0])
+    )
+    closeness = [names.of_key(_label(cell)) for cell in head]
+    is_listed = any(_NUMBER_CELL.fullmatch(cell[0]) for cell in head)
+    if closeness.count(Closeness.CRITERION) != 1 or Closeness.RATING in closeness or is_listed:
+        return table[0]
+    place = closeness.index(Closeness.CRITERION)
+    if not place and any(names.of_key(_label(row[0])) for row in rows if row):
+        return table[0]
+    # Rows such as "Maximum" and "Model B" are of something else.
+    places = [
+        row[place].span()
+        for row in rows
+        if len(row) == len(head) and _NUMBER_CELL.fullmatch(row[place][0])
+        if not place or all(map(is_known, words_of(_label(row[0]))))
+    ]
+    shown = blank(table[0])
+    if len(places) != 1:
+        return shown
+    start, end = places[0]
+    rest = shown[end:].replace(" ", "\n", 1)
+    return f"{shown[: start - 2]}{CRITERION}:{table[0][start:end]}{rest}"
+
+
+def _label(cell: re.Match[str]) -> str:
+    return cell[0].strip(" *_`")
 
 
 def _open_row(row: re.Match[str], names: Names) -> str:
     """Return the row of a table with its only number on its own line, if the row is named like the
     rating."""
     cells = [cell for cell in _CELL.finditer(row[0]) if cell[0].strip()]
-    labels = [cell[0].strip(" *_`") for cell in cells[:2]]
+    labels = [*map(_label, cells[:2])]
     if labels and any(map(str.isalpha, labels[0])):
         del labels[1:]  # otherwise the first cell may number the rows
     closeness = max(map(names.of_key, labels), default=Closeness.NONE)

@@ -28,6 +28,8 @@ _STARS = re.compile(r"(?P<full>[★⭐🌟]\s?(?:[★⭐🌟]\s?){0,9})(?P<empty
 # Emphasis, quotation and JSON, and the marks of tokenizers for the beginning of a word; a number
 # sign is markup only before a space.
 _MARKUP = re.compile(r"[*_`\"{}“”„«»▁Ġ]|#(?=#|[^\S\n])|(?<=#)#(?=\S)")
+# Between numbers an asterisk multiplies.
+_PRODUCT = re.compile(r"(?<=\d)[^\S\n]?\*{1,2}[^\S\n]?(?=\d)")
 _DOLLARS = re.compile(r"\$(?P<inside>[^$\n]{1,80})\$")
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,300}(?:\"|\Z)|“[^”\n]{1,300}(?:”|\Z)|„[^“\n]{1,300}(?:“|\Z)"
@@ -105,6 +107,8 @@ def without_markup(text: str) -> str:
     """Convert marks of emphasis, quotation and JSON to spaces."""
     if "$" in text:
         text = _DOLLARS.sub(lambda math: f" {math['inside']} ", text)
+    if "*" in text:
+        text = _PRODUCT.sub(lambda product: "×" * len(product[0]), text)
     return _MARKUP.sub(" ", _ANGLED.sub(r" \1 ", text))
 
 

@@ -113,22 +113,49 @@ NEGATIONS = (
 # it is.
 POSSIBLE = (
     *("minimum", "maximum", "highest", "lowest", "at least", "at most", "provided score"),
-    *(
-        "to achieve",
-        r"\b(?:over|under|above|below)\s(?:an?\s)?$",
-        "only available",
-        "mindestens",
-        "höchstens",
-        "最高",
-        "最低",
-    ),
+    *("to achieve", r"\b(?:over|under|above|below)\s(?:an?\s)?$", "only available"),
+    *("mindestens", "höchstens", "最高", "最低"),
     *(r"\bif\b", r"\bunless\b", r"\bcould\b", r"\bmight\b", r"\bmay\b", r"\bwere\b", r"\bhad\b"),
     *("would have", r"\balmost\b", "going to give", "wanted to", "tempted to", r"\bwenn\b"),
-    *("könnte", r"\bsi\b", "pourrait", "podría", "poderia", "potrebbe", "если", "如果", "もし"),
+    *(r"\bfalls\b", r"\bsofern\b", r"^\W*(?:(?:wäre|hätte)n?|se)\b"),
+    *(
+        "könnte",
+        r"\bsi\b",
+        "pourrait",
+        "podría",
+        "poderia",
+        "potrebbe",
+        "если",
+        "如果",
+        "假如",
+        "もし",
+    ),
     *(r"\buser\b", r"\bhe\b", r"\bshe\b", r"\bthey\b", r"\bsome\b", r"\bothers\b"),
     *("critics?", "reviewers?", "readers?", r"\bauthors?\b", r"\bpeople\b", "instructions"),
     *("between", "more than", "less than", "up to"),
     *("higher than", "lower than", "better than", "worse than", r"\bexample\b"),
+)
+# After a number, these say when it would be the rating.
+CONDITIONS = (
+    *(r"(?:but only )?if\b", r"(?:unless|had|were|provided)\b", r"(?:falls|sofern)\b"),
+    *(r"wenn\b(?! auch)", r"(?:wäre|hätte)n?\b", r"s[ei]\b", r"s['’]ils?\b", r"если\b", "如果"),
+)
+# Before a number, these replace an earlier rating by it, or would perhaps.
+REVISIONS = (
+    r"\b(?:(?:(?P<perhaps>I(?:['’]d| would))|(?:I|we|let me)(?:['’][lm]+)?(?: (?:now|will|must))?) "
+    r"(?:chang|revis|correct|adjust|amend|lower|rais|reduc|increas|downgrad|upgrad)(?:e|ing)?"
+    r"|(?:ändere|korrigiere|revidiere|senke|erhöhe|ich muss)(?: ich)?|je (?:change|corrige|révise)"
+    r"|cambio|corrijo) (?:it|that|my|the|this|meine|ma|mi)\b(?: (?:initial|previous|earlier))?"
+    r"(?P<of>[^.,;:\d\n]{0,40}?) (?:(?:down |up )?to|from|auf|à|pour|a|en) (?:an? |eine )?$",
+    r"(?:评分|分数|得分|評分)(?:改为|改成|修正为|更正为|调整为|改為|調整為)$",
+)
+# Beside a rating's name, or before the sentence that states it, these do.
+REVISED = (
+    *(r"\b(?:up)?on (?:\w{3,9} )?(?:reflection|thoughts?|re-?reading)", r"\breconsidering"),
+    *(r"\b(?:actually|wait|hmm+|correction|revised|updated|corrected|adjusted|amended)",),
+    *(r"\b(?:korrigierte|revidierte|neue|korrektur|corrigée|révisée|corregida|revisada)",),
+    *(r"\b(?:nach|après)(?: \w{3,15})? (?:überlegung|lesen|réflexion|relecture)",),
+    *("修正[后後][的の]?", "更正", "訂正"),
 )
 NUMBER_WORDS = {
     word: number
@@ -173,16 +200,7 @@ REFUSALS = (
 )
 # Replies that ask for what is missing instead of answering.
 REQUESTS = (
-    *(
-        "please (?:provide|share|send|paste|give)",
-        "could you (?:please )?(?:provide|share|clarify)",
-    ),
-    *(
-        "would you like me",
-        r"\byou\b[^?\n]{0,80}\?",
-        "bitte (?:geben|senden|teilen)",
-        "请提供",
-        "請提供",
-        "提供してください",
-    ),
+    *("please (?:provide|share|send|paste|give)", r"\byou\b[^?\n]{0,80}\?", "would you like me"),
+    *("could you (?:please )?(?:provide|share|clarify)", "bitte (?:geben|senden|teilen)"),
+    *("请提供", "請提供", "提供してください"),
 )

@@ -14,7 +14,16 @@ LONGEST_STEPS = 20_000
 SHORTEST_WITHOUT_A_LIST = 120
 # A broken model repeats itself; a step may come twice.
 _MOST_REPEATED = 2
-_ITEM = re.compile(r"^[^\S\n]{0,9}(?:\d{1,3}[.):]|[-*•])", re.M)
+_NAME = r"(?:#{1,6}[^\S\n])?[*_]{0,3}(?:step|schritt|étape|paso|passo|шаг|步骤|步驟|ステップ|단계)"
+_ITEM = re.compile(
+    rf"^[^\S\n]{{0,9}}(?:{_NAME}[^\S\n]?\d{{1,3}}|\d{{1,3}}[.):]|[-*•])", re.M | re.I
+)
+# An item that has a number, or some words: steps go on after "- 5" or "Max: 5".
+_STEP = re.compile(
+    rf"^[^\S\n]{{0,9}}(?:(?:{_NAME}[^\S\n]?|[*_]{{0,3}})(?P<number>\d{{1,3}})[.):]"
+    r"|[-*•][^\S\n]{1,9}(?:[^\W\d][\w'’-]{0,30}[^\S\n]{1,9}){2})",
+    re.M | re.I,
+)
 _HEADING = re.compile(r"\A#{0,6}\s{0,9}\*{0,3}Evaluation Steps\*{0,3}:?\*{0,3}\s{0,99}", re.I)
 _FORM = re.compile(r"^[^\S\n]{0,9}#{0,6}[^\S\n]{0,9}\*{0,3}Evaluation Form", re.M)
 # "**Rating:** 4": the model rates instead of writing steps, or after them.
@@ -23,6 +32,21 @@ _RATED = re.compile(
     r"(?:\([^)\n]{0,40}\))?[*_]{0,3}[:=][*_]{0,3}[^\S\n]{0,9})?[*_]{0,3}\d{1,3}(?:[.,]\d)?"
     r"(?:\s?/\s?\d{1,3})?[*_]{0,3}\.?[^\S\n]{0,9}$",
     re.M,
+)
+# How a text begins that is an error, or an evaluation.
+_OTHER_KIND = re.compile(
+    r"(?:```\w*\s*)?(?:<(?:!doctype|html|head|\?xml|error)|\{(?!\s*\"[^\"]*step))"
+    r"|(?:error|exception|traceback|http)\b\s?(?:[45]\d\d\b|:)|[45]\d\d [A-Z]"
+    r"|[^.?\n]{0,60}\b(?:(?:should|shall|may|can|must) I|(?:do|did|could|would|can) you "
+    r"(?:mean|want|like me|prefer|provide|share|clarify|send|please))\b[^?\n]{0,80}\?",
+    re.I,
+)
+_EVALUATES = re.compile(
+    r"\b(?:I['’]d|I would|I) (?:rate|give|score) (?:this|the|it)\b|\bmy (?:rating|score) is\b", re.I
+)
+# All of an item.
+_PLACEHOLDER = re.compile(
+    r"[*_\s:.)]{0,9}(?:[\[<(][^\])>\n]{0,80}[\])>]|step \d+|…)?[*_\s:.]*", re.I
 )
 _REQUEST = re.compile("|".join(REQUESTS), re.I)
 
@@ -44,7 +68,7 @@ def read_steps(choice: ReplyChoice) -> str:
             "without them, or use a model that needs fewer tokens."
         )
     text = _HEADING.sub("", choice.text[:LONGEST_STEPS].strip())
-    text = _RATED.split(_FORM.split(text, maxsplit=1)[0], maxsplit=1)[0].strip()
+    text = _without_rating(_FORM.split(text, maxsplit=1)[0]).strip()
     is_list = bool(_ITEM.search(text))
     if (
         choice.refusal
@@ -59,11 +83,29 @@ def read_steps(choice: ReplyChoice) -> str:
     return text
 
 
+def _without_rating(text: str) -> str:
+    """Cut a text at its first rating after which the steps do not go on."""
+    begins, last = 0, -1
+    while rated := _RATED.search(text, begins):
+        before = (int(number or 0) for number in _STEP.findall(text, begins, rated.start()))
+        last = max([last, *before])
+        after = _STEP.search(text, rated.end())
+        if last < 0 or not after or int(after["number"] or 0) != last + bool(last):
+            return text[: rated.start()]
+        begins = after.start()
+    return text
+
+
 def _is_answer_of_another_kind(text: str) -> bool:
-    """Return whether a text refuses or asks before its first item, or repeats a line."""
-    introduction = _ITEM.split(text, maxsplit=1)[0]
+    """Return whether a text refuses, asks, rates or reports an error until its first item, repeats
+    a line, or has an item without words."""
+    introduction, *items = _ITEM.split(text)
     lines = Counter(_ITEM.sub("", line).strip().casefold() for line in text.split("\n"))
     del lines[""]
+    begins = [part.lstrip(" *_:.)") for part in (introduction, *items[:1])]
+    is_other = any(_OTHER_KIND.match(begin) or is_refusal(begin[:24]) for begin in begins)
+    if is_other or _EVALUATES.search(text) or any(_PLACEHOLDER.fullmatch(item) for item in items):
+        return True
     repeats = any(count > _MOST_REPEATED for count in lines.values())
     asks = bool(_REQUEST.search(introduction))
     return is_refusal(introduction) or asks or repeats or (introduction == text and _rates(text))

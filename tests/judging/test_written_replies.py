@@ -66,7 +66,8 @@ def test_reply_that_was_misread_before_is_right(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", ["written", "misread_before"])
 def test_cutting_a_written_reply_never_changes_its_rating(name: str) -> None:
     for row in rows(name):
-        whole = read(row)
+        # What is cut off may be the sentence that revises the rating.
+        whole = read(row) if row["kind"] != "revision" else None
         for end in range(len(row["reply"])) if whole is not None else ():
             cut = read(row | {"reply": row["reply"][:end], "ended": "length"})
             assert cut in (None, whole), row["reply"][:end]

@@ -31,6 +31,41 @@ def test_steps_are_read_without_a_rating(reply: str, steps: str) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
+        "1. Read the text.\n2. Choose a point:\n- 1\n- 5\n3. Explain the choice.",
+        "1. Read the text.\n2. Count its errors.\nMax: 5\n3. Subtract them from 5.",
+        "- Read the first text.\n- 5\n- Compare it with the other text.",
+        "Step 1: Read the text.\nStep 2: Rate it.",
+        "**Step 1:** Read the text.\n\n**Step 2:** Rate it.",
+        "### Step 1: Read\nRead the text.\n### Step 2: Rate\nRate its order.",
+        "Schritt 1: Lies den Text.\nSchritt 2: Bewerte ihn.",
+        "步骤1：阅读原文。\n步骤2：检查摘要是否连贯。",
+        "1. Do the sentences follow each other?\n2. Would you understand it alone?",
+        "1. Read the text and note:\n   - Error: a wrong name\n2. Rate it.",
+    ],
+)
+def test_all_steps_of_a_list_are_kept(reply: str) -> None:
+    assert read_steps(ReplyChoice(reply)) == reply
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. I'm sorry, I can't help with that.\n2. Ask for something else.",
+        "- I cannot rate this.\n- I need the text.",
+        "1. What criterion do you mean?\n2. Which scale should I use?",
+        "- Error: rate limit exceeded\n- Retry later, or contact support",
+        "1. Error 429: too many requests\n2. Try again",
+        f"Error: {PROSE} {PROSE}",
+        f"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1>{PROSE} {PROSE}</body></html>",
+        f'{{"error": {{"message": "{PROSE} {PROSE}"}}}}',
+        f'```json\n{{"detail": "{PROSE} {PROSE}"}}\n```',
+        f"I would rate this summary highly. {PROSE} {PROSE}",
+        "1. The order is clear.\n2. I would rate this highly.",
+        "1. The order is clear.\n2. My rating is 4 out of 5.",
+        "1. [Step 1]\n2. [Step 2]\n3. [Step 3]",
+        "1. ...\n2. ...\n3. ...",
+        "Step 1: [what to do]\nStep 2: [what to do]",
+        "1. Step 1\n2. Step 2\n3. Step 3",
         "I'm sorry, I can't do that. I need:\n1. The source\n2. The summary",
         "Es tut mir leid, dabei kann ich nicht helfen:\n1. Quelle\n2. Zusammenfassung",
         "Could you share the text?\n1. The source text\n2. The summary of it",
