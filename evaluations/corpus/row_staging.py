@@ -35,6 +35,7 @@ from geval.files.unused import Unused
 from geval.files.value_summary import ValueSummary
 from geval.files.word_ratings import WordError, WordNotes, WordRatings
 from geval.statistics.scales import Scale, usual_scale_for
+from geval.texts.numbers import counted
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
 # What rows may leave out and a later one adds.
@@ -214,15 +215,11 @@ class RowStager:
         ]
         off_scale = []
         if self.replies.off_scale:
-            raw = (
-                "1 raw reply is"
-                if self.replies.off_scale == 1
-                else f"{self.replies.off_scale:,} raw replies are"
-            )
+            raw = counted(self.replies.off_scale, "raw reply is", "raw replies are")
             off_scale = [f"{raw} off its criterion's scale, and in no score."]
         spaces = []
         if self.sources_alike:
-            rows = "1 row has" if self.sources_alike == 1 else f"{self.sources_alike:,} rows have"
+            rows = counted(self.sources_alike, "row has", "rows have")
             spaces = [
                 f"{rows} a document's text that differs from an earlier row's by white space alone;"
                 " the earlier one is kept."

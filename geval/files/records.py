@@ -23,17 +23,22 @@ from geval.files.limits import file_limits, is_too_deep, too_deep, too_many_colu
 from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
 from geval.files.rows import EXPECTED, FileErrors
-from geval.files.sheets import SheetTable, may_be_workbook, read_sheet
+from geval.files.sheets import MOST_ROWS_ABOVE, SheetTable, may_be_workbook, read_sheet
 from geval.files.tools import held_by, potato, record_holders
 from geval.files.tools.mturk import is_of_turk
 from geval.files.tools.promptfoo_tables import has_result_columns, with_results_named
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
+from geval.texts.sentences import shortened
+from geval.texts.spreadsheets import SEPARATORS, separator_of
 
 # How text in UTF-16 begins, which spreadsheets call Unicode text.
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The first line in which Excel names the separator of the others.
 _SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[,;|\s]*')
+# A header as R's write.table writes it, whose first column has no name.
+_QUOTED_NAMES = re.compile(r'"[^"]*"(?: "[^"]*")+')
+ROW_NAMES = "row names"
 # How the opening tag of a page or an XML file begins.
 _MARKUP = re.compile(r"<(?:[!?]|[A-Za-z])")
 # A cell between tabs: completely quoted, or unquoted.
@@ -45,6 +50,7 @@ class Format(StrEnum):
     TSV = "CSV with tabs"
     SEMICOLONS = "CSV with semicolons"
     BARS = "CSV with bars"
+    SPACES = "CSV with spaces"
     JSONL = "JSON Lines"
     LIST = "JSON list"
     OBJECTS = "JSON objects"
@@ -54,7 +60,8 @@ class Format(StrEnum):
 
 
 # The formats of tables by what separates their cells.
-DELIMITED = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS, "|": Format.BARS}
+DELIMITED = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS, "|": Format.BARS,
+             " ": Format.SPACES}  # fmt: skip
 
 Record = Mapping[str, Any]
 
@@ -332,19 +339,19 @@ def _table(
     separator = _SEPARATOR_LINE.fullmatch(header_line)
     if separator:
         header_line, first_line = next(lines, ""), first_line + 1
-    # Cells copied from a spreadsheet are separated by tabs, and may contain any other separator.
-    delimiter = (
-        separator["separator"]
-        if separator
-        else "\t"
-        if "\t" in header_line
-        else max(DELIMITED, key=lambda mark: (header_line.count(mark), mark == ","))
-    )
-    rows = itertools.chain([header_line], lines)
-    copied = _with_quoted_cells(rows) if delimiter == "\t" else rows
-    reader = csv.reader(copied, delimiter=delimiter, strict=True)
     try:
+        titles, header_line, lines = _below_titles(header_line, lines)
+        for title in filter(str.strip, titles):
+            errors.unused.add(name, f"title “{shortened(title.strip().strip(SEPARATORS), 60)}”")
+        first_line += len(titles)
+        delimiter = separator["separator"] if separator else _separator_of(header_line)
+        rows = itertools.chain([header_line], lines)
+        rows, ahead = itertools.tee(_with_quoted_cells(rows) if delimiter == "\t" else rows)
+        reader = csv.reader(rows, delimiter=delimiter, strict=True)
         header = with_results_named([column.strip() for column in next(reader)])
+        if header_line.startswith('"') or delimiter == "\t":
+            header = _with_row_names(header, csv.reader(ahead, delimiter=delimiter))
+        del ahead  # which would keep all rows
     except csv.Error as error:
         errors.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
         return None
@@ -352,6 +359,34 @@ def _table(
         return None
     records = _table_lines(reader, header, first_line, name, errors)
     return Table(DELIMITED[delimiter], header, first_line, records)
+
+
+def _separator_of(line: str) -> str:
+    return " " if _QUOTED_NAMES.fullmatch(line.strip()) else separator_of(line)
+
+
+def _below_titles(first: str, lines: Iterator[str]) -> tuple[list[str], str, Iterator[str]]:
+    """Return the lines with a single cell above a header, such as a title, the header's line, and
+    the lines below it."""
+    above = [first]
+    while _is_title(above[-1]) and len(above) <= MOST_ROWS_ABOVE and (line := next(lines, "")):
+        above.append(line)
+    if _is_title(above[-1]):
+        return [], first, itertools.chain(above[1:], lines)
+    return above[:-1], above[-1], lines
+
+
+def _is_title(line: str) -> bool:
+    """Return whether a line has one cell or none, and is no part of a cell of several lines."""
+    cells = next(csv.reader([line], delimiter=_separator_of(line)), [])
+    return sum(bool(cell.strip()) for cell in cells) < 2 and line.count('"') % 2 == 0
+
+
+def _with_row_names(header: tuple[str, ...], rows: Iterator[list[str]]) -> tuple[str, ...]:
+    """Return a header with a name for R's names of rows, which have none: where the first row has a
+    cell more, and not because it ends with a separator."""
+    _, first = next(rows), next(rows, [])
+    return (ROW_NAMES, *header) if len(first) == len(header) + 1 and first[-1] else header
 
 
 def _with_quoted_cells(lines: Iterable[str]) -> Iterator[str]:

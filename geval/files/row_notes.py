@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 
 from geval.files.questions import listed
 from geval.files.rows import OutputRow
+from geval.texts.numbers import counted
 
 # The longest text that a cell of a spreadsheet holds.
 SPREADSHEET_LIMIT = 32_767
@@ -23,10 +24,10 @@ class CutTexts:
     def __iter__(self) -> Iterator[str]:
         for file, count in self._counts.items():
             if count:
-                texts = "1 text has" if count == 1 else f"{count:,} texts have"
                 yield (
-                    f"{file}: {texts} exactly {SPREADSHEET_LIMIT:,} characters, the most that a"
-                    " spreadsheet's cell holds, and may be cut. Load the texts from another format."
+                    f"{file}: {counted(count, 'text has', 'texts have')} exactly"
+                    f" {SPREADSHEET_LIMIT:,} characters, the most that a spreadsheet's cell holds,"
+                    " and may be cut. Load the texts from another format."
                 )
 
 

@@ -1030,6 +1030,44 @@ def _tools_without_texts() -> list[SmallFile]:
     ]
 
 
+def _odd_tables() -> list[SmallFile]:
+    """Lines above a header, and a header without a name for the first column."""
+    plain = table(wide(CELLS))
+    quoted = [
+        [json.dumps(str(n)), *map(json.dumps, row.values())] for n, row in enumerate(wide(CELLS), 1)
+    ]
+    names = list(map(json.dumps, wide(CELLS)[0]))
+    right: dict[str, Any] = {"reads": EIGHT | {"ratings": 8}, "ratings": COUNTS}
+    titles = {
+        "a title above the header": "Ratings of ferries\n",
+        "a title with separators": "Ratings of ferries,,,,,\n",
+        "a title in quotes": '"Ratings, of ferries"\n\n',
+        "two lines above the header": "Ratings of ferries\n2026-03-01\n",
+    }
+    return [
+        *(
+            SmallFile("tables", name, {"t.csv": f"{title}{plain}"}, **right, unused=("title “",))
+            for name, title in titles.items()
+        ),
+        *(
+            SmallFile(
+                "tables",
+                f"row names of R, {name}",
+                {"t.txt": "".join(f"{mark.join(row)}\n" for row in (names, *quoted))},
+                **right,
+                unused=("row names",),
+            )
+            for name, mark in {"spaces": " ", "tabs": "\t", "commas": ","}.items()
+        ),
+        SmallFile(
+            "tables",
+            "rows of numbers with commas",
+            {"t.csv": plain.replace("\n", ",5\n").replace("quality,5", "quality")},
+            errors=((2, "", "expected 6 fields"),),
+        ),
+    ]
+
+
 SMALL_FILES = (
     *_forms_of_cells(),
     *_missing_cells(),
@@ -1039,6 +1077,7 @@ SMALL_FILES = (
     *_readings(),
     *_scales(),
     *_encodings(),
+    *_odd_tables(),
     *_names(),
     *_tools(),
     *_tools_without_texts(),
