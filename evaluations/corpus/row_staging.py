@@ -16,7 +16,7 @@ from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Proje
 from geval.files import contradictions
 from geval.files.fields import top_in
 from geval.files.limits import file_limits
-from geval.files.row_notes import CutTexts, notes_on_names
+from geval.files.row_notes import CutTexts, note_on, notes_on_names
 from geval.files.rows import (
     Columns,
     ConversationRow,
@@ -35,7 +35,6 @@ from geval.files.unused import Unused
 from geval.files.value_summary import ValueSummary
 from geval.files.word_ratings import WordError, WordNotes, WordRatings
 from geval.statistics.scales import Scale, usual_scale_for
-from geval.texts.numbers import counted
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
 # What rows may leave out and a later one adds.
@@ -213,17 +212,17 @@ class RowStager:
             for kind, names in self._names().items()
             for note in notes_on_names(kind, names, self.names_before[kind])
         ]
-        off_scale = []
-        if self.replies.off_scale:
-            raw = counted(self.replies.off_scale, "raw reply is", "raw replies are")
-            off_scale = [f"{raw} off its criterion's scale, and in no score."]
-        spaces = []
-        if self.sources_alike:
-            rows = counted(self.sources_alike, "row has", "rows have")
-            spaces = [
-                f"{rows} a document's text that differs from an earlier row's by white space alone;"
-                " the earlier one is kept."
-            ]
+        spaces = note_on(
+            self.sources_alike,
+            ("row has", "rows have"),
+            "a document's text that differs from an earlier row's by white space alone; the earlier"
+            " one is kept.",
+        )
+        off_scale = note_on(
+            self.replies.off_scale,
+            ("raw reply is", "raw replies are"),
+            "off its criterion's scale, and in no score.",
+        )
         return [*self.word_notes, *alike, *self.cut_texts, *spaces, *off_scale]
 
     def _names(self) -> dict[str, Collection[str]]:

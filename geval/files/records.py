@@ -17,11 +17,20 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO, Any
 
+from geval.files.column_aliases import KNOWN_NAMES
 from geval.files.fields import kind
-from geval.files.json_values import Note, decoded, decoded_values, rows_of_columns
+from geval.files.json_values import (
+    Note,
+    RepeatingObject,
+    decoded,
+    decoded_values,
+    rows_of_columns,
+)
 from geval.files.limits import file_limits, is_too_deep, too_deep, too_many_columns, too_many_fields
+from geval.files.mapping import structure_of
 from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
+from geval.files.questions import listed
 from geval.files.rows import EXPECTED, FileErrors
 from geval.files.sheets import MOST_ROWS_ABOVE, SheetTable, may_be_workbook, read_sheet
 from geval.files.tools import held_by, potato, record_holders
@@ -29,6 +38,7 @@ from geval.files.tools.mturk import is_of_turk
 from geval.files.tools.promptfoo_tables import has_result_columns, with_results_named
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
+from geval.files.unused import holds_something
 from geval.texts.sentences import shortened
 from geval.texts.spreadsheets import SEPARATORS, separator_of
 
@@ -109,7 +119,9 @@ def records_of(
     if isinstance(records, Table) and has_results:
         return Objects(records.format, _as_objects(records, blanks=True))
     if isinstance(records, Objects):
-        return replace(records, lines=_unfolded(records.lines, name, errors))
+        return replace(
+            records, lines=_unfolded(_unwrapped(records.lines, name, errors), name, errors)
+        )
     return records
 
 
@@ -168,6 +180,34 @@ MARKUP = (
     "an HTML or XML file, whatever its name ends with: open it in a spreadsheet program and save it"
     " as .xlsx or CSV"
 )
+
+
+def _unwrapped(
+    lines: Iterator[tuple[int, Record]], name: str, errors: FileErrors
+) -> Iterator[tuple[int, Record]]:
+    """Yield records; those in a list, where the whole file is one object around it."""
+    ahead = list(itertools.islice(lines, 2))
+    record = ahead[0][1] if len(ahead) == 1 else {}
+    lists = {} if _is_record(record) else {n: v for n, v in record.items() if _are_objects(v)}
+    if len(lists) > 1:
+        message = f"several lists of rows: {listed(lists)}; put each into a file of its own"
+        errors.add(name, ahead[0][0], "", message)
+    elif lists:
+        for other in (n for n, v in record.items() if n not in lists and holds_something(v)):
+            errors.unused.add(name, other)
+        yield from enumerate(next(iter(lists.values())), start=1)
+    else:
+        yield from itertools.chain(ahead, lines)
+
+
+def _is_record(record: Record) -> bool:
+    """Return whether an object is a record, or known as a whole file of them."""
+    is_file = rows_of_columns(record) is not None or held_by(record) is not None
+    return is_file or not KNOWN_NAMES.isdisjoint(record) or bool(structure_of(record))
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
 
 
 def _unfolded(
@@ -272,6 +312,8 @@ def _is_object(record: Any, text: str, number: int, name: str, errors: FileError
     """Return whether a value is an object that can be read; otherwise add an error."""
     if _is_too_deep(record, text):
         problem = too_deep()
+    elif isinstance(record, RepeatingObject):
+        problem = f"“{record.name}” occurs twice in an object with different values; keep one"
     elif not isinstance(record, dict):
         problem = f"expected an object with doc_id, system_id, source, output, found {kind(record)}"
     else:
@@ -345,8 +387,8 @@ def _table(
             errors.unused.add(name, f"title “{shortened(title.strip().strip(SEPARATORS), 60)}”")
         first_line += len(titles)
         delimiter = separator["separator"] if separator else _separator_of(header_line)
-        rows = itertools.chain([header_line], lines)
-        rows, ahead = itertools.tee(_with_quoted_cells(rows) if delimiter == "\t" else rows)
+        whole = itertools.chain([header_line], lines)
+        rows, ahead = itertools.tee(_with_quoted_cells(whole) if delimiter == "\t" else whole)
         reader = csv.reader(rows, delimiter=delimiter, strict=True)
         header = with_results_named([column.strip() for column in next(reader)])
         if header_line.startswith('"') or delimiter == "\t":

@@ -23,12 +23,18 @@ class CutTexts:
 
     def __iter__(self) -> Iterator[str]:
         for file, count in self._counts.items():
-            if count:
-                yield (
-                    f"{file}: {counted(count, 'text has', 'texts have')} exactly"
-                    f" {SPREADSHEET_LIMIT:,} characters, the most that a spreadsheet's cell holds,"
-                    " and may be cut. Load the texts from another format."
-                )
+            for note in note_on(
+                count,
+                ("text has", "texts have"),
+                f"exactly {SPREADSHEET_LIMIT:,} characters, the most that a spreadsheet's cell"
+                " holds, and may be cut. Load the texts from another format.",
+            ):
+                yield f"{file}: {note}"
+
+
+def note_on(number: int, what: tuple[str, str], rest: str) -> list[str]:
+    """Return a note on a number of rows or texts, in the singular and the plural; none on 0."""
+    return [f"{counted(number, *what)} {rest}"] if number else []
 
 
 def notes_on_names(kind: str, names: Collection[str], before: Collection[str]) -> Iterator[str]:

@@ -1068,6 +1068,51 @@ def _odd_tables() -> list[SmallFile]:
     ]
 
 
+def _whole_objects() -> list[SmallFile]:
+    """Rows in a list within one object, and names that occur twice in one."""
+    rows = wide(CELLS)
+    right: dict[str, Any] = {"reads": EIGHT | {"ratings": 8}, "ratings": COUNTS}
+    wrappers: dict[str, dict[str, Any]] = {
+        "a list named data": {"data": rows},
+        "a list beside its version": {"version": "1.1", "train": rows, "info": {"by": "us"}},
+    }
+    lines = jsonl(rows).splitlines()
+    lines[2] = lines[2].replace('"quality"', '"quality": 1, "quality"')
+    objects = "\n".join(line.replace("{", "{\n", 1) for line in lines)
+    twice = {"lines": "\n".join(lines), "a list": f"[{','.join(lines)}]", "objects": objects}
+    return [
+        *(
+            SmallFile(
+                "JSON",
+                f"{name}, {'indented' if indent else 'in a line'}",
+                {"t.json": json.dumps(record, indent=indent)},
+                **right,
+                unused=tuple(name for name in record if name in ("version", "info")),
+            )
+            for name, record in wrappers.items()
+            for indent in (None, 1)
+        ),
+        SmallFile(
+            "JSON",
+            "two lists in an object",
+            {"t.json": json.dumps({"version": 1, "train": rows, "test": rows})},
+            errors=((1, "", "“train” and “test”"),),
+        ),
+        *(
+            SmallFile(
+                "JSON", f"a name twice, {name}", {"t.json": text}, errors=((line, "", "“quality”"),)
+            )
+            for (name, text), line in zip(twice.items(), (3, 3, 5), strict=True)
+        ),
+        SmallFile(
+            "JSON",
+            "a name twice with one value",
+            {"t.json": jsonl(rows).replace('"quality": 4', '"quality": 4, "quality": 4')},
+            **right,
+        ),
+    ]
+
+
 SMALL_FILES = (
     *_forms_of_cells(),
     *_missing_cells(),
@@ -1078,6 +1123,7 @@ SMALL_FILES = (
     *_scales(),
     *_encodings(),
     *_odd_tables(),
+    *_whole_objects(),
     *_names(),
     *_tools(),
     *_tools_without_texts(),
