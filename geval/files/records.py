@@ -463,6 +463,8 @@ def _sheet_table(table: SheetTable, name: str, errors: FileErrors) -> Table | No
     header = with_results_named([column.strip() for column in table.header])
     if not _is_header(header, table.header_line, name, errors):
         return None
+    for other, rows in table.unread.items():
+        errors.unused.add(name, f"sheet “{other}”", rows)
     lines = ((line, values) for line, values in table.lines if _holds_anything(values))
     return Table(Format.SHEET, header, table.header_line, lines, table.sheet, table.sheets)
 

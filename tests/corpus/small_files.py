@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.workbooks import Cell, Xml, xlsx
+
 KEY = ("doc_id", "system_id", "source", "output")
 SOURCES = ("When does ferry {} leave today?", "ferry {} leaves the harbour at seven.")
 
@@ -1113,6 +1115,30 @@ def _whole_objects() -> list[SmallFile]:
     ]
 
 
+def _workbooks() -> list[SmallFile]:
+    rows: list[list[Cell]] = [list(wide(CELLS)[0]), *(list(row.values()) for row in wide(CELLS))]
+    unsaved = [[*row[:-1], Xml("<c PLACE><f>SUM(A2:A4)</f><v></v></c>")] for row in rows[1:]]
+    more = {"Notes": [["rated in June"]], "Old": rows}
+    right: dict[str, Any] = {"reads": EIGHT | {"ratings": 8}, "ratings": COUNTS}
+    return [
+        SmallFile(
+            "workbooks",
+            f"other sheets, {'hidden' if hidden else 'visible'}",
+            {"t.xlsx": xlsx({"Data": rows} | more, hidden=hidden)},
+            **right,
+            unused=("sheet “Notes”", "sheet “Old”"),
+        )
+        for hidden in ([], ["Old"])
+    ] + [
+        SmallFile(
+            "workbooks",
+            "formulas without values",
+            {"t.xlsx": xlsx({"Data": [rows[0], *unsaved]})},
+            errors=((0, "", "8 formulas"),),
+        ),
+    ]
+
+
 SMALL_FILES = (
     *_forms_of_cells(),
     *_missing_cells(),
@@ -1124,6 +1150,7 @@ SMALL_FILES = (
     *_encodings(),
     *_odd_tables(),
     *_whole_objects(),
+    *_workbooks(),
     *_names(),
     *_tools(),
     *_tools_without_texts(),
