@@ -1,14 +1,19 @@
 """What a reader should know of loaded rows though nothing of it is an error. Pure."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
 from geval.files.questions import listed
-from geval.files.rows import OutputRow
+from geval.files.rater_names import is_mean
+from geval.files.rows import OutputRow, RatingRow
+from geval.files.value_summary import ValueSummary
+from geval.statistics.scales import usual_scale_for
 from geval.texts.numbers import counted
 
 # The longest text that a cell of a spreadsheet holds.
 SPREADSHEET_LIMIT = 32_767
+# Scales of raters differ if one ends so many times higher, among raters with so many ratings.
+APART, FEWEST_RATINGS = 10, 5
 
 
 class CutTexts:
@@ -35,6 +40,38 @@ class CutTexts:
 def note_on(number: int, what: tuple[str, str], rest: str) -> list[str]:
     """Return a note on a number of rows or texts, in the singular and the plural; none on 0."""
     return [f"{counted(number, *what)} {rest}"] if number else []
+
+
+class RaterNotes:
+    """Notes on means among the raters, and on criteria that raters seem to rate on two scales."""
+
+    def __init__(self) -> None:
+        self._seen: defaultdict[str, defaultdict[str, ValueSummary]] = defaultdict(
+            lambda: defaultdict(ValueSummary)
+        )
+        self._means: dict[str, None] = {}
+
+    def add(self, row: RatingRow) -> None:
+        self._seen[row.criterion][row.rater].add(row.score)
+        if row.is_mean and is_mean(row.rater):
+            self._means[row.rater] = None
+
+    def __iter__(self) -> Iterator[str]:
+        if self._means:
+            yield f"{listed(self._means)} is no rater but a mean, and counts where nobody rated."
+        for criterion, raters in self._seen.items():
+            ends = {
+                rater: usual_scale_for(seen.range).highest
+                for rater, seen in raters.items()
+                if seen.total >= FEWEST_RATINGS and len(seen.counts) > 1
+            }
+            lowest, highest = min(ends.values(), default=1), max(ends.values(), default=1)
+            if highest >= APART * lowest:
+                of = [listed(r for r in ends if ends[r] == end) for end in (lowest, highest)]
+                yield (
+                    f"On {criterion}, ratings by {of[0]} end at {lowest:g} and by {of[1]} at"
+                    f" {highest:g}. If these are two scales, bring all to one."
+                )
 
 
 def notes_on_names(kind: str, names: Collection[str], before: Collection[str]) -> Iterator[str]:

@@ -1139,6 +1139,53 @@ def _workbooks() -> list[SmallFile]:
     ]
 
 
+def _people_and_judges() -> list[SmallFile]:
+    """Means among raters, raters and judges on scales of their own, and numbers about workers."""
+    means = [row for name in ("ann", "bob", "mean") for row in rated(CELLS, annotator=name)]
+    tidy = [text | row for row in means for text in texts() if text.items() <= (text | row).items()]
+    own = [*rated(CELLS), *rated([20, 40, 90, 100, 60, 0, 85, 70], annotator="bob")]
+    judged = [4, -1, 5, 2, 3, 1, -1, 4]
+    turk = [
+        {"HITId": n, "WorkerId": "w", "Input.source": text["source"],
+         "Input.output": text["output"], "Answer.quality": cell, "Answer.age": 31,
+         "Answer.years_of_experience": 4}
+        for n, (text, cell) in enumerate(zip(texts(systems=("a",)), CELLS, strict=False))
+    ]  # fmt: skip
+    return [
+        *(
+            SmallFile(
+                "names",
+                f"a mean among raters, {name}",
+                OUTPUTS | {"r.csv": table(rows)},
+                EIGHT | {"ratings": 24},
+                notes=("“mean” is no rater",),
+            )
+            for name, rows in {"ratings alone": means, "with outputs": tidy}.items()
+        ),
+        SmallFile(
+            "scales",
+            "raters on two scales",
+            OUTPUTS | {"r.csv": table(own)},
+            EIGHT | {"ratings": 16},
+            notes=("“ann” end at 5 and by “bob” at 100",),
+        ),
+        SmallFile(
+            "scales",
+            "a judge's code for a missing score",
+            OUTPUTS | {"s.csv": table(rated(judged)).replace("annotator", "judge")},
+            errors=((3, "score", "-1"), (8, "score", "-1")),
+        ),
+        SmallFile(
+            "other tools",
+            "numbers about workers of Mechanical Turk",
+            {"t.csv": table(turk)},
+            {"documents": 4, "outputs": 4, "ratings": 4},
+            criteria=("quality",),
+            unused=("Answer.age", "Answer.years_of_experience"),
+        ),
+    ]
+
+
 SMALL_FILES = (
     *_forms_of_cells(),
     *_missing_cells(),
@@ -1151,6 +1198,7 @@ SMALL_FILES = (
     *_odd_tables(),
     *_whole_objects(),
     *_workbooks(),
+    *_people_and_judges(),
     *_names(),
     *_tools(),
     *_tools_without_texts(),
