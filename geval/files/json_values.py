@@ -50,7 +50,7 @@ def decoded(text: str, note: Note) -> Any:
     return _storable(value, text, note)
 
 
-class RepeatingObject(dict[str, Any]):
+class Repeating(dict[str, Any]):
     """An object in which a name, here or within, has two different values; the last is kept."""
 
     name = ""
@@ -61,9 +61,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = [name for name, value in pairs if record[name] != value]
     for value in record.values():
         parts = value if isinstance(value, list) else [value]
-        names += [part.name for part in parts if isinstance(part, RepeatingObject)]
+        names += [part.name for part in parts if isinstance(part, Repeating)]
     if names:
-        record = RepeatingObject(record)
+        record = Repeating(record)
         record.name = names[0]
     return record
 

@@ -181,14 +181,11 @@ def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Ro
 def _with_means(rows: Iterator[Row]) -> Iterator[Row]:
     """Mark ratings whose rater a row names as a mean: as in columns of means, it is no person."""
     for row in rows:
-        if isinstance(row, RatingRow) and is_mean(row.rater) and not _names_rater(row.column):
-            yield replace(row, is_mean=True)
+        if isinstance(row, RatingRow) and is_mean(row.rater):
+            cell = cell_of(row.column)
+            yield replace(row, is_mean=row.is_mean or not (cell and cell.rater))
         else:
             yield row
-
-
-def _names_rater(column: str) -> bool:
-    return bool((cell := cell_of(column)) and cell.rater)
 
 
 def _object_rows(

@@ -19,13 +19,7 @@ from typing import IO, Any
 
 from geval.files.column_aliases import KNOWN_NAMES
 from geval.files.fields import kind
-from geval.files.json_values import (
-    Note,
-    RepeatingObject,
-    decoded,
-    decoded_values,
-    rows_of_columns,
-)
+from geval.files.json_values import Note, Repeating, decoded, decoded_values, rows_of_columns
 from geval.files.limits import file_limits, is_too_deep, too_deep, too_many_columns, too_many_fields
 from geval.files.mapping import structure_of
 from geval.files.packed import PackedError
@@ -119,9 +113,8 @@ def records_of(
     if isinstance(records, Table) and has_results:
         return Objects(records.format, _as_objects(records, blanks=True))
     if isinstance(records, Objects):
-        return replace(
-            records, lines=_unfolded(_unwrapped(records.lines, name, errors), name, errors)
-        )
+        whole = _unwrapped(records.lines, name, errors)
+        return replace(records, lines=_unfolded(whole, name, errors))
     return records
 
 
@@ -188,26 +181,20 @@ def _unwrapped(
     """Yield records; those in a list, where the whole file is one object around it."""
     ahead = list(itertools.islice(lines, 2))
     record = ahead[0][1] if len(ahead) == 1 else {}
-    lists = {} if _is_record(record) else {n: v for n, v in record.items() if _are_objects(v)}
-    if len(lists) > 1:
+    filled = {name: value for name, value in record.items() if holds_something(value)}
+    lists = {n: v for n, v in filled.items() if isinstance(v, list) and isinstance(v[0], dict)}
+    is_file = rows_of_columns(record) is not None or held_by(record) is not None
+    if not lists or is_file or not KNOWN_NAMES.isdisjoint(record) or structure_of(record):
+        yield from itertools.chain(ahead, lines)
+    elif len(lists) > 1:
         message = f"several lists of rows: {listed(lists)}; put each into a file of its own"
         errors.add(name, ahead[0][0], "", message)
-    elif lists:
-        for other in (n for n, v in record.items() if n not in lists and holds_something(v)):
-            errors.unused.add(name, other)
-        yield from enumerate(next(iter(lists.values())), start=1)
     else:
-        yield from itertools.chain(ahead, lines)
-
-
-def _is_record(record: Record) -> bool:
-    """Return whether an object is a record, or known as a whole file of them."""
-    is_file = rows_of_columns(record) is not None or held_by(record) is not None
-    return is_file or not KNOWN_NAMES.isdisjoint(record) or bool(structure_of(record))
-
-
-def _are_objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+        for other in (key for key in filled if key not in lists):
+            errors.unused.add(name, other)
+        for number, row in enumerate(itertools.chain(*lists.values())):
+            if _is_object(row, "", number + 1, name, errors):
+                yield number + 1, row
 
 
 def _unfolded(
@@ -312,7 +299,7 @@ def _is_object(record: Any, text: str, number: int, name: str, errors: FileError
     """Return whether a value is an object that can be read; otherwise add an error."""
     if _is_too_deep(record, text):
         problem = too_deep()
-    elif isinstance(record, RepeatingObject):
+    elif isinstance(record, Repeating):
         problem = f"“{record.name}” occurs twice in an object with different values; keep one"
     elif not isinstance(record, dict):
         problem = f"expected an object with doc_id, system_id, source, output, found {kind(record)}"
@@ -387,13 +374,15 @@ def _table(
             errors.unused.add(name, f"title “{shortened(title.strip().strip(SEPARATORS), 60)}”")
         first_line += len(titles)
         delimiter = separator["separator"] if separator else _separator_of(header_line)
-        whole = itertools.chain([header_line], lines)
-        rows, ahead = itertools.tee(_with_quoted_cells(whole) if delimiter == "\t" else whole)
-        reader = csv.reader(rows, delimiter=delimiter, strict=True)
+        below = next(lines, "")
+        rows = itertools.chain([header_line, below], lines)
+        copied = _with_quoted_cells(rows) if delimiter == "\t" else rows
+        reader = csv.reader(copied, delimiter=delimiter, strict=True)
         header = with_results_named([column.strip() for column in next(reader)])
-        if header_line.startswith('"') or delimiter == "\t":
-            header = _with_row_names(header, csv.reader(ahead, delimiter=delimiter))
-        del ahead  # which would keep all rows
+        first = next(csv.reader([below], delimiter=delimiter), [""])
+        may_be_by_r = header_line.startswith('"') or delimiter == "\t"
+        if may_be_by_r and len(first) == len(header) + 1 and first[-1]:
+            header = (ROW_NAMES, *header)
     except csv.Error as error:
         errors.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
         return None
@@ -408,12 +397,11 @@ def _separator_of(line: str) -> str:
 
 
 def _below_titles(first: str, lines: Iterator[str]) -> tuple[list[str], str, Iterator[str]]:
-    """Return the lines with a single cell above a header, such as a title, the header's line, and
-    the lines below it."""
+    """Return the lines of one cell above a header, the header's line, and the lines below it."""
     above = [first]
     while _is_title(above[-1]) and len(above) <= MOST_ROWS_ABOVE and (line := next(lines, "")):
         above.append(line)
-    if _is_title(above[-1]):
+    if _is_title(above[-1]) or above[-1].lstrip()[:1] in tuple("{[<"):
         return [], first, itertools.chain(above[1:], lines)
     return above[:-1], above[-1], lines
 
@@ -422,13 +410,6 @@ def _is_title(line: str) -> bool:
     """Return whether a line has one cell or none, and is no part of a cell of several lines."""
     cells = next(csv.reader([line], delimiter=_separator_of(line)), [])
     return sum(bool(cell.strip()) for cell in cells) < 2 and line.count('"') % 2 == 0
-
-
-def _with_row_names(header: tuple[str, ...], rows: Iterator[list[str]]) -> tuple[str, ...]:
-    """Return a header with a name for R's names of rows, which have none: where the first row has a
-    cell more, and not because it ends with a separator."""
-    _, first = next(rows), next(rows, [])
-    return (ROW_NAMES, *header) if len(first) == len(header) + 1 and first[-1] else header
 
 
 def _with_quoted_cells(lines: Iterable[str]) -> Iterator[str]:
@@ -455,7 +436,7 @@ def _is_header(header: tuple[str, ...], line: int, name: str, errors: FileErrors
         return False
     twice = sorted(column for column, count in Counter(header).items() if count > 1)
     if twice:
-        errors.add(name, line, twice[0], "this column occurs twice; keep one")
+        errors.add(name, line, twice[0] or "(no name)", "this column occurs twice; keep one")
     return not twice
 
 

@@ -13,7 +13,7 @@ from geval.texts.numbers import counted
 # The longest text that a cell of a spreadsheet holds.
 SPREADSHEET_LIMIT = 32_767
 # Scales of raters differ if one ends so many times higher, among raters with so many ratings.
-APART, FEWEST_RATINGS = 10, 5
+SCALE_RATIO, FEWEST_RATINGS = 10, 5
 
 
 class CutTexts:
@@ -46,13 +46,12 @@ class RaterNotes:
     """Notes on means among the raters, and on criteria that raters seem to rate on two scales."""
 
     def __init__(self) -> None:
-        self._seen: defaultdict[str, defaultdict[str, ValueSummary]] = defaultdict(
-            lambda: defaultdict(ValueSummary)
-        )
+        self._seen: dict[str, defaultdict[str, ValueSummary]] = {}
         self._means: dict[str, None] = {}
 
     def add(self, row: RatingRow) -> None:
-        self._seen[row.criterion][row.rater].add(row.score)
+        raters = self._seen.get(row.criterion) or defaultdict(ValueSummary)
+        self._seen.setdefault(row.criterion, raters)[row.rater].add(row.score)
         if row.is_mean and is_mean(row.rater):
             self._means[row.rater] = None
 
@@ -66,7 +65,7 @@ class RaterNotes:
                 if seen.total >= FEWEST_RATINGS and len(seen.counts) > 1
             }
             lowest, highest = min(ends.values(), default=1), max(ends.values(), default=1)
-            if highest >= APART * lowest:
+            if highest >= SCALE_RATIO * lowest:
                 of = [listed(r for r in ends if ends[r] == end) for end in (lowest, highest)]
                 yield (
                     f"On {criterion}, ratings by {of[0]} end at {lowest:g} and by {of[1]} at"

@@ -506,7 +506,7 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
             elif any(row.criterion.lower() == key for row in gatherer.replies):
                 raise InputError(
                     f"On which scale are the replies on {name}? Ratings would show it, but there"
-                    f" are none: pass scale={{{name!r}: (lowest, highest)}}."
+                    f" are none: pass the scale of {name}, such as 1-5."
                 )
             else:
                 scale = WITHOUT_VALUES

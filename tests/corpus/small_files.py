@@ -1108,6 +1108,23 @@ def _whole_objects() -> list[SmallFile]:
         ),
         SmallFile(
             "JSON",
+            "ratings in a list of objects",
+            {
+                "t.jsonl": jsonl(
+                    [text | {"ratings": [{"by": "ann", "good": 4}]} for text in texts()]
+                )
+            },
+            EIGHT,
+            unused=("ratings",),
+        ),
+        SmallFile(
+            "JSON",
+            "lines below a remark",
+            {"t.jsonl": f"// exported\n{jsonl(rows)}"},
+            errors=((2, "", "expected 1 fields"),),
+        ),
+        SmallFile(
+            "JSON",
             "a name twice with one value",
             {"t.json": jsonl(rows).replace('"quality": 4', '"quality": 4, "quality": 4')},
             **right,
