@@ -1,6 +1,6 @@
 """What a reader should know of loaded rows though nothing of it is an error. Pure."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from geval.files.questions import listed
@@ -46,12 +46,13 @@ class RaterNotes:
     """Notes on means among the raters, and on criteria that raters seem to rate on two scales."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, defaultdict[str, ValueSummary]] = {}
+        self._seen: dict[str, dict[str, ValueSummary]] = {}
         self._means: dict[str, None] = {}
 
     def add(self, row: RatingRow) -> None:
-        raters = self._seen.get(row.criterion) or defaultdict(ValueSummary)
-        self._seen.setdefault(row.criterion, raters)[row.rater].add(row.score)
+        raters = self._seen.setdefault(row.criterion, {})
+        seen = raters.get(row.rater) or raters.setdefault(row.rater, ValueSummary())
+        seen.add(row.score)
         if row.is_mean and is_mean(row.rater):
             self._means[row.rater] = None
 
@@ -60,16 +61,15 @@ class RaterNotes:
             yield f"{listed(self._means)} is no rater but a mean, and counts where nobody rated."
         for criterion, raters in self._seen.items():
             ends = {
-                rater: usual_scale_for(seen.range).highest
+                usual_scale_for(seen.range).highest: rater
                 for rater, seen in raters.items()
                 if seen.total >= FEWEST_RATINGS and len(seen.counts) > 1
             }
-            lowest, highest = min(ends.values(), default=1), max(ends.values(), default=1)
-            if highest >= SCALE_RATIO * lowest:
-                of = [listed(r for r in ends if ends[r] == end) for end in (lowest, highest)]
+            low, high = min(ends, default=1), max(ends, default=1)
+            if high >= SCALE_RATIO * low:
                 yield (
-                    f"On {criterion}, ratings by {of[0]} end at {lowest:g} and by {of[1]} at"
-                    f" {highest:g}. If these are two scales, bring all to one."
+                    f"On {criterion}, ratings by “{ends[low]}” end at {low:g} and by “{ends[high]}”"
+                    f" at {high:g}. If these are two scales, bring all to one."
                 )
 
 
