@@ -16,7 +16,7 @@ from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Proje
 from geval.files import contradictions
 from geval.files.fields import top_in
 from geval.files.limits import file_limits
-from geval.files.row_notes import CutTexts, notes_on_names
+from geval.files.row_notes import CutTexts, RaterNotes, note_on, notes_on_names
 from geval.files.rows import (
     Columns,
     ConversationRow,
@@ -41,8 +41,9 @@ DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_
 FILLED_LATER = ("context", "references")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
-
-
+NO_PERSON = (
+    "“{}” is the name of both a person and a mean of people in this project; use a different one"
+)
 SEVERAL_AUTHORS = (
     "the preferences are by {} and by {}, and cannot all be verdicts of the judge {}; load those of"
     " people and of each judge separately, or name judges in a column judge"
@@ -183,6 +184,7 @@ class RowStager:
         self.words = WordRatings()
         self.word_notes = WordNotes()
         self.cut_texts = CutTexts()
+        self.rater_notes = RaterNotes()
         self.names_before = {kind: set(names) for kind, names in self._names().items()}
         self.sources_alike = 0
 
@@ -212,22 +214,18 @@ class RowStager:
             for kind, names in self._names().items()
             for note in notes_on_names(kind, names, self.names_before[kind])
         ]
-        off_scale = []
-        if self.replies.off_scale:
-            raw = (
-                "1 raw reply is"
-                if self.replies.off_scale == 1
-                else f"{self.replies.off_scale:,} raw replies are"
-            )
-            off_scale = [f"{raw} off its criterion's scale, and in no score."]
-        spaces = []
-        if self.sources_alike:
-            rows = "1 row has" if self.sources_alike == 1 else f"{self.sources_alike:,} rows have"
-            spaces = [
-                f"{rows} a document's text that differs from an earlier row's by white space alone;"
-                " the earlier one is kept."
-            ]
-        return [*self.word_notes, *alike, *self.cut_texts, *spaces, *off_scale]
+        spaces = note_on(
+            self.sources_alike,
+            ("row has", "rows have"),
+            "a document's text that differs from an earlier row's by white space alone; the earlier"
+            " one is kept.",
+        )
+        off_scale = note_on(
+            self.replies.off_scale,
+            ("raw reply is", "raw replies are"),
+            "off its criterion's scale, and in no score.",
+        )
+        return [*self.word_notes, *alike, *self.rater_notes, *self.cut_texts, *spaces, *off_scale]
 
     def _names(self) -> dict[str, Collection[str]]:
         return {"raters": self.annotators, "systems": self.systems, "judges": self.judges}
@@ -383,12 +381,9 @@ class RowStager:
                 return
             annotator = self._annotator(row.rater, is_mean=row.is_mean)
             if annotator is None:
-                message = (
-                    f"{row.rater!r} is already the name of an averaged rater in this project; use "
-                    "a different name for the person"
-                )
-                self.errors.add(file, row.line, "annotator", message)
+                self.errors.add(file, row.line, "annotator", NO_PERSON.format(row.rater))
                 return
+            self.rater_notes.add(row)
             criterion.ratings.add(row.score)
             criterion.ratings.top = top_in(row.word) or criterion.ratings.top
             self.rating_table.add(
@@ -457,11 +452,7 @@ class RowStager:
             return
         annotator = self._annotator(row.annotator, is_mean=False)
         if annotator is None:
-            message = (
-                f"{row.annotator!r} is already the name of an averaged rater in this project; use "
-                "a different name for the person"
-            )
-            self.errors.add(file, row.line, "annotator", message)
+            self.errors.add(file, row.line, "annotator", NO_PERSON.format(row.annotator))
             return
         self.preferences.add(file_number, row, places, criterion, annotator)
 

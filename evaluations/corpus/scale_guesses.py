@@ -15,6 +15,7 @@ from geval.statistics.scales import (
     Scale,
     ScaleGuess,
     narrower_scale,
+    parted_guess,
     usual_scale_for,
 )
 
@@ -50,20 +51,21 @@ def other_scale(seen: SeenCriterion) -> Scale | None:
 
 
 def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
-    """Yield judges whose scores on a criterion seem to be on two scales, such as 0-1 and 0-100,
-    though the project's existing scores did not. Call this before the scores are merged."""
+    """Yield judges whose scores on a criterion seem to be on two scales, such as 0-1 and 0-100, or
+    have a code for missing ones, though the project's existing scores did not. Call this before the
+    scores are merged."""
     runs = {run: name for name, run in load.import_runs.items()}
     criteria = {seen.criterion.pk: seen.criterion.name for seen in load.seen.values()}
     for (run, criterion), (before, after) in _scores_by_judge(list(runs)).items():
-        if before and narrower_scale(before):
+        if before and parted_guess(before):
             continue
-        if narrow := narrower_scale(after):
+        if parted := parted_guess(after):
             named = MixedScores(
                 runs[run],
                 run,
                 criterion,
                 criteria.get(criterion, "") if criterion else "",
-                narrow,
+                parted.scale,
                 usual_scale_for(after),
                 sum(after.values()),
             )

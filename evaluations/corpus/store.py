@@ -208,7 +208,7 @@ def _load(
         steps.begin("overview")
         result.contents = _contents_of(load)
     else:
-        result.contents = LoadContents(_criteria_of(load))
+        result.contents = LoadContents(tuple(_criteria(load)))
     errors.raise_if_any(result.contents, load.columns)
     result.notes = load.notes
     result.created = load.created.ranges
@@ -261,7 +261,7 @@ def _contents_of(load: RowStager) -> LoadContents:
     judges = {run: name for name, run in load.import_runs.items()}
     systems = {pk: name for name, pk in load.systems.items()}
     return LoadContents(
-        criteria=_criteria_of(load),
+        criteria=tuple(_criteria(load)),
         raters=_counts("stage_rating", "rater", people),
         judges=_counts("stage_score", "rater", judges),
         systems=_counts("stage_output", "system", systems),
@@ -269,13 +269,9 @@ def _contents_of(load: RowStager) -> LoadContents:
     )
 
 
-def _criteria_of(load: RowStager) -> tuple[CriterionContents, ...]:
-    """Return the criteria of a load's ratings and scores, and the judges whose scores on a
-    criterion seem to be on two scales."""
-    return tuple(_criteria(load))
-
-
 def _criteria(load: RowStager) -> Iterable[CriterionContents]:
+    """Yield the criteria of a load's ratings and scores, and the judges whose scores on a criterion
+    seem to be on two scales."""
     for name, seen in load.seen.items():
         ratings, criterion = seen.ratings, seen.criterion
         if not ratings.total and not seen.scores.total and not seen.off:

@@ -25,14 +25,20 @@ MOSTLY = 0.8
 # Columns of small numbers that are not ratings, whatever their values.
 NOT_RATINGS = words(
     """
-    age alter batch block clicks cluster condition conf confidence count dauer duration epoch fold
-    gender group hour id idx index iteration k laenge lange length line minuten minutes n nr
-    num number nummer order page payment percentile position rank raw round row rt run seconds seed
-    seite sentences session split step temperature time timing tokens trial turn version weight
-    words year jahr zeit agreement alpha delta diff kappa max min sd stderr std stdev
-    var variance z
+    age alter batch birth block born clicks cluster condition conf confidence count dauer duration
+    education epoch fold gender group hour id idx income index iteration k laenge lange length line
+    minuten minutes n nr num number nummer order page payment percentile position rank raw round row
+    rt run seconds seed seite sentences session split step temperature time timing tokens trial turn
+    version weight words year years jahr jahre zeit agreement alpha delta diff kappa max min sd
+    stderr std stdev var variance z
     """
 )
+
+
+def may_be_rated(name: str) -> bool:
+    """Return whether a column's name allows ratings: not a count, an index, a time or a person's
+    age."""
+    return NOT_RATINGS.isdisjoint(re.split(r"[\s_\-./:()]+", name.lower()))
 
 
 @dataclass(frozen=True)
@@ -95,16 +101,11 @@ class ColumnContent:
         ]
 
     @cached_property
-    def may_be_numbered(self) -> bool:
-        """Whether the name allows ratings: not a count, an index or a time."""
-        return NOT_RATINGS.isdisjoint(re.split(r"[\s_\-./:()]+", self.name.lower()))
-
-    @cached_property
     def may_be_scores(self) -> bool:
         """Whether the values are different numbers on any scale, not counts or years; a few may be
         errors."""
         is_varied = len(set(self.numbers)) > 1 and not self.counts_rows
-        return is_varied and self.share_of_numbers >= MOSTLY and self.may_be_numbered
+        return is_varied and self.share_of_numbers >= MOSTLY and may_be_rated(self.name)
 
     @cached_property
     def is_of_pair(self) -> bool:
@@ -117,7 +118,7 @@ class ColumnContent:
     def is_rating_like(self) -> bool:
         """Whether the values are numbers on a common scale, not counts or years; a few may be
         errors."""
-        return self.share_of_numbers >= MOSTLY and self.may_be_numbered and self.is_on_a_scale
+        return self.share_of_numbers >= MOSTLY and may_be_rated(self.name) and self.is_on_a_scale
 
     @cached_property
     def is_on_a_scale(self) -> bool:

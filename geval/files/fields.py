@@ -327,7 +327,7 @@ def not_a_number(value: Any) -> str:
 
 def shown(value: Any) -> str:
     """Return a value for messages, cut where it is long."""
-    text = str(value) if not isinstance(value, str) else repr(value)
+    text = repr(value) if isinstance(value, str) else as_text(value) or "nothing"
     return shortened(text, 60)
 
 

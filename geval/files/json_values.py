@@ -22,6 +22,8 @@ FAST_CHARACTERS = 2**22
 NOT_A_NUMBER = "NaN (no value)"
 Note = Callable[[str], None]
 
+# What follows each name of an object; in texts as well, so that their number says too much.
+_NAME_END = re.compile(r'"\s*:')
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _BETWEEN = re.compile(r"[\s,]*")
 # Columns by which a table that was written column by column is recognised.
@@ -39,10 +41,38 @@ def decoded(text: str, note: Note) -> Any:
     """
     if len(text) <= FAST_CHARACTERS:
         try:
-            return orjson.loads(text)
+            value = orjson.loads(text)
+            if _names_in(value) == len(_NAME_END.findall(text)):
+                return value
         except ValueError:
             pass
-    return _storable(json.loads(text, parse_constant=_constant(note)), text, note)
+    value = json.loads(text, parse_constant=_constant(note), object_pairs_hook=_object)
+    return _storable(value, text, note)
+
+
+class Repeating(dict[str, Any]):
+    """An object in which a name, here or within, has two different values; the last is kept."""
+
+    name = ""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    names = [name for name, value in pairs if record[name] != value]
+    for value in record.values():
+        parts = value if isinstance(value, list) else [value]
+        names += [part.name for part in parts if isinstance(part, Repeating)]
+    if names:
+        record = Repeating(record)
+        record.name = names[0]
+    return record
+
+
+def _names_in(value: Any) -> int:
+    """Return how many names the objects in a value have."""
+    if isinstance(value, dict):
+        return len(value) + sum(map(_names_in, value.values()))
+    return sum(map(_names_in, value)) if isinstance(value, list) else 0
 
 
 def decoded_values(text: str, note: Note) -> Iterator[tuple[int, Any]]:
@@ -51,7 +81,7 @@ def decoded_values(text: str, note: Note) -> Iterator[tuple[int, Any]]:
     Raises:
         ValueError: one of them is not JSON. RecursionError: one is nested too deeply.
     """
-    decoder = json.JSONDecoder(parse_constant=_constant(note))
+    decoder = json.JSONDecoder(parse_constant=_constant(note), object_pairs_hook=_object)
     place, line = 0, 1
     while True:
         start = _end_of_gap(text, place)

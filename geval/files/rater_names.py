@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from geval.llm.presets import presets
 
@@ -144,8 +144,9 @@ def is_judge_like(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def is_mean(name: str) -> bool:
-    """Return whether a part of a column's name says that it is a mean of others."""
+    """Return whether a name, or a part of a column's, says that it is a mean of others."""
     return folded(name) in MEANS
 
 

@@ -19,6 +19,7 @@ from geval.files.rater_names import (
     is_mean,
     without_noise,
 )
+from geval.texts.numbers import counted
 
 SEPARATORS = re.compile(r"[\s_\-:./|]+|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 # Longer names are ignored, as each name is split at every position.
@@ -267,13 +268,10 @@ def describe_cells(cells: Iterable[CellColumn]) -> str:
     people = dict.fromkeys(c.rater for c in listed_cells if c.rater and not c.by_judge)
     judges = dict.fromkeys(c.rater for c in listed_cells if c.rater and c.by_judge)
     phrases = []
-    for word, names in (("criteri", criteria), ("rater", people), ("judge", judges)):
+    nouns = (("criterion", "criteria"), ("rater", "raters"), ("judge", "judges"))
+    for noun, names in zip(nouns, (criteria, people, judges), strict=True):
         if names:
-            singular, several = ("on", "a") if word == "criteri" else ("", "s")
-            phrases.append(
-                f"{len(names)} {word}{singular if len(names) == 1 else several}"
-                f" ({', '.join(names)})"
-            )
+            phrases.append(f"{counted(len(names), *noun)} ({', '.join(names)})")
     if any(not cell.rater for cell in listed_cells) and not people and not judges:
         phrases.append("1 rater")
     return ", ".join(phrases)

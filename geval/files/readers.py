@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from geval.files.cells import judges_in
+from geval.files.cells import cell_of, judges_in
 from geval.files.column_aliases import conventional, is_ours
 from geval.files.fields import Place, as_text
 from geval.files.mapping import flattened, renamed, renamed_header
@@ -28,6 +28,7 @@ from geval.files.preference_rows import (
     preferences_of_map,
     read_preference,
 )
+from geval.files.rater_names import is_mean
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import (
     EXPECTED,
@@ -96,7 +97,7 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
                 rows = _object_rows(edited_objects(records, file), file, errors, defaults)
             elif records is not None:
                 rows = _table_rows(edited_table(records, file), file, errors, defaults)
-            yield from _with_scores_of(judges, rows) if judges else rows
+            yield from _with_means(_with_scores_of(judges, rows) if judges else rows)
     except UNREADABLE as error:
         errors.add(file.name, 0, "", reason_unreadable(error))
 
@@ -173,6 +174,16 @@ def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Ro
                 row.line, row.doc_id, row.system_id, row.criterion, row.rater, row.score,
                 row.column, row.source, row.session, row.word,
             )  # fmt: skip
+        else:
+            yield row
+
+
+def _with_means(rows: Iterator[Row]) -> Iterator[Row]:
+    """Mark ratings whose rater a row names as a mean: as in columns of means, it is no person."""
+    for row in rows:
+        if isinstance(row, RatingRow) and is_mean(row.rater):
+            cell = cell_of(row.column)
+            yield replace(row, is_mean=row.is_mean or not (cell and cell.rater))
         else:
             yield row
 

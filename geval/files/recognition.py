@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from geval.files.cells import CellColumn, cell_of, people_and_judges
-from geval.files.contents import ColumnContent, Rows, contents_of, decides
+from geval.files.contents import ColumnContent, Rows, contents_of, decides, may_be_rated
 from geval.files.mapping import COMMENTS, SCORES, cell_column, guess_columns, kind_of, plain_names
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import KnownNames, NameKind, without_noise
@@ -195,7 +195,7 @@ class _Reading:
         ]
 
     def _may_be_numbers(self, name: str, content: ColumnContent) -> bool:
-        if content.is_text or not content.numbers or not content.may_be_numbered:
+        if content.is_text or not content.numbers or not may_be_rated(name):
             return False
         is_much = content.share_of_numbers >= MANY_NUMBERS and content.is_on_a_scale
         return self._is_named_as_rating(name) or (is_much and self._is_rated(name))
@@ -491,7 +491,7 @@ class _Reading:
                 content.share_of_numbers > 0
                 and name != rater
                 and self.plain[name] not in COMMENTS
-                and content.may_be_numbered
+                and may_be_rated(name)
                 and not (content.is_text or content.counts_rows)
                 and self._is_rated(name)
             ):

@@ -17,23 +17,32 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO, Any
 
+from geval.files.column_aliases import KNOWN_NAMES
 from geval.files.fields import kind
-from geval.files.json_values import Note, decoded, decoded_values, rows_of_columns
+from geval.files.json_values import Note, Repeating, decoded, decoded_values, rows_of_columns
 from geval.files.limits import file_limits, is_too_deep, too_deep, too_many_columns, too_many_fields
+from geval.files.mapping import structure_of
 from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
+from geval.files.questions import listed
 from geval.files.rows import EXPECTED, FileErrors
-from geval.files.sheets import SheetTable, may_be_workbook, read_sheet
+from geval.files.sheets import MOST_ROWS_ABOVE, SheetTable, may_be_workbook, read_sheet
 from geval.files.tools import held_by, potato, record_holders
 from geval.files.tools.mturk import is_of_turk
 from geval.files.tools.promptfoo_tables import has_result_columns, with_results_named
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
+from geval.files.unused import holds_something
+from geval.texts.sentences import shortened
+from geval.texts.spreadsheets import SEPARATORS, separator_of
 
 # How text in UTF-16 begins, which spreadsheets call Unicode text.
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # The first line in which Excel names the separator of the others.
 _SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[,;|\t])"?[,;|\s]*')
+# A header as R's write.table writes it, whose first column has no name.
+_QUOTED_NAMES = re.compile(r'"[^"]*"(?: "[^"]*")+')
+ROW_NAMES = "row names"
 # How the opening tag of a page or an XML file begins.
 _MARKUP = re.compile(r"<(?:[!?]|[A-Za-z])")
 # A cell between tabs: completely quoted, or unquoted.
@@ -45,6 +54,7 @@ class Format(StrEnum):
     TSV = "CSV with tabs"
     SEMICOLONS = "CSV with semicolons"
     BARS = "CSV with bars"
+    SPACES = "CSV with spaces"
     JSONL = "JSON Lines"
     LIST = "JSON list"
     OBJECTS = "JSON objects"
@@ -54,7 +64,8 @@ class Format(StrEnum):
 
 
 # The formats of tables by what separates their cells.
-DELIMITED = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS, "|": Format.BARS}
+DELIMITED = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS, "|": Format.BARS,
+             " ": Format.SPACES}  # fmt: skip
 
 Record = Mapping[str, Any]
 
@@ -102,7 +113,8 @@ def records_of(
     if isinstance(records, Table) and has_results:
         return Objects(records.format, _as_objects(records, blanks=True))
     if isinstance(records, Objects):
-        return replace(records, lines=_unfolded(records.lines, name, errors))
+        whole = _unwrapped(records.lines, name, errors)
+        return replace(records, lines=_unfolded(whole, name, errors))
     return records
 
 
@@ -161,6 +173,28 @@ MARKUP = (
     "an HTML or XML file, whatever its name ends with: open it in a spreadsheet program and save it"
     " as .xlsx or CSV"
 )
+
+
+def _unwrapped(
+    lines: Iterator[tuple[int, Record]], name: str, errors: FileErrors
+) -> Iterator[tuple[int, Record]]:
+    """Yield records; those in a list, where the whole file is one object around it."""
+    ahead = list(itertools.islice(lines, 2))
+    record = ahead[0][1] if len(ahead) == 1 else {}
+    filled = {name: value for name, value in record.items() if holds_something(value)}
+    lists = {n: v for n, v in filled.items() if isinstance(v, list) and isinstance(v[0], dict)}
+    is_file = rows_of_columns(record) is not None or held_by(record) is not None
+    if not lists or is_file or not KNOWN_NAMES.isdisjoint(record) or structure_of(record):
+        yield from itertools.chain(ahead, lines)
+    elif len(lists) > 1:
+        message = f"several lists of rows: {listed(lists)}; put each into a file of its own"
+        errors.add(name, ahead[0][0], "", message)
+    else:
+        for other in (key for key in filled if key not in lists):
+            errors.unused.add(name, other)
+        for number, row in enumerate(itertools.chain(*lists.values())):
+            if _is_object(row, "", number + 1, name, errors):
+                yield number + 1, row
 
 
 def _unfolded(
@@ -265,6 +299,8 @@ def _is_object(record: Any, text: str, number: int, name: str, errors: FileError
     """Return whether a value is an object that can be read; otherwise add an error."""
     if _is_too_deep(record, text):
         problem = too_deep()
+    elif isinstance(record, Repeating):
+        problem = f"“{record.name}” occurs twice in an object with different values; keep one"
     elif not isinstance(record, dict):
         problem = f"expected an object with doc_id, system_id, source, output, found {kind(record)}"
     else:
@@ -332,19 +368,21 @@ def _table(
     separator = _SEPARATOR_LINE.fullmatch(header_line)
     if separator:
         header_line, first_line = next(lines, ""), first_line + 1
-    # Cells copied from a spreadsheet are separated by tabs, and may contain any other separator.
-    delimiter = (
-        separator["separator"]
-        if separator
-        else "\t"
-        if "\t" in header_line
-        else max(DELIMITED, key=lambda mark: (header_line.count(mark), mark == ","))
-    )
-    rows = itertools.chain([header_line], lines)
-    copied = _with_quoted_cells(rows) if delimiter == "\t" else rows
-    reader = csv.reader(copied, delimiter=delimiter, strict=True)
     try:
+        titles, header_line, lines = _below_titles(header_line, lines)
+        for title in filter(str.strip, titles):
+            errors.unused.add(name, f"title “{shortened(title.strip().strip(SEPARATORS), 60)}”")
+        first_line += len(titles)
+        delimiter = separator["separator"] if separator else _separator_of(header_line)
+        below = next(lines, "")
+        rows = itertools.chain([header_line, below], lines)
+        copied = _with_quoted_cells(rows) if delimiter == "\t" else rows
+        reader = csv.reader(copied, delimiter=delimiter, strict=True)
         header = with_results_named([column.strip() for column in next(reader)])
+        first = next(csv.reader([below], delimiter=delimiter), [""])
+        may_be_by_r = header_line.startswith('"') or delimiter == "\t"
+        if may_be_by_r and len(first) == len(header) + 1 and first[-1]:
+            header = (ROW_NAMES, *header)
     except csv.Error as error:
         errors.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
         return None
@@ -352,6 +390,26 @@ def _table(
         return None
     records = _table_lines(reader, header, first_line, name, errors)
     return Table(DELIMITED[delimiter], header, first_line, records)
+
+
+def _separator_of(line: str) -> str:
+    return " " if _QUOTED_NAMES.fullmatch(line.strip()) else separator_of(line)
+
+
+def _below_titles(first: str, lines: Iterator[str]) -> tuple[list[str], str, Iterator[str]]:
+    """Return the lines of one cell above a header, the header's line, and the lines below it."""
+    above = [first]
+    while _is_title(above[-1]) and len(above) <= MOST_ROWS_ABOVE and (line := next(lines, "")):
+        above.append(line)
+    if _is_title(above[-1]) or above[-1].lstrip()[:1] in tuple("{[<"):
+        return [], first, itertools.chain(above[1:], lines)
+    return above[:-1], above[-1], lines
+
+
+def _is_title(line: str) -> bool:
+    """Return whether a line has one cell or none, and is no part of a cell of several lines."""
+    cells = next(csv.reader([line], delimiter=_separator_of(line)), [])
+    return sum(bool(cell.strip()) for cell in cells) < 2 and line.count('"') % 2 == 0
 
 
 def _with_quoted_cells(lines: Iterable[str]) -> Iterator[str]:
@@ -378,7 +436,7 @@ def _is_header(header: tuple[str, ...], line: int, name: str, errors: FileErrors
         return False
     twice = sorted(column for column, count in Counter(header).items() if count > 1)
     if twice:
-        errors.add(name, line, twice[0], "this column occurs twice; keep one")
+        errors.add(name, line, twice[0] or "(no name)", "this column occurs twice; keep one")
     return not twice
 
 
@@ -386,6 +444,8 @@ def _sheet_table(table: SheetTable, name: str, errors: FileErrors) -> Table | No
     header = with_results_named([column.strip() for column in table.header])
     if not _is_header(header, table.header_line, name, errors):
         return None
+    for other, rows in table.unread.items():
+        errors.unused.add(name, f"sheet “{other}”", rows)
     lines = ((line, values) for line, values in table.lines if _holds_anything(values))
     return Table(Format.SHEET, header, table.header_line, lines, table.sheet, table.sheets)
 

@@ -4,10 +4,16 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from geval.files.questions import listed
-from geval.files.rows import OutputRow
+from geval.files.rater_names import is_mean
+from geval.files.rows import OutputRow, RatingRow
+from geval.files.value_summary import ValueSummary
+from geval.statistics.scales import usual_scale_for
+from geval.texts.numbers import counted
 
 # The longest text that a cell of a spreadsheet holds.
 SPREADSHEET_LIMIT = 32_767
+# Scales of raters differ if one ends so many times higher, among raters with so many ratings.
+SCALE_RATIO, FEWEST_RATINGS = 10, 5
 
 
 class CutTexts:
@@ -22,11 +28,48 @@ class CutTexts:
 
     def __iter__(self) -> Iterator[str]:
         for file, count in self._counts.items():
-            if count:
-                texts = "1 text has" if count == 1 else f"{count:,} texts have"
+            for note in note_on(
+                count,
+                ("text has", "texts have"),
+                f"exactly {SPREADSHEET_LIMIT:,} characters, the most that a spreadsheet's cell"
+                " holds, and may be cut. Load the texts from another format.",
+            ):
+                yield f"{file}: {note}"
+
+
+def note_on(number: int, what: tuple[str, str], rest: str) -> list[str]:
+    """Return a note on a number of rows or texts, in the singular and the plural; none on 0."""
+    return [f"{counted(number, *what)} {rest}"] if number else []
+
+
+class RaterNotes:
+    """Notes on means among the raters, and on criteria that raters seem to rate on two scales."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, dict[str, ValueSummary]] = {}
+        self._means: dict[str, None] = {}
+
+    def add(self, row: RatingRow) -> None:
+        raters = self._seen.setdefault(row.criterion, {})
+        seen = raters.get(row.rater) or raters.setdefault(row.rater, ValueSummary())
+        seen.add(row.score)
+        if row.is_mean and is_mean(row.rater):
+            self._means[row.rater] = None
+
+    def __iter__(self) -> Iterator[str]:
+        if self._means:
+            yield f"{listed(self._means)} is no rater but a mean, and counts where nobody rated."
+        for criterion, raters in self._seen.items():
+            ends = {
+                usual_scale_for(seen.range).highest: rater
+                for rater, seen in raters.items()
+                if seen.total >= FEWEST_RATINGS and len(seen.counts) > 1
+            }
+            low, high = min(ends, default=1), max(ends, default=1)
+            if high >= SCALE_RATIO * low:
                 yield (
-                    f"{file}: {texts} exactly {SPREADSHEET_LIMIT:,} characters, the most that a"
-                    " spreadsheet's cell holds, and may be cut. Load the texts from another format."
+                    f"On {criterion}, ratings by “{ends[low]}” end at {low:g} and by “{ends[high]}”"
+                    f" at {high:g}. If these are two scales, bring all to one."
                 )
 
 

@@ -152,8 +152,8 @@ def _text_of(value: Any) -> str:
 
 def _cells(record: Mapping[str, Any], *, by_judge: bool) -> Iterator[tuple[str, CellColumn, Any]]:
     """Yield the ratings and scores of a record: column, criterion and rater, and value."""
-    given = record.get("ratings")
-    for criterion, value in given.items() if isinstance(given, dict) else ():
+    given = record["ratings"] if isinstance(peek(record, "ratings"), dict) else {}
+    for criterion, value in given.items():
         yield f"{WIDE}{criterion}", CellColumn(str(criterion).strip(), "", by_judge), value
     if _is_tidy(record):
         yield "score", CellColumn("", "", by_judge), record["score"]

@@ -5,6 +5,7 @@ and counted before a library reads it.
 """
 
 import datetime
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,11 +17,15 @@ from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, Shee
 
 from geval.files.limits import file_limits, too_many_columns
 from geval.files.packed import ZIP, PackedError, check_unpacked, unpacked_file
+from geval.texts.numbers import counted
 
 # The signature of old workbooks, and of new ones with a password.
 OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
+# A cell (without its end) with a formula that a program wrote without computing it.
+_UNSAVED = re.compile(rb'<c(?![^<>]* t="str")[^<>]*><f[^<>]*(?:/>|>[^<]*</f>)(?:<v ?/>|<v></v>)?$')
 # Titles and notes may precede the header.
 MOST_ROWS_ABOVE = 20
+MOST_OF_CELL = 2**16
 NO_TABLE = "has no sheet with a header and rows under it; put one table on a sheet"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
@@ -40,7 +45,8 @@ class Merged:
 class SheetTable:
     """A sheet's header and the rows under it, with their numbers in the sheet, from 1.
 
-    `sheets` are the headers of all sheets that look like tables, in the workbook's order.
+    `sheets` are the headers of all sheets that look like tables, in the workbook's order, and
+    `unread` the numbers of rows of the others that hold something.
     """
 
     sheet: str
@@ -48,6 +54,7 @@ class SheetTable:
     header: tuple[str, ...]
     header_line: int
     lines: Iterator[tuple[int, list[str]]]
+    unread: Mapping[str, int]
 
 
 def is_workbook(archive: zipfile.ZipFile) -> bool:
@@ -102,14 +109,23 @@ def read_sheet(stream: IO[bytes], sheet: str) -> SheetTable:
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
-    """Refuse a workbook that unpacks to too much, whatever size it states."""
+    """Refuse a workbook that unpacks to too much, whatever size it states, or lacks the values of
+    formulas."""
     check_unpacked(sum(info.file_size for info in archive.infolist()))
-    size = 0
+    size = unsaved = 0
     for info in archive.infolist():
+        rest = b""
         with archive.open(info) as member:
             while piece := member.read(2**20):
                 size += len(piece)
                 check_unpacked(size)
+                *cells, rest = (rest[-MOST_OF_CELL:] + piece).split(b"</c>")
+                unsaved += sum(b"<f" in cell and bool(_UNSAVED.search(cell)) for cell in cells)
+    if unsaved:
+        raise PackedError(
+            f"has {counted(unsaved, 'formula')} without a saved value; open it in a spreadsheet"
+            " program and save it"
+        )
 
 
 def _read_sheet(workbook: CalamineWorkbook, archive: zipfile.ZipFile, wanted: str) -> SheetTable:
@@ -129,7 +145,9 @@ def _read_sheet(workbook: CalamineWorkbook, archive: zipfile.ZipFile, wanted: st
         raise PackedError(NO_TABLE)
     name, (header, line, lines) = next(iter(tables.items()))
     headers = {other: table[0] for other, table in tables.items()}
-    return SheetTable(name, headers, header, line, lines)
+    others = (workbook.get_sheet_by_name(other) for other in workbook.sheet_names if other != name)
+    unread = {other.name: other.height for other in others if other.height}
+    return SheetTable(name, headers, header, line, lines, unread)
 
 
 class _SheetCells:

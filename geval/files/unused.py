@@ -25,7 +25,7 @@ class Unused:
     def add(self, file: str, column: str, rows: int = 1) -> None:
         key = (file, column)
         if key not in self.rows:
-            key = (file, storable(column))
+            key = (file, storable(column) or "(no name)")
         if key not in self.rows and len(self.rows) >= MOST_NAMES:
             key = (file, OTHERS)
         self.rows[key] = self.rows.get(key, 0) + rows

@@ -9,7 +9,7 @@ from geval.statistics.scales import (
     ScaleGuess,
     guess_scale,
     likely_scale,
-    mixed_guess,
+    parted_guess,
     usual_scale_for,
 )
 
@@ -87,7 +87,7 @@ def guess_of_values(
         return ScaleGuess(likely_scale(dict.fromkeys(scores.range, FEW)))
     if ratings.are_all_counted:
         return guess_scale(ratings.counts)
-    return mixed_guess(every_rating or {}) or ScaleGuess(usual_scale_for(ratings.range))
+    return parted_guess(every_rating or {}) or ScaleGuess(usual_scale_for(ratings.range))
 
 
 def _ending_at(top: float | None) -> list[Scale]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from geval.files import contradictions
 from geval.files.fields import top_in
-from geval.files.row_notes import CutTexts, notes_on_names
+from geval.files.row_notes import CutTexts, RaterNotes, notes_on_names
 from geval.files.rows import (
     JudgeScoreRow,
     OutputRow,
@@ -28,7 +28,7 @@ from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
 from geval.statistics.arrays import Outputs
 from geval.statistics.bias import Family
-from geval.statistics.scales import Scale, ScaleGuess, usual_scale_for
+from geval.statistics.scales import Scale, ScaleGuess, parted_guess, usual_scale_for
 from geval.statistics.types import FloatArray, tie_close_values
 
 # The kind of systems, which files do not state.
@@ -116,6 +116,7 @@ class Gatherer:
         self.strays: list[str] = []
         self.words = WordNotes()
         self.cut_texts = CutTexts()
+        self.rater_notes = RaterNotes()
         # Sessions of documents by index: from their outputs, and from other rows.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
@@ -223,6 +224,7 @@ class Gatherer:
         values.rater.append(rater.pk - 1)
         values.value.append(row.score)
         values.seen.add(row.score)
+        self.rater_notes.add(row)
         values.seen.top = top_in(row.word) or values.seen.top
 
     def _add_score(self, row: JudgeScoreRow) -> None:
@@ -288,8 +290,13 @@ class Gatherer:
             ("raters", self.raters), ("systems", self.systems), ("judges", self.judges),
         ):  # fmt: skip
             yield from notes_on_names(kind, names, ())
+        yield from self.rater_notes
         yield from self.cut_texts
         yield from self.strays
+        for (about, number), values in self.scores.items():
+            if values.seen.counts and (guess := parted_guess(values.seen.counts)):
+                whose = f"{self.criteria.get(about, about)} by {list(self.judges)[number - 1]}"
+                yield from values.note_strays(guess, whose)
         for (about, judge), count in self.replies_of.items():
             if count.unread:
                 yield (
@@ -499,7 +506,7 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
             elif any(row.criterion.lower() == key for row in gatherer.replies):
                 raise InputError(
                     f"On which scale are the replies on {name}? Ratings would show it, but there"
-                    f" are none: pass scale={{{name!r}: (lowest, highest)}}."
+                    f" are none: pass the scale of {name}, such as 1-5."
                 )
             else:
                 scale = WITHOUT_VALUES

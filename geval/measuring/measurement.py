@@ -270,8 +270,8 @@ class Measurement:
     def __str__(self) -> str:
         if not self._glance.rows:
             nothing = (
-                "No criterion has both ratings and scores, so nothing can be measured. Pass both:"
-                " human=[…] and judge=[…]."
+                "No criterion has both ratings and scores, so nothing can be measured. Name the"
+                " columns of both: human and judge."
             )
             return "\n\n".join([nothing, *unmatched(self.gathered), *self.gathered.notes])
         parts = [self.headline, ""]

@@ -162,8 +162,8 @@ def measure_rows(
 def _refuse_nothing(*rated: Sequence[object] | Mapping[Any, object]) -> None:
     if not any(rated):
         raise InputError(
-            "There is nothing to measure in this: no ratings and no scores. Pass human=[…] and"
-            " judge=[…]."
+            "There is nothing to measure in this: no ratings and no scores. Name the"
+            " columns human and judge."
         )
 
 

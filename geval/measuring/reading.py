@@ -354,9 +354,9 @@ def _as_an_error(preview: Preview) -> str:
 def _how_to_say(preview: Preview) -> str:
     names = frozenset(column.name for column in preview.columns)
     return (
-        "Name the columns: human=[…] and judge=[…] with ratings, output=, text= (what outputs were"
-        " written about), criterion=, document= and system= where there are such; in a terminal"
-        " --human COLUMN, --judge COLUMN and so on."
+        "Name the columns: human and judge with ratings, output, text (what outputs were written"
+        " about), criterion, document and system where there are such; in a terminal --human"
+        " COLUMN, --judge COLUMN and so on."
         f" {_columns_are(names)}"
     )
 

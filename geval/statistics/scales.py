@@ -289,11 +289,8 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     Raises:
         ValueError: there are no values.
     """
-    if mixed := mixed_guess(counts):
-        return mixed
-    if (code := _missing_code(counts)) is not None:
-        rest = guess_scale({value: count for value, count in counts.items() if value != code})
-        return ScaleGuess(rest.scale, tuple(sorted((*rest.off, code))))
+    if parted := parted_guess(counts):
+        return parted
     whole, total = likely_scale(counts), sum(counts.values())
     for lowest, highest in EXPECTED_SCALES:
         expected = Scale(lowest, highest)
@@ -309,13 +306,17 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     return ScaleGuess(whole)
 
 
-def mixed_guess(counts: Mapping[float, int]) -> ScaleGuess | None:
-    """Return the guess if two scales seem to be mixed; None if there seems to be only one.
+def parted_guess(counts: Mapping[float, int]) -> ScaleGuess | None:
+    """Return the guess if two scales seem to be mixed, or one value is a code for missing ratings;
+    None if there seems to be one scale.
 
     Args:
         counts: how often each value occurs.
     """
     narrow = narrower_scale(counts)
+    if narrow is None and (code := _missing_code(counts)) is not None:
+        rest = guess_scale({value: count for value, count in counts.items() if value != code})
+        return ScaleGuess(rest.scale, tuple(sorted((*rest.off, code))))
     if narrow is None:
         return None
     off = sorted(value for value in counts if not narrow.holds(value))

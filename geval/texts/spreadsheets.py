@@ -7,6 +7,14 @@ from typing import Any
 
 # Characters that make a spreadsheet read a cell as a formula.
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# What separates the cells of a line.
+SEPARATORS = ",\t;|"
+
+
+def separator_of(line: str) -> str:
+    """Return what separates the cells of a table's first line. Cells copied from a spreadsheet are
+    separated by tabs, and may contain any other separator."""
+    return "\t" if "\t" in line else max(SEPARATORS, key=line.count)
 
 
 def csv_line(cells: Iterable[Any], *, number: Callable[[float], str] = repr) -> str:

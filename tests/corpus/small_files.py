@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.workbooks import Cell, Xml, xlsx
+
 KEY = ("doc_id", "system_id", "source", "output")
 SOURCES = ("When does ferry {} leave today?", "ferry {} leaves the harbour at seven.")
 
@@ -1030,6 +1032,177 @@ def _tools_without_texts() -> list[SmallFile]:
     ]
 
 
+def _odd_tables() -> list[SmallFile]:
+    """Lines above a header, and a header without a name for the first column."""
+    plain = table(wide(CELLS))
+    quoted = [
+        [json.dumps(str(n)), *map(json.dumps, row.values())] for n, row in enumerate(wide(CELLS), 1)
+    ]
+    names = list(map(json.dumps, wide(CELLS)[0]))
+    right: dict[str, Any] = {"reads": EIGHT | {"ratings": 8}, "ratings": COUNTS}
+    titles = {
+        "a title above the header": "Ratings of ferries\n",
+        "a title with separators": "Ratings of ferries,,,,,\n",
+        "a title in quotes": '"Ratings, of ferries"\n\n',
+        "two lines above the header": "Ratings of ferries\n2026-03-01\n",
+    }
+    return [
+        *(
+            SmallFile("tables", name, {"t.csv": f"{title}{plain}"}, **right, unused=("title “",))
+            for name, title in titles.items()
+        ),
+        *(
+            SmallFile(
+                "tables",
+                f"row names of R, {name}",
+                {"t.txt": "".join(f"{mark.join(row)}\n" for row in (names, *quoted))},
+                **right,
+                unused=("row names",),
+            )
+            for name, mark in {"spaces": " ", "tabs": "\t", "commas": ","}.items()
+        ),
+        SmallFile(
+            "tables",
+            "rows of numbers with commas",
+            {"t.csv": plain.replace("\n", ",5\n").replace("quality,5", "quality")},
+            errors=((2, "", "expected 6 fields"),),
+        ),
+    ]
+
+
+def _whole_objects() -> list[SmallFile]:
+    """Rows in a list within one object, and names that occur twice in one."""
+    rows = wide(CELLS)
+    right: dict[str, Any] = {"reads": EIGHT | {"ratings": 8}, "ratings": COUNTS}
+    wrappers: dict[str, dict[str, Any]] = {
+        "a list named data": {"data": rows},
+        "a list beside its version": {"version": "1.1", "train": rows, "info": {"by": "us"}},
+    }
+    lines = jsonl(rows).splitlines()
+    lines[2] = lines[2].replace('"quality"', '"quality": 1, "quality"')
+    objects = "\n".join(line.replace("{", "{\n", 1) for line in lines)
+    twice = {"lines": "\n".join(lines), "a list": f"[{','.join(lines)}]", "objects": objects}
+    return [
+        *(
+            SmallFile(
+                "JSON",
+                f"{name}, {'indented' if indent else 'in a line'}",
+                {"t.json": json.dumps(record, indent=indent)},
+                **right,
+                unused=tuple(name for name in record if name in ("version", "info")),
+            )
+            for name, record in wrappers.items()
+            for indent in (None, 1)
+        ),
+        SmallFile(
+            "JSON",
+            "two lists in an object",
+            {"t.json": json.dumps({"version": 1, "train": rows, "test": rows})},
+            errors=((1, "", "“train” and “test”"),),
+        ),
+        *(
+            SmallFile(
+                "JSON", f"a name twice, {name}", {"t.json": text}, errors=((line, "", "“quality”"),)
+            )
+            for (name, text), line in zip(twice.items(), (3, 3, 5), strict=True)
+        ),
+        SmallFile(
+            "JSON",
+            "ratings in a list of objects",
+            {
+                "t.jsonl": jsonl(
+                    [text | {"ratings": [{"by": "ann", "good": 4}]} for text in texts()]
+                )
+            },
+            EIGHT,
+            unused=("ratings",),
+        ),
+        SmallFile(
+            "JSON",
+            "lines below a remark",
+            {"t.jsonl": f"// exported\n{jsonl(rows)}"},
+            errors=((2, "", "expected 1 fields"),),
+        ),
+        SmallFile(
+            "JSON",
+            "a name twice with one value",
+            {"t.json": jsonl(rows).replace('"quality": 4', '"quality": 4, "quality": 4')},
+            **right,
+        ),
+    ]
+
+
+def _workbooks() -> list[SmallFile]:
+    rows: list[list[Cell]] = [list(wide(CELLS)[0]), *(list(row.values()) for row in wide(CELLS))]
+    unsaved = [[*row[:-1], Xml("<c PLACE><f>SUM(A2:A4)</f><v></v></c>")] for row in rows[1:]]
+    more = {"Notes": [["rated in June"]], "Old": rows}
+    right: dict[str, Any] = {"reads": EIGHT | {"ratings": 8}, "ratings": COUNTS}
+    return [
+        SmallFile(
+            "workbooks",
+            f"other sheets, {'hidden' if hidden else 'visible'}",
+            {"t.xlsx": xlsx({"Data": rows} | more, hidden=hidden)},
+            **right,
+            unused=("sheet “Notes”", "sheet “Old”"),
+        )
+        for hidden in ([], ["Old"])
+    ] + [
+        SmallFile(
+            "workbooks",
+            "formulas without values",
+            {"t.xlsx": xlsx({"Data": [rows[0], *unsaved]})},
+            errors=((0, "", "8 formulas"),),
+        ),
+    ]
+
+
+def _people_and_judges() -> list[SmallFile]:
+    """Means among raters, raters and judges on scales of their own, and numbers about workers."""
+    means = [row for name in ("ann", "bob", "mean") for row in rated(CELLS, annotator=name)]
+    tidy = [text | row for row in means for text in texts() if text.items() <= (text | row).items()]
+    own = [*rated(CELLS), *rated([20, 40, 90, 100, 60, 0, 85, 70], annotator="bob")]
+    judged = [4, -1, 5, 2, 3, 1, -1, 4]
+    turk = [
+        {"HITId": n, "WorkerId": "w", "Input.source": text["source"],
+         "Input.output": text["output"], "Answer.quality": cell, "Answer.age": 31,
+         "Answer.years_of_experience": 4}
+        for n, (text, cell) in enumerate(zip(texts(systems=("a",)), CELLS, strict=False))
+    ]  # fmt: skip
+    return [
+        *(
+            SmallFile(
+                "names",
+                f"a mean among raters, {name}",
+                OUTPUTS | {"r.csv": table(rows)},
+                EIGHT | {"ratings": 24},
+                notes=("“mean” is no rater",),
+            )
+            for name, rows in {"ratings alone": means, "with outputs": tidy}.items()
+        ),
+        SmallFile(
+            "scales",
+            "raters on two scales",
+            OUTPUTS | {"r.csv": table(own)},
+            EIGHT | {"ratings": 16},
+            notes=("“ann” end at 5 and by “bob” at 100",),
+        ),
+        SmallFile(
+            "scales",
+            "a judge's code for a missing score",
+            OUTPUTS | {"s.csv": table(rated(judged)).replace("annotator", "judge")},
+            errors=((3, "score", "-1"), (8, "score", "-1")),
+        ),
+        SmallFile(
+            "other tools",
+            "numbers about workers of Mechanical Turk",
+            {"t.csv": table(turk)},
+            {"documents": 4, "outputs": 4, "ratings": 4},
+            criteria=("quality",),
+            unused=("Answer.age", "Answer.years_of_experience"),
+        ),
+    ]
+
+
 SMALL_FILES = (
     *_forms_of_cells(),
     *_missing_cells(),
@@ -1039,6 +1212,10 @@ SMALL_FILES = (
     *_readings(),
     *_scales(),
     *_encodings(),
+    *_odd_tables(),
+    *_whole_objects(),
+    *_workbooks(),
+    *_people_and_judges(),
     *_names(),
     *_tools(),
     *_tools_without_texts(),

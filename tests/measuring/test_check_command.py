@@ -71,7 +71,7 @@ def test_an_error_ends_with_3_and_says_what_to_do(
     )
 
     assert main(["check", str(path)]) == 3
-    assert "Name the columns: human=[…]" in capsys.readouterr().err
+    assert "Name the columns: human and judge" in capsys.readouterr().err
     assert main(["check", str(path), *["--human", "ann", "--human", "bob", "--judge", "gpt"]]) == 2
 
 

@@ -68,7 +68,7 @@ def test_a_file_of_texts_alone_has_nothing_to_measure(tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
     path.write_text("doc_id,system_id,source,output\n" + "d1,a,What?,This.\n" * 2)
 
-    with pytest.raises(InputError, match=r"nothing to measure .* human=\[…\]"):
+    with pytest.raises(InputError, match=r"nothing to measure .* human and judge"):
         geval.measure(path)
 
 

@@ -150,8 +150,8 @@ def test_a_document_of_two_sessions_is_an_error(turns: Records) -> None:
     [
         (0.0, ""),
         (1.5, "expected a short text or whole number that names it, found 1.5"),
-        (True, "expected a short text or whole number that names it, found True"),
-        (["t"], "expected a short text or whole number that names it, found ['t']"),
+        (True, "expected a short text or whole number that names it, found true"),
+        (["t"], 'expected a short text or whole number that names it, found ["t"]'),
         ("s" * 201, "201 characters; the limit is 200"),
         ("a\0b", "contains a NUL character"),
     ],

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from geval.files.contents import may_be_rated
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
 from geval.files.tools.ratings import OutputRatings, is_answer
@@ -23,7 +24,8 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
-    """Yield what was shown with the worker's answers that have a number; rejected work is none."""
+    """Yield what was shown with the worker's answers that have a number and are not about the
+    worker; rejected work is none."""
     if not is_answer(record["AssignmentStatus"], "assignments"):
         return
     who = record["WorkerId"].name()
@@ -32,7 +34,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     for name in record.reading.record:
         if name.startswith(_INPUT):
             shown[name.removeprefix(_INPUT)] = record[name]
-        elif name.startswith(_ANSWER):
+        elif name.startswith(_ANSWER) and may_be_rated(name):
             output_ratings.rating(name.removeprefix(_ANSWER), who, record[name])
         elif name.startswith(_BEGINNINGS):
             record[name].skip()

@@ -16,13 +16,13 @@ from geval.texts.formatting.safe_html import (
     longest_coloured,
     output_as_html,
 )
+from geval.texts.spreadsheets import separator_of
 
 # Deeper lines would begin beyond the right edge of a page.
 DEEPEST_JSON = 40
 _JSON_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 # Pages show several outputs, and browsers lay out large tables slowly.
 MOST_CELLS = 3_000
-_DELIMITERS = "\t;,"
 # Longer texts are shown as they were written: input that is made to be slow, such as unclosed
 # brackets, takes quadratic time, and a page should not wait for a second.
 MOST_LETTERS = 20_000
@@ -123,15 +123,13 @@ class NotTableError(ValueError):
 
 
 def rows_of(text: str) -> list[list[str]]:
-    """Return the rows of a text whose cells are separated by tabs, semicolons or commas, whichever
-    is most frequent in the first line.
+    """Return the rows of a text whose cells are separated as those of files.
 
     Raises:
         NotTableError: it has one column, rows of different lengths or too many cells.
     """
     text = text.strip("\r\n")
-    first = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=first.count)
+    delimiter = separator_of(text.split("\n", 1)[0])
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
