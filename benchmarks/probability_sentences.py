@@ -8,6 +8,8 @@ Judges are at the borders of what is said of them:
 - "nothing" reads nothing, and states how often people give each point: it is as good as guessing,
   neither better nor worse.
 - "at the margin" is overconfident by exactly CALIBRATION_MARGIN: its probabilities are not right.
+- "wrong by system" is overconfident by UNEVEN on every other system and too cautious by as much on
+  the rest: right on average, and not to be taken as it stands.
 - "twins" see the same quality with errors of their own, equally large: neither is better.
 """
 
@@ -32,7 +34,7 @@ from geval.statistics.probability_calibration import (
     shares_of_ratings,
 )
 from geval.statistics.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray
 
 POINTS = (1.0, 2.0, 3.0, 4.0, 5.0)
 EDGES = np.array([-np.inf, 1.5, 2.5, 3.5, 4.5, np.inf]) - 3
@@ -44,6 +46,7 @@ SHAPES = ((20, 5), (100, 4))
 # Outputs whose mean is taken for the truth.
 MANY = 200_000
 STEPS = 20
+UNEVEN = 0.2
 Rng = np.random.Generator
 
 
@@ -66,14 +69,14 @@ def true_shares() -> FloatArray:
 
 
 @cache
-def power_at_margin() -> float:
-    """The power that makes probabilities overconfident by the margin, by bisection."""
-    right, low, high = true_shares(), 1.0, 20.0
+def power_for(overconfidence: float) -> float:
+    """The power that makes probabilities so overconfident, by bisection."""
+    right, low, high = true_shares(), 0.0, 20.0
     for _ in range(STEPS):
         power = (low + high) / 2
         sharp = sharpened(right, power)
         given = right[np.arange(MANY), sharp.argmax(axis=1)]
-        is_more = float((sharp.max(axis=1) - given).mean()) > CALIBRATION_MARGIN
+        is_more = float((sharp.max(axis=1) - given).mean()) > overconfidence
         low, high = (low, power) if is_more else (power, high)
     return (low + high) / 2
 
@@ -89,21 +92,32 @@ class Statements:
     is_usable: bool
 
 
-Judges = Callable[[FloatArray, Rng], tuple[FloatArray, FloatArray]]
+# From quality and system of outputs.
+Judges = Callable[[FloatArray, IntArray, Rng], tuple[FloatArray, FloatArray]]
 IsWrong = Callable[[Statements], bool]
 
 
-def as_drawn_and_nothing(quality: FloatArray, _rng: Rng) -> tuple[FloatArray, FloatArray]:
+def as_drawn_and_nothing(
+    quality: FloatArray, _system: IntArray, _rng: Rng
+) -> tuple[FloatArray, FloatArray]:
     right = stated(quality, float(np.hypot(STRICTNESS, NOISE)))
     return right, np.tile(true_shares().mean(axis=0), (len(quality), 1))
 
 
-def at_the_margin(quality: FloatArray, rng: Rng) -> tuple[FloatArray, FloatArray]:
-    right, nothing = as_drawn_and_nothing(quality, rng)
-    return sharpened(right, power_at_margin()), nothing
+def at_the_margin(quality: FloatArray, system: IntArray, rng: Rng) -> tuple[FloatArray, FloatArray]:
+    right, nothing = as_drawn_and_nothing(quality, system, rng)
+    return sharpened(right, power_for(CALIBRATION_MARGIN)), nothing
 
 
-def twins(quality: FloatArray, rng: Rng) -> tuple[FloatArray, FloatArray]:
+def wrong_by_system(
+    quality: FloatArray, system: IntArray, rng: Rng
+) -> tuple[FloatArray, FloatArray]:
+    right, nothing = as_drawn_and_nothing(quality, system, rng)
+    powers = np.array([power_for(UNEVEN), power_for(-UNEVEN)])
+    return sharpened(right, powers[system % 2][:, None]), nothing
+
+
+def twins(quality: FloatArray, _system: IntArray, rng: Rng) -> tuple[FloatArray, FloatArray]:
     trust = 1 / (1 + TWIN**2)
     spread = float(np.sqrt(STRICTNESS**2 + NOISE**2 + TWIN**2 * trust))
     first, second = (
@@ -132,6 +146,10 @@ def errs_at_the_margin(statements: Statements) -> bool:
     )
 
 
+def errs_on_uneven(statements: Statements) -> bool:
+    return statements.is_usable or statements.fits[1] in WRONG_FITS
+
+
 def errs_on_twins(statements: Statements) -> bool:
     return (
         statements.better != 0
@@ -143,6 +161,7 @@ def errs_on_twins(statements: Statements) -> bool:
 KINDS: tuple[tuple[str, Judges, IsWrong], ...] = (
     ("as drawn, and nothing", as_drawn_and_nothing, errs_on_drawn_or_nothing),
     ("at the margin, and nothing", at_the_margin, errs_at_the_margin),
+    ("wrong by system", wrong_by_system, errs_on_uneven),
     ("twins", twins, errs_on_twins),
 )
 
@@ -158,7 +177,7 @@ def statements_of(
     ratings = Ratings.of_table(np.clip(np.round(seen), 1, 5).reshape(RATERS, -1))
     outputs, people = Outputs.full(*shape), shares_of_ratings(ratings, POINTS)
     joint = 1 - SIGNIFICANCE / (SAID_TOGETHER * criteria)
-    pair = judges(quality.ravel(), rng)
+    pair = judges(quality.ravel(), outputs.system, rng)
     both = [probability_calibration(outputs, judge, people, joint=joint) for judge in pair]
     difference = brier_difference(outputs, *pair, people, joint=joint)
     pair_of_judges = PairProbabilities(0, "", judges=(both[0], both[1]), difference=difference)

@@ -251,8 +251,14 @@ def written_number(text: str) -> float | None:
     return value if is_number(value) and "_" not in text else None
 
 
+# No cell with a number is longer; texts need not be searched for invisible characters.
+_LONGEST_BARE = 200
+
+
 def _bare_number(text: str) -> float | None:
     """Return the number of a cell that has it in a list, an object or after an apostrophe."""
+    if len(text) > _LONGEST_BARE:
+        return None
     bare = as_name(text).replace("−", "-")
     if bare != text:
         return written_number(bare)

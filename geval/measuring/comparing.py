@@ -7,7 +7,7 @@ from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.reports.report import CriterionResult
 from geval.statistics.thresholds import SIGNIFICANCE
-from geval.texts.numbers import signed
+from geval.texts.numbers import p_value, signed
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Comparison:
             return f"{self.criterion}: {self.first} and {self.second}: {self.reason}."
         ends = "" if self.interval is None else " [{}, {}]".format(*map(signed, self.interval))
         shown = f"{self.better} agrees better" if self.better else "neither is shown to be better"
-        tested = "" if self.p_adjusted is None else f", p = {self.p_adjusted:.3f}"
+        tested = "" if self.p_adjusted is None else f", p {p_value(self.p_adjusted)}"
         return (
             f"{self.criterion}: {shown}. {self.first} less {self.second}: {signed(self.difference)}"
-            f"{ends} over {self.documents} documents{tested}."
+            f"{ends} over {self.documents} documents{tested}{self.reason and f'; {self.reason}'}."
         )
 
 

@@ -31,10 +31,11 @@ Probabilities = Mapping[tuple[int, int], FloatArray]
 # Scales with more points are not compared by point.
 MOST_POINTS = 11
 # The number of intervals behind sentences, per criterion: gain, overconfidence and calibration
-# error of both judges, and the difference of the judges.
-SAID_TOGETHER = 7
+# error, over all outputs and by system and length, of both judges, and the difference of the
+# judges.
+SAID_TOGETHER = 11
 Guessing = Literal["better", "worse", "undecided"]
-Fit = Literal["right", "overconfident", "too cautious", "undecided"]
+Fit = Literal["right", "uneven", "overconfident", "too cautious", "undecided"]
 # Shares are stored rounded; with a smaller sum over the scale's points they belong to another
 # scale.
 LEAST_ON_SCALE = 0.98
@@ -107,13 +108,14 @@ def _on_criterion(
     if reason := why_too_few(outputs):
         return _without(criterion, reason, outputs, documents)
     first, second, people, counts = (side[has_all] for side in (first, second, people, counts))
+    words = data.words[has_all]
     return PairProbabilities(
         criterion.pk,
         criterion.name,
         len(outputs),
         documents,
         tuple(
-            probability_calibration(outputs, judge, people, joint=joint)
+            probability_calibration(outputs, judge, people, words=words, joint=joint)
             for judge in (first, second)
         ),
         brier_difference(outputs, first, second, people, joint=joint),
@@ -136,13 +138,15 @@ def beside_guessing(judge: ProbabilityCalibration) -> Guessing:
 
 
 def fit_of(judge: ProbabilityCalibration) -> Fit:
-    """Return whether probabilities are calibrated, within the margin."""
+    """Return whether probabilities are calibrated, within the margin; "uneven" if they are over all
+    outputs and not shown to be by system or by length."""
     over, error = judge.over.joint.ends, judge.error.joint.ends
     if over is None or error is None:
         return "undecided"
     margin = CALIBRATION_MARGIN
     if -margin <= over[0] and over[1] <= margin and error[1] <= margin:
-        return "right"
+        highs = [part.joint.high for part in judge.parts.values()]
+        return "right" if all(high is not None and high <= margin for high in highs) else "uneven"
     if not judge.over.joint.leaves_out_zero:
         return "undecided"
     return "overconfident" if judge.over.value > 0 else "too cautious"
@@ -166,7 +170,7 @@ def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
         f" and {whole_percent(judge.right)} of ratings gave it"
     )
     if can_be_taken(judge):
-        stand = "Its probabilities can be taken as they stand"
+        stand = "For these raters its probabilities can be taken as they stand"
         return f"{stand}: they are better {than}, and {likeliest}."
     first = {
         "better": f"Its probabilities are better {than}.",
@@ -175,11 +179,28 @@ def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
     }[guessing]
     second = {
         "right": f"They are as high as they should be: {likeliest}.",
+        "uneven": f"They are as high as they should be on average: {likeliest}. {_uneven(judge)}.",
         "overconfident": f"It is overconfident: {likeliest}.",
         "too cautious": f"It is too cautious: {likeliest}.",
         "undecided": f"Whether they are as high as they should be is undecided: {likeliest}.",
     }[fit]
     return f"{first} {second}"
+
+
+def _uneven(judge: ProbabilityCalibration) -> str:
+    """Return by what probabilities differ from what they should be, or may."""
+    off = {
+        name: part
+        for name, part in judge.parts.items()
+        if part.joint.high is None or part.joint.high > CALIBRATION_MARGIN
+    }
+    shown = [
+        f"by {name} they are off by {two_decimals(part.value)}"
+        for name, part in off.items()
+        if (part.joint.low or 0.0) > CALIBRATION_MARGIN
+    ]
+    words = listed(shown) or f"by {listed([*off])} that is not shown"
+    return words[:1].upper() + words[1:]
 
 
 def lead_in_words(pairs: Sequence[PairProbabilities], names: tuple[str, str]) -> str:
@@ -192,7 +213,8 @@ def lead_in_words(pairs: Sequence[PairProbabilities], names: tuple[str, str]) ->
         [pair.name for pair in compared if can_be_taken(pair.judges[place])] for place in (0, 1)
     ]
     sentences = [
-        f"On {listed(criteria)} the probabilities of {name} can be taken as they stand."
+        f"On {listed(criteria)} the probabilities of {name} can be taken as they stand,"
+        " for these raters."
         for name, criteria in zip(names, usable, strict=True)
         if criteria
     ]
@@ -258,6 +280,7 @@ def _judge_json(judge: ProbabilityCalibration, nothing: ReadNothing) -> dict[str
         "less_guessing": _measured_json(judge.gain),
         "calibration_error": _measured_json(judge.error),
         "overconfidence": _measured_json(judge.over),
+        "calibration_error_by": {name: _measured_json(part) for name, part in judge.parts.items()},
         "likeliest_probability": judge.confidence,
         "likeliest_given": judge.right,
         "beside_guessing": beside_guessing(judge),

@@ -39,8 +39,14 @@ from geval.statistics.alt_test import AltTest
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.bias import Family, FamilyBias, family_bias
 from geval.statistics.cache import remembered, remembered_as, remembered_each
-from geval.statistics.correlation import Coefficient, Correlations, Level, levels_of
-from geval.statistics.jackknife import LeftOut, no_interval
+from geval.statistics.correlation import (
+    Coefficient,
+    Correlations,
+    Level,
+    correlation_at,
+    levels_of,
+)
+from geval.statistics.jackknife import LeftOut, difference_interval, no_interval
 from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
@@ -137,6 +143,16 @@ def weights_of(outputs: Outputs) -> Weights | None:
 
 
 @dataclass(frozen=True)
+class AsClose:
+    """Another criterion on which people's ratings are followed as closely by a judge's scores on
+    this one, or more closely, with its correlation."""
+
+    criterion: str
+    correlation: Estimate
+    is_closer: bool
+
+
+@dataclass(frozen=True)
 class CriterionResult:
     """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
     counts ratings made while LLM scores were visible, which may have influenced them. `compared` is
@@ -166,6 +182,8 @@ class CriterionResult:
     ceiling_interval: Interval = NO_CEILING_INTERVAL
     # What one rater reaches within systems.
     ceiling_within: Estimate = NO_CEILING
+    # Of the best judge; None where its scores are shown to follow this criterion most closely.
+    as_close: AsClose | None = None
 
     @cached_property
     def best(self) -> "JudgeResult | None":
@@ -535,7 +553,9 @@ def report_of(
         project=names[0],
         name=names[1],
         outputs=len(data.outputs),
-        criteria=_with_letters(results, options.level),
+        criteria=_with_letters(
+            [_discriminated(result, results, data) for result in results], options.level
+        ),
         options=options,
         systems=data.system_names,
         withheld=data.withheld,
@@ -758,6 +778,32 @@ def _compared(
         dict(zip(pairs, williams, strict=True)),
         {pair: comparison.ranked for pair, comparison in zip(pairs, compared, strict=True)},
     )
+
+
+def _discriminated(
+    result: CriterionResult, results: Sequence[CriterionResult], data: ReportData
+) -> CriterionResult:
+    """Add the criterion that the best judge's scores follow as closely (discriminant validity:
+    Campbell and Fiske, 1959)."""
+    best, options = result.best, result.options
+    if best is None:
+        return result
+    outputs, scores = data.units_on(result.pk), data.judges[result.pk, best.pk]
+    about = (options.coefficient, options.level)
+    followed = (data.humans[result.pk].mean, scores)
+    closest: AsClose | None = None
+    for other in results:
+        people = data.humans[other.pk].mean
+        correlation = remembered(correlation_at, outputs, people, scores, *about)
+        if other.pk == result.pk or (correlation.value or 0.0) <= 0:
+            continue
+        apart = remembered(difference_interval, outputs, followed, (people, scores), *about)
+        if apart.low is not None and apart.low > 0:
+            continue
+        if closest is None or (correlation.value or 0.0) > (closest.correlation.value or 0.0):
+            is_closer = apart.high is not None and apart.high < 0
+            closest = AsClose(other.criterion, correlation, is_closer)
+    return replace(result, as_close=closest)
 
 
 def _why_not_better(

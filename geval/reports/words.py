@@ -147,7 +147,19 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
         return reading(result)
     evidence = result.evidence(best)
     sentence = _caution(evidence, result.verdict, is_lowest_bar=is_lowest_bar)
-    return " ".join(filter(None, (sentence, scored_of_rated(evidence))))
+    return " ".join(filter(None, (sentence, scored_of_rated(evidence), _as_closely(result, best))))
+
+
+def _as_closely(result: CriterionResult, best: JudgeResult) -> str:
+    """Return the criterion that the judge follows as closely as this one, in a sentence."""
+    other = result.as_close
+    if other is None:
+        return ""
+    how = "more closely than" if other.is_closer else "as closely as"
+    return (
+        f"It follows people on {other.criterion} ({shown(other.correlation)}) {how} on"
+        f" {result.criterion} ({shown(best.shown(result.options))})."
+    )
 
 
 def _caution(evidence: Evidence, verdict: Verdict, *, is_lowest_bar: bool) -> str:

@@ -30,11 +30,7 @@ from geval.statistics.correlation import (
 )
 from geval.statistics.distributions import normal_ppf, t_ppf, t_tail
 from geval.statistics.resampling import Interval, Over
-from geval.statistics.same_documents import (
-    SameDocuments,
-    on_same_documents,
-    ranked_by_document,
-)
+from geval.statistics.same_documents import SameDocuments, ranked_by_document
 from geval.statistics.thresholds import (
     CONFIDENCE,
     INTERVAL_DOCUMENTS,
@@ -247,26 +243,26 @@ def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) 
     return documents.mean_interval(same.difference, confidence, same.weight)
 
 
-def difference_interval(
-    outputs: Outputs,
-    human: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    coefficient: Coefficient,
-    level: Level,
-) -> Interval:
-    """Return the interval of the first judge's correlation minus the second's, on the same outputs
-    and with ties counted: over documents, at system level over systems. Where each unit gives the
-    same difference, both ends are that.
+# People's ratings and a judge's scores, of shape (outputs,) each, NaN for missing.
+Sides = tuple[FloatArray, FloatArray]
 
-    Args:
-        human, first, second: shape (outputs,), NaN for missing.
-    """
+
+def difference_interval(
+    outputs: Outputs, first: Sides, second: Sides, coefficient: Coefficient, level: Level
+) -> Interval:
+    """Return the interval of the first correlation minus the second, on the same outputs and with
+    ties counted: over documents, at system level over systems. Where each unit gives the same
+    difference, both ends are that."""
+    outputs, (human, scores, *others) = complete(outputs, *first, *second)
+    pairs = (human, scores), (others[0], others[1])
     if level == "summary":
-        same = on_same_documents(outputs, human, first, second, coefficient)
-        gain = same.means[0] - same.means[1]
-        return _or_exactly(gain, interval_of_difference(same))
-    outputs, (human, first, second) = complete(outputs, human, first, second)
+        ranked = [outputs.documents_ranked(people) for people, _scores in pairs]
+        of_first, of_second = (
+            coefficients_by_document(outputs, *sides, coefficient) for sides in pairs
+        )
+        counts, weight = outputs.by_document(), outputs.document_weight
+        same = SameDocuments(ranked[0] & ranked[1], counts, of_first, of_second, weight)
+        return _or_exactly(same.means[0] - same.means[1], interval_of_difference(same))
     of_system = level == "system"
     unit = outputs.system if of_system else outputs.document
     units = LeftOut.each(
@@ -275,11 +271,12 @@ def difference_interval(
     )
 
     def difference(kept: np.ndarray) -> float:
+        part = outputs.part(kept)
         of_first, of_second = (
-            correlation_at(outputs.part(kept), human[kept], side[kept], coefficient, level).value
-            for side in (first, second)
+            correlation_at(part, people[kept], judge[kept], coefficient, level).value or 0.0
+            for people, judge in pairs
         )
-        return (of_first or 0.0) - (of_second or 0.0)
+        return of_first - of_second
 
     gain = difference(np.ones(len(outputs), dtype=bool))
     interval = units.interval(

@@ -15,13 +15,15 @@ weight.
   with few outputs. The square has an unbiased estimate, from products of different documents only
   (Kumar, Liang and Ma, 2019; Sun, Song and Hero, 2024); its root is given.
 - Overconfidence: the probability of the likeliest point, less the share of ratings that gave it. It
-  needs no bins and is 0 on average for calibrated probabilities.
+  needs no bins and is 0 on average for calibrated probabilities. Too high on some systems and too
+  low on others, it is 0 as well, so the root mean square over systems, and over the shorter and the
+  longer half of texts, is estimated like the calibration error.
 
 Intervals leave out documents (jackknife, Student's t); `make bench-coverage` measures them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -53,7 +55,8 @@ class ProbabilityCalibration:
     """A judge's probabilities against single ratings.
 
     `error` is the calibration error, `over` the overconfidence: `confidence`, the mean probability
-    of the likeliest point, less `right`, the share of ratings that gave it. `curve` is the
+    of the likeliest point, less `right`, the share of ratings that gave it. `parts` has its root
+    mean square over the parts of outputs, by what divides them ("system", "length"). `curve` is the
     reliability diagram: probabilities of all points, and the share of ratings that gave them.
     """
 
@@ -64,6 +67,7 @@ class ProbabilityCalibration:
     confidence: float
     right: float
     curve: tuple[tuple[ReliabilityBin, Interval], ...]
+    parts: dict[str, Measured] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -142,13 +146,19 @@ def read_nothing(outputs: Outputs, people: FloatArray, counts: FloatArray) -> Re
 
 
 def probability_calibration(
-    outputs: Outputs, judge: FloatArray, people: FloatArray, *, joint: float = CONFIDENCE
+    outputs: Outputs,
+    judge: FloatArray,
+    people: FloatArray,
+    *,
+    words: FloatArray | None = None,
+    joint: float = CONFIDENCE,
 ) -> ProbabilityCalibration:
     """Compare a judge's probabilities with single ratings.
 
     Args:
         outputs: as `why_too_few` asks.
         judge, people: shape (outputs, points), rows that add up to 1.
+        words: shape (outputs,), the length of each text, NaN for missing.
         joint: the confidence of the wider intervals.
     """
     measured = _measuring(outputs, joint)
@@ -162,7 +172,24 @@ def probability_calibration(
         confidence=outputs.mean(confidence),
         right=outputs.mean(right),
         curve=_curve(outputs, judge, people),
+        parts={
+            name: _rooted(
+                squared_calibration_error(
+                    outputs, confidence[:, None], right[:, None], part[:, None], joint=joint
+                )
+            )
+            for name, part in _parts_of(outputs, words).items()
+        },
     )
+
+
+def _parts_of(outputs: Outputs, words: FloatArray | None) -> dict[str, IntArray]:
+    """Return the system of each output, and whether its text is longer than half of them; shape
+    (outputs,) each. What does not divide outputs is left out."""
+    parts = {"system": np.unique(outputs.system, return_inverse=True)[1]}
+    if words is not None and not np.isnan(words).all():
+        parts["length"] = (words > np.nanmedian(words)).astype(np.int64)
+    return {name: part for name, part in parts.items() if len(np.unique(part)) > 1}
 
 
 def brier_difference(
@@ -217,7 +244,12 @@ def _curve(
 
 
 def squared_calibration_error(
-    outputs: Outputs, judge: FloatArray, people: FloatArray, *, joint: float = CONFIDENCE
+    outputs: Outputs,
+    judge: FloatArray,
+    people: FloatArray,
+    bins: IntArray | None = None,
+    *,
+    joint: float = CONFIDENCE,
 ) -> Measured:
     """Return the mean over points of the squared distance in bins, without bias, so that it can be
     below 0 by chance.
@@ -227,9 +259,10 @@ def squared_calibration_error(
 
     Args:
         judge, people: shape (outputs, points), rows that add up to 1.
+        bins: the bin of each output and point, of the same shape; of equal mass by default.
     """
     documents = LeftOut.each(outputs.documents)
-    cells = _cells(judge)
+    cells = _cells(judge) if bins is None else bins
     number = int(cells.max()) + 1
     weight = np.ones(len(outputs)) if outputs.weight is None else outputs.weight
     place = (documents.group[outputs.document][:, None] * number + cells).ravel()

@@ -285,7 +285,7 @@ CALIBRATION_DOCUMENTS = _judges.threshold(
 CALIBRATION_MARGIN = _judges.threshold(
     "CALIBRATION_MARGIN", 0.1, "probability",
     "Probabilities can be taken as they stand where they are better than guessing, and calibration"
-    " error and overconfidence are shown to be at most this.",
+    " error and overconfidence are shown to be at most this, also by system and length.",
     "A choice: what is said to happen in 70 % happens in 60 to 80 %.",
 )  # fmt: skip
 PASS_FAIL_OUTPUTS = _judges.threshold(

@@ -1,6 +1,8 @@
 """What each number of a judge takes: without people's noise, pass rates, steadiness, probes,
 prediction-powered means."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -136,6 +138,8 @@ def test_probabilities_are_right_within_a_margin(value: float, expected: bool) -
 
     assert (fit_of(error) == "right") is expected
     assert (fit_of(over) == "right") is expected
+    by_system = replace(error, error=at_most(0.0), parts={"system": at_most(value)})
+    assert fit_of(by_system) == ("right" if expected else "uneven")
 
 
 @pins("REPLIES_ITEMS", {19: False, 20: True, 21: True})

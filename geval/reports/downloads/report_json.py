@@ -156,6 +156,8 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
         "judges_compared": evidence.compared,
         "scores_far_off": estimate_json(evidence.far_off),
         "bar": evidence.bar,
+        "follows_as_closely": result.as_close
+        and {"criterion": result.as_close.criterion} | estimate_json(result.as_close.correlation),
         "missing": evidence.missing or None,
     }
 

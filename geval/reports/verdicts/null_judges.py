@@ -259,7 +259,7 @@ def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
             outputs.unweighted, view.ratings, scores, shown.coefficient, shown.level
         ),
         ahead=difference_interval(
-            outputs, view.human, view.scores, scores, shown.coefficient, shown.level
+            outputs, (view.human, view.scores), (view.human, scores), shown.coefficient, shown.level
         ),
         p_farther=(
             p_of_nearer(agreeing, view.scores, scores, outputs.document)
