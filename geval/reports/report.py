@@ -797,11 +797,11 @@ def _discriminated(
         correlation = remembered(correlation_at, outputs, people, scores, *about)
         if other.pk == result.pk or (correlation.value or 0.0) <= 0:
             continue
-        apart = remembered(difference_interval, outputs, followed, (people, scores), *about)
-        if apart.low is not None and apart.low > 0:
+        lead = remembered(difference_interval, outputs, followed, (people, scores), *about)
+        if lead.low is not None and lead.low > 0:
             continue
         if closest is None or (correlation.value or 0.0) > (closest.correlation.value or 0.0):
-            is_closer = apart.high is not None and apart.high < 0
+            is_closer = lead.high is not None and lead.high < 0
             closest = AsClose(other.criterion, correlation, is_closer)
     return replace(result, as_close=closest)
 

@@ -16,7 +16,7 @@ from geval.statistics.arrays import Outputs, complete, mean_of
 from geval.statistics.distributions import t_ppf
 from geval.statistics.jackknife import (
     LeftOut,
-    correlation_interval,
+    difference_interval,
     interval_of_difference,
     no_interval,
     t_quantile,
@@ -124,19 +124,20 @@ def gain_in_rank(
     return replace(proof, ranked=same.ranked, within=_within(outputs, human, candidate, today))
 
 
-def _within(outputs: Outputs, human: FloatArray, *judges: FloatArray) -> Interval | None:
-    """Return the 95 % interval within systems of a judge's correlation, or of how much better the
-    first of two ranks; None where it cannot be looked at."""
-    counting = outputs_within(outputs, human, np.sum(judges, axis=0))
+def _within(
+    outputs: Outputs, human: FloatArray, candidate: FloatArray, other: FloatArray
+) -> Interval | None:
+    """Return the 95 % interval of how much better the candidate ranks within systems than other
+    scores; None where that cannot be looked at."""
+    counting = outputs_within(outputs, human, candidate + other)
     if counting is None:
         return None
-    people, *scores = (
-        less_system_means(outputs, np.where(counting, side, np.nan)) for side in (human, *judges)
+    people, first, second = (
+        less_system_means(outputs, np.where(counting, side, np.nan))
+        for side in (human, candidate, other)
     )
-    if len(scores) == 2:
-        return interval_of_difference(on_same_documents(outputs, people, scores[0], scores[1]))
     level = level_within(outputs, counting)
-    return correlation_interval(outputs, people, scores[0], "spearman", level, "documents")
+    return difference_interval(outputs, (people, first), (people, second), "spearman", level)
 
 
 def gain_in_distance(
@@ -164,7 +165,7 @@ def gain_in_distance(
     means = [Estimate(outputs.mean(side)) if len(human) else _NOTHING for side in (errors, theirs)]
     proof = replace(
         _proof(means[0], means[1], -1, interval, confidence, outputs),
-        within=_within(outputs, human, candidate),
+        within=_within(outputs, human, candidate, np.zeros(len(human))),
     )
     if constant is None or not len(human):
         return proof

@@ -205,7 +205,7 @@ def test_with_missing_scores_the_weaker_verdict_counts(
 
 @pytest.mark.parametrize(
     ("behind", "below"),
-    [(BehindARater(-0.17, 0.1, 99), True), (BehindARater(-0.16, 0.1, 99), False),
+    [(BehindARater(-0.2, 0.1, 99), True), (BehindARater(-0.19, 0.1, 99), False),
      (BehindARater(0.1, 0.01, 99), False), (BehindARater(None, reason="none"), False)],
 )  # fmt: skip
 def test_below_a_rater_is_said_only_where_it_is_shown(behind: BehindARater, below: bool) -> None:

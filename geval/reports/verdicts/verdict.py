@@ -231,7 +231,7 @@ class Evidence:
     @property
     def ranks_below_a_rater(self) -> bool:
         """Whether the judge is shown to rank less well than a rater."""
-        high = self.behind.high(1 - self.error)
+        high = self.behind.high(1 - self.error / 2)
         return high is not None and high < 0
 
     @property

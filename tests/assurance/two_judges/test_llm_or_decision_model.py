@@ -111,7 +111,7 @@ def test_right_and_too_sure_probabilities_are_told_apart(
     assert '<span class="llm">right</span> or <span class="llm">sure</span>?' in text
     assert "probabilities of right can be taken" in text
     assert "right has the better probabilities" in text
-    assert "Its probabilities can be taken" in text
+    assert "its probabilities can be taken" in text
     assert "It is overconfident" in text
     assert text.count('class="plot square"') == 2
 
@@ -263,7 +263,7 @@ def test_each_of_three_judges_is_named_on_recorded_ratings(
     too_sure, useless = (shown(client, query_of("right", name)) for name in ("sure", "useless"))
 
     for text in (too_sure, useless):
-        assert "Its probabilities can be taken" in text
+        assert "its probabilities can be taken" in text
         assert "right has the better probabilities" in text
     assert "It is overconfident" in too_sure
     assert "Do not use its probabilities" in useless
