@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from django.db import connection
+from django.db.models.fields.json import KT
 
 from annotations.models import Campaign, CampaignState
 from evaluations.models import Criterion, EvaluationRun, Judge, LockedDocuments, Project
@@ -22,7 +23,8 @@ from evaluations.models.query_arrays import (
     two_ids,
 )
 from evaluations.reports.ratings.human_scores import human_scores, with_weights
-from geval.reports.data import ReportData, in_sessions
+from geval.files.rows import GROUP
+from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
@@ -65,13 +67,18 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
 
 
 def _frame(project: Project) -> ReportData:
-    documents = in_sessions(project.documents.order_by("pk").values_list("pk", "doc_id", "session"))
+    names = project.documents.order_by("pk").values_list(
+        "pk", "doc_id", "session", KT(f"metadata__{GROUP}")
+    )
+    documents = in_order(
+        DocumentName(pk, name, session, group or "") for pk, name, session, group in names
+    )
     systems = list(
         System.objects.filter(project=project)
         .order_by("pk")
         .values_list("pk", "name", "kind", "family")
     )
-    document_ids = np.array([pk for pk, _, _ in documents], dtype=np.int64)
+    document_ids = np.array([document.pk for document in documents], dtype=np.int64)
     system_ids = np.array([pk for pk, _, _, _ in systems], dtype=np.int64)
     # Words are counted in the database, where the texts are.
     rows = fetch_numbers(
@@ -84,8 +91,9 @@ def _frame(project: Project) -> ReportData:
     return ReportData(
         document_ids=document_ids,
         system_ids=system_ids,
-        doc_ids=tuple(name for _, name, _ in documents),
-        sessions=tuple(session for _, _, session in documents),
+        doc_ids=tuple(document.name for document in documents),
+        sessions=tuple(document.session for document in documents),
+        groups=tuple(document.group for document in documents),
         system_names=tuple(name for _, name, _, _ in systems),
         system_kinds=tuple(kind for _, _, kind, _ in systems),
         system_families=tuple(Family.of(family, name) for _, name, _, family in systems),

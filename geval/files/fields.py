@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from geval.files.rater_names import words
-from geval.files.rows import FileErrors, is_text
+from geval.files.rows import GROUP, FileErrors, is_text
 from geval.statistics.scales import PAIRS, is_number, value_in_pair
 from geval.texts.sentences import shortened
 from geval.texts.spelling import as_name, storable
@@ -134,6 +134,10 @@ class Fields:
             value = int(value)
         return Fields({column: value}, self.place).identifier(column)
 
+    def group(self) -> str:
+        """Return the group of a document, whose documents are alike; empty if there is none."""
+        return self.session(GROUP)
+
     def text(self, column: str, *, required: bool = False, may_be_blank: bool = False) -> str:
         value = _as_text_of(self.record.get(column))
         if value is None and not required:
@@ -186,7 +190,7 @@ class Fields:
 
     def metadata(self) -> dict[str, str]:
         """Return other information about a document: an object `metadata` of short values, or
-        fields `metadata.NAME`."""
+        fields `metadata.NAME`; and its group."""
         given = self.record.get("metadata")
         if given is not None and not isinstance(given, dict):
             self.place.error("metadata", f"expected an object, found {kind(given)}")
@@ -194,7 +198,8 @@ class Fields:
         dotted = {
             name[9:]: self.record[name] for name in self.record if name.startswith("metadata.")
         }
-        metadata = {}
+        group = self.group()
+        metadata = {GROUP: group} if group else {}
         for name, value in {**(given or {}), **dotted}.items():
             if value is None or value == "":
                 continue

@@ -10,7 +10,7 @@ from geval.files.column_aliases import NAMES, is_ours
 from geval.files.fields import is_missing, number_in
 from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
-from geval.files.rows import Columns
+from geval.files.rows import GROUP, Columns
 from geval.files.tools import tool_of
 
 TARGETS = {
@@ -19,6 +19,7 @@ TARGETS = {
     "context": "context",
     "references": "reference, or a list of them",
     "session_id": "session that the document is a turn of",
+    "group": "group of the document, such as its topic",
     "metadata": "metadata of the document",
     "system_id": "system's name",
     "output": "output",
@@ -37,7 +38,7 @@ TARGETS = {
     "turn": "turn of a conversation",
 }
 GROUPS = {
-    "Document": ("doc_id", "source", "context", "references", "session_id", "metadata"),
+    "Document": ("doc_id", "source", "context", "references", "session_id", "group", "metadata"),
     "Output": ("system_id", "output"),
     "Ratings and scores": (
         "criterion",
@@ -153,7 +154,7 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         return guess | {name: "judge" for name in guess if by_judge and plain[name] == "judge"}
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
         return _named(plain, SCORES)
-    columns = _named(plain, {**NAMES, "session_id": ("session_id",)})
+    columns = _named(plain, {**NAMES, "session_id": ("session_id",), "group": (GROUP,)})
     if tidy := _named_in_tidy(plain, columns, rows):
         return _with_metadata(names, columns | tidy, rows)
     if "output" not in columns.values():

@@ -172,7 +172,7 @@ def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Ro
         if isinstance(row, RatingRow) and row.rater in judges:
             yield JudgeScoreRow(
                 row.line, row.doc_id, row.system_id, row.criterion, row.rater, row.score,
-                row.column, row.source, row.session, row.word,
+                row.column, row.source, row.session, row.word, row.group,
             )  # fmt: skip
         else:
             yield row
@@ -238,7 +238,7 @@ def _rows_of_tool(
             continue
         texts = {} if turns_column(row) else {"source": None, "output": None}
         columns = texts | {name: value for name, value in row.items() if value is not None}
-        for name in ("doc_id", "system_id", "session_id"):
+        for name in ("doc_id", "system_id", "session_id", "group"):
             if columns.get(name) == "":
                 del columns[name]
         ours = WatchedRecord({"system_id": defaults.system, **columns})

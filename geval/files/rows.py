@@ -9,6 +9,9 @@ from geval.files.load_results import LoadContents
 from geval.files.unused import Unused
 from geval.texts.spelling import storable
 
+# The part of a document's metadata that names its group.
+GROUP = "group"
+
 # A column of a file -> its meaning, a key of `mapping.TARGETS` or one with names (`cells`).
 Columns = Mapping[str, str]
 
@@ -84,6 +87,11 @@ class OutputRow:
     session: str = ""
     turns: str = ""
 
+    @property
+    def group(self) -> str:
+        """The group of the document; empty if there is none."""
+        return self.metadata.get(GROUP, "")
+
 
 @dataclass(frozen=True)
 class ConversationRow:
@@ -99,8 +107,8 @@ class ScoreRow:
     """An annotator's rating or a judge's score; an empty `criterion` means every criterion.
 
     `source` identifies the document if the file has no `doc_id`. `session` is the session that the
-    document is a turn of, for files without outputs. A rating that is written as a `word` has no
-    score (NaN) until `word_ratings` says which.
+    document is a turn of, and `group` its group, for files without outputs. A rating that is
+    written as a `word` has no score (NaN) until `word_ratings` says which.
     """
 
     line: int
@@ -113,6 +121,7 @@ class ScoreRow:
     source: str = ""
     session: str = ""
     word: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from geval.files.fields import (
     shown,
     written_number,
 )
-from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row
+from geval.files.rows import GROUP, FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row
 from geval.files.unused import peek
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
@@ -77,12 +77,13 @@ def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -
 def _in_session(
     rows: Iterator[Scored], record: Mapping[str, Any], place: Place
 ) -> Iterator[Scored]:
-    """Add the session that a record without an output states for its document. It does not count as
-    read: where outputs are loaded, only they set the session."""
-    session = Fields({SESSION: peek(record, SESSION)}, place).session()
+    """Add the session and the group that a record without an output states for its document. They
+    do not count as read: where outputs are loaded, only they set these."""
+    beside = Fields({name: peek(record, name) for name in (SESSION, GROUP)}, place)
+    session, group = beside.session(), beside.group()
     for row in rows:
         if place.sound:
-            yield replace(row, session=session) if session else row
+            yield replace(row, session=session, group=group) if session or group else row
 
 
 def wide_scores(
@@ -213,12 +214,12 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
     """Return a reader of a table's lines; these tables are the longest, so columns are looked up
     once."""
-    if SESSION in header:
-        own = header.index(SESSION)
-        bare = score_reader([*header[:own], *header[own + 1 :]], rater, name, errors)
+    if beside := {header.index(column): column for column in (SESSION, GROUP) if column in header}:
+        kept = [index for index in range(len(header)) if index not in beside]
+        bare = score_reader([header[index] for index in kept], rater, name, errors)
         return lambda values, line: _in_session(
-            bare([*values[:own], *values[own + 1 :]], line),
-            {SESSION: values[own]},
+            bare([values[index] for index in kept], line),
+            {column: values[index] for index, column in beside.items()},
             Place(name, line, errors),
         )
     columns = [

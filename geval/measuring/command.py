@@ -31,6 +31,7 @@ def run(arguments: Sequence[str]) -> int:
             criterion=options.criterion,
             document=options.document,
             system=options.system,
+            group=options.group,
             scale=_scale(options.scale),
             level=options.level,
             sheet=options.sheet,
@@ -74,6 +75,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--criterion", metavar="NAME", help="the column that names it, or the only one's name"
+    )
+    parser.add_argument(
+        "--group", metavar="COLUMN", help="what documents share, such as their topic"
     )
     parser.add_argument(
         "--scale",

@@ -22,7 +22,7 @@ from geval.files.value_summary import ValueSummary, guess_of_values
 from geval.files.word_ratings import WordNotes
 from geval.llm.presets import ready_scales
 from geval.measuring.inputs import InputError
-from geval.reports.data import ReportData, in_sessions
+from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.human_scores import HumanScores, Rater, Sampled, human_scores_of
 from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
@@ -120,6 +120,8 @@ class Gatherer:
         # Sessions of documents by index: from their outputs, and from other rows.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
+        # Groups of documents by index.
+        self.groups: dict[int, str] = {}
 
     def add(self, row: Row) -> None:
         """Add a row; turns of conversations are ignored, as no number depends on them."""
@@ -128,6 +130,8 @@ class Gatherer:
             self.texts[index] = row.output
             self.cut_texts.add(row, "the outputs")
             self._add_session(self.sessions, row)
+            if row.group:
+                self._add_group(row)
         elif isinstance(row, RatingRow | JudgeScoreRow):
             self.words.add(row)
             if isinstance(row, RatingRow):
@@ -170,8 +174,17 @@ class Gatherer:
             )
         sessions[document] = row.session or earlier or ""
 
-    def documents_in_sessions(self) -> list[tuple[int, str, str]]:
-        """Return index, name and session of documents, in a report's order. The session comes from
+    def _add_group(self, row: OutputRow | ScoreRow) -> None:
+        document = self.documents[row.doc_id or row.source]
+        earlier = self.groups.setdefault(document, row.group)
+        if earlier != row.group:
+            raise InputError(
+                f"Line {row.line}: document {row.doc_id or row.source} is in group {row.group},"
+                f" and in {earlier} before; a document has only one group."
+            )
+
+    def documents_in_order(self) -> list[DocumentName]:
+        """Return the documents in a report's order. The session comes from
         ratings and scores if a document has no output in any file, or if no output states a
         session.
 
@@ -187,8 +200,9 @@ class Gatherer:
                     f" {session or 'no session'} beside its outputs: give both the same session_id."
                 )
         sessions = self.sessions_beside | by_outputs
-        return in_sessions(
-            (index, name, sessions.get(index, "")) for name, index in self.documents.items()
+        return in_order(
+            DocumentName(index, name, sessions.get(index, ""), self.groups.get(index, ""))
+            for name, index in self.documents.items()
         )
 
     def _criterion(self, name: str) -> str:
@@ -218,6 +232,8 @@ class Gatherer:
         index = self._of(row)
         if row.session:
             self._add_session(self.sessions_beside, row)
+        if row.group:
+            self._add_group(row)
         if row.probability is not None:
             values.stated[index] = row.probability
         values.output.append(index)
@@ -234,6 +250,8 @@ class Gatherer:
         values.output.append(self._of(row))
         if row.session:
             self._add_session(self.sessions_beside, row)
+        if row.group:
+            self._add_group(row)
         values.value.append(row.score)
         values.seen.add(row.score)
 
@@ -330,8 +348,8 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     for row in rows:
         gatherer.add(row)
     preferred = [(row, *gatherer.pairs_of(row)) for row in gatherer.preferences]
-    documents = gatherer.documents_in_sessions()
-    order, outputs = _in_order(gatherer, [index for index, _name, _session in documents])
+    documents = gatherer.documents_in_order()
+    order, outputs = _in_order(gatherer, [document.pk for document in documents])
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
@@ -340,10 +358,11 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     texts = tuple(text or "" for text in given)
     systems = tuple(gatherer.systems)
     data = ReportData(
-        document_ids=np.array([index + 1 for index, _name, _session in documents], dtype=np.int64),
+        document_ids=np.array([document.pk + 1 for document in documents], dtype=np.int64),
         system_ids=np.arange(1, len(systems) + 1),
-        doc_ids=tuple(name for _at, name, _session in documents),
-        sessions=tuple(session for _at, _name, session in documents),
+        doc_ids=tuple(document.name for document in documents),
+        sessions=tuple(document.session for document in documents),
+        groups=tuple(document.group for document in documents),
         system_names=systems,
         system_kinds=(OTHER,) * len(systems),
         system_families=tuple(Family.of("", name) for name in systems),

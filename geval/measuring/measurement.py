@@ -17,7 +17,7 @@ from geval.reports.gap_numbers import Patterns, patterns_of
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
-from geval.reports.words import headline, sessions_note
+from geval.reports.words import groups_note, headline, sessions_note
 from geval.texts.numbers import counted, in_brackets, shown, signed, two_decimals
 from geval.texts.sentences import excerpt
 
@@ -260,7 +260,8 @@ class Measurement:
         what is grouped."""
         texts = () if any(self.gathered.texts) else (NO_TEXTS,)
         sessions = (sessions_note(self.report),) if self.report.sessions else ()
-        return (*texts, *unmatched(self.gathered), *self.gathered.notes, *sessions)
+        groups = (groups_note(self.report),) if self.report.groups else ()
+        return (*texts, *unmatched(self.gathered), *self.gathered.notes, *sessions, *groups)
 
     @property
     def headline(self) -> str:

@@ -28,6 +28,7 @@ def measure(
     criterion: str | None = None,
     document: str | None = None,
     system: str | None = None,
+    group: str | None = None,
     scale: Ends | Mapping[str, Ends] | None = None,
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
@@ -46,6 +47,8 @@ def measure(
         document: the column that names what was written about; outputs of one document are
             compared with each other.
         system: the column that names who wrote an output.
+        group: the column that names what documents share, such as their topic: intervals and tests
+            take groups as units.
         scale: lowest and highest rating (and the step, 1 by default), of all criteria or by
             criterion; guessed from ratings by default.
         level: `summary` compares outputs of one document, `system` systems, `dataset` all outputs;
@@ -66,7 +69,14 @@ def measure(
     >>> result.criteria[0].criterion, result.criteria[0].outputs, result.criteria[0].raters
     ('quality', 120, 2)
     """
-    naming = Naming(as_names(human), as_names(judge), criterion or "", document or "", system or "")
+    naming = Naming(
+        as_names(human),
+        as_names(judge),
+        criterion or "",
+        document or "",
+        system or "",
+        group=group or "",
+    )
     content = read_source(source, naming, scale=scale, sheet=sheet, ask=ask)
     return measure_rows(
         content.rows,

@@ -23,6 +23,7 @@ from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import (
+    GROUP,
     Columns,
     FileDefaults,
     FileErrors,
@@ -76,6 +77,7 @@ class Naming:
     system: str = ""
     output: str = ""
     source: str = ""
+    group: str = ""
 
     @property
     def columns(self) -> dict[str, str]:
@@ -85,6 +87,7 @@ class Naming:
             self.system: "system_id",
             self.output: "output",
             self.source: "source",
+            self.group: GROUP,
         }
         return {name: target for name, target in named.items() if name}
 
@@ -281,9 +284,10 @@ def _guess(preview: Preview) -> dict[str, str]:
     """Guess the meanings of columns. Next to ratings and scores, too, a column may state a
     document's session, which on a site comes from the output."""
     guess = preview.guess
-    if guess and SESSION not in guess.values():
-        columns = plain_names([column.name for column in preview.columns])
-        guess |= {name: SESSION for name, plain in columns.items() if plain == SESSION}
+    for target in (SESSION, GROUP):
+        if guess and target not in guess.values():
+            columns = plain_names([column.name for column in preview.columns])
+            guess |= {name: target for name, plain in columns.items() if plain == target}
     return guess
 
 

@@ -1,9 +1,12 @@
 """Human and judge scores as arrays over the same outputs, and parts of them."""
 
 import itertools
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,19 +16,52 @@ from geval.statistics.arrays import Outputs, complete
 from geval.statistics.bias import Family
 from geval.statistics.cache import remembered
 from geval.statistics.consensus import HumanScore, consensus
+from geval.statistics.thresholds import INTERVAL_GROUPS
 from geval.statistics.types import FloatArray, IntArray
 
+# Names that state a group: topic3-12, customer_b/7.
+_GROUP_AND_NUMBER = re.compile(r"(?P<group>.*[^\W_])[-_/:. ]\d+")
+LEAST_IN_GROUP = 3
 
-def in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
-    """Order documents for reports: those of a session at the place of its first.
 
-    Args:
-        documents: number, name and session ("" for none) of each, in order of arrival.
-    """
-    together: dict[str, list[tuple[int, str, str]]] = {}
-    for document in documents:
-        together.setdefault(document[2] or document[1], []).append(document)
-    return list(itertools.chain.from_iterable(together.values()))
+class DocumentName(NamedTuple):
+    """A document's number and name, with its session and group, "" for none."""
+
+    pk: int
+    name: str
+    session: str
+    group: str
+
+
+def with_groups(documents: Sequence[DocumentName]) -> list[DocumentName]:
+    """Return the documents with the groups that their names state, such as topic3-12, where none is
+    given: each name is a group's and a number, and groups are several and have several documents
+    each."""
+    parts = [_GROUP_AND_NUMBER.fullmatch(document.name) for document in documents]
+    sizes = Counter(part["group"] for part in parts if part)
+    if any(document.group for document in documents) or not (
+        all(parts) and len(sizes) >= INTERVAL_GROUPS and min(sizes.values()) >= LEAST_IN_GROUP
+    ):
+        return list(documents)
+    return [
+        document._replace(group=part["group"])
+        for document, part in zip(documents, parts, strict=True)
+        if part
+    ]
+
+
+def in_order(documents: Iterable[DocumentName]) -> list[DocumentName]:
+    """Order documents for reports: those of a group, and in it those of a session, at the place of
+    their first. A session is in the group of its first turn."""
+    sessions: dict[str, list[DocumentName]] = {}
+    for document in with_groups([*documents]):
+        sessions.setdefault(document.session or document.name, []).append(document)
+    groups: dict[tuple[str, str], list[DocumentName]] = {}
+    for name, members in sessions.items():
+        group = members[0].group
+        key = ("group", group) if group else ("session", name)
+        groups.setdefault(key, []).extend(member._replace(group=group) for member in members)
+    return list(itertools.chain.from_iterable(groups.values()))
 
 
 @dataclass
@@ -36,7 +72,8 @@ class ReportData:
     `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
     counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
     counts the locked documents that are left out until the last look. `sessions` has the session of
-    each document, "" for none; documents of a session are adjacent.
+    each document, "" for none; documents of a session are adjacent, and so are those of a group
+    (`groups`, in the same way).
     """
 
     document_ids: IntArray
@@ -52,6 +89,7 @@ class ReportData:
     judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
     withheld: int = 0
     sessions: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
     @cached_property
     def unit_names(self) -> tuple[str, ...]:
@@ -64,10 +102,22 @@ class ReportData:
     def units(self) -> Outputs:
         """The outputs with units instead of documents: turns of a session are correlated, so
         statistics treat sessions as documents."""
-        if not any(self.sessions):
-            return self.outputs
-        return Outputs(self.unit_of[self.outputs.document], self.outputs.system,
-                       int(self.unit_of.max()) + 1, self.outputs.systems)  # fmt: skip
+        units = self.outputs
+        if any(self.sessions):
+            units = Outputs(self.unit_of[units.document], units.system,
+                            int(self.unit_of.max()) + 1, units.systems)  # fmt: skip
+        return replace(units, group=self._group_of_units)
+
+    @property
+    def _group_of_units(self) -> IntArray | None:
+        """The group of each unit, numbered in order of first occurrence; a unit without one is by
+        itself. None where no document has a group."""
+        if not any(self.groups):
+            return None
+        names = dict(zip(self.unit_names, self.groups, strict=True))
+        numbers: dict[tuple[str, str], int] = {}
+        named = (("group", group) if group else ("unit", unit) for unit, group in names.items())
+        return np.array([numbers.setdefault(name, len(numbers)) for name in named])
 
     @cached_property
     def unit_of(self) -> IntArray:
@@ -158,6 +208,7 @@ class ReportData:
             document_ids=self.document_ids[documents],
             doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
             sessions=tuple(itertools.compress(self.sessions, documents)),
+            groups=tuple(itertools.compress(self.groups, documents)),
             outputs=self.outputs.part(chosen).among(documents, systems),
             output_ids=self.output_ids[chosen],
             words=self.words[chosen],
@@ -176,6 +227,7 @@ class ReportData:
             system_ids=self.system_ids[systems],
             doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
             sessions=tuple(itertools.compress(self.sessions, documents)),
+            groups=tuple(itertools.compress(self.groups, documents)),
             system_names=tuple(itertools.compress(self.system_names, systems)),
             system_kinds=tuple(itertools.compress(self.system_kinds, systems)),
             system_families=tuple(itertools.compress(self.system_families, systems)),

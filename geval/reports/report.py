@@ -377,8 +377,8 @@ def _highest(values: Iterable[float | None]) -> float | None:
 class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those in the
     tables, `boards` the results of comparisons by the name of their criterion; `turns` documents
-    belong to `sessions`; campaigns took `chosen` rated outputs from the top of a list, and
-    `is_chosen_left_out` says whether numbers leave them out."""
+    belong to `sessions`, and documents to `groups`; campaigns took `chosen` rated outputs from the
+    top of a list, and `is_chosen_left_out` says whether numbers leave them out."""
 
     project: str
     name: str
@@ -389,6 +389,7 @@ class Report:
     withheld: int = 0
     turns: int = 0
     sessions: int = 0
+    groups: int = 0
     chosen: int = 0
     is_chosen_left_out: bool = False
     boards: tuple[tuple[str, Leaderboard], ...] = ()
@@ -561,6 +562,7 @@ def report_of(
         withheld=data.withheld,
         turns=sum(map(bool, data.sessions)),
         sessions=len(set(filter(None, data.sessions))),
+        groups=len(set(filter(None, data.groups))),
         **_chosen_outputs(data),
         boards=boards,
     )
@@ -853,7 +855,7 @@ def _own_family(
     families = np.array([family.name for family in data.system_families], dtype=str)
     own = (families == family_of_judge(judge).name) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
-    documents = LeftOut.each(data.units.documents)
+    documents = LeftOut.of(data.units.documents, data.units.group)
     human = data.humans[criterion.pk].mean
     return family_bias(data.units_on(criterion.pk), human, scores, own, others, documents)
 

@@ -13,6 +13,7 @@ from geval.statistics.same_documents import Ranked
 from geval.statistics.thresholds import (
     CHECK_WIDTH,
     INTERVAL_DOCUMENTS,
+    INTERVAL_GROUPS,
     VERDICT_ALPHA,
 )
 from geval.texts.numbers import in_brackets, shown, thin, whole_percent
@@ -458,6 +459,21 @@ def sessions_note(report: Report) -> str:
         f"{report.turns:,} documents are turns of {report.sessions:,} sessions. Turns of a session"
         " are alike, so intervals and tests take sessions as documents: summary level is within"
         " each session, session level over the means of sessions, dataset level over all turns."
+    )
+
+
+def groups_note(report: Report) -> str:
+    """Return the note that documents of a group are not independent; empty if there are none."""
+    if not report.groups:
+        return ""
+    few = (
+        f" {INTERVAL_GROUPS} are needed before anything is claimed."
+        if report.groups < INTERVAL_GROUPS
+        else ""
+    )
+    return (
+        f"Documents are in {thin(report.groups)} groups, such as topics, and those of one are"
+        f" alike: intervals and tests take groups as units.{few}"
     )
 
 

@@ -23,6 +23,7 @@ from geval.statistics.thresholds import (
     BAR_SHARE,
     EQUAL_VALUES,
     INTERVAL_DOCUMENTS,
+    INTERVAL_GROUPS,
     INTERVAL_SYSTEMS,
 )
 from geval.statistics.types import Estimate, FloatArray, IntArray
@@ -342,7 +343,7 @@ def _behind_in_documents(
     estimate = against_others.estimate(NOBODY_SCORED)
     if estimate.value is None:
         return BehindARater(None, reason=estimate.reason)
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     counting = len(np.unique(document))
     if counting < INTERVAL_DOCUMENTS:
         reason = TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
@@ -378,8 +379,10 @@ def _behind_at_level(
         )
     by_system = level == "system"
     unit = outputs.system if by_system else outputs.document
-    units = LeftOut.each(
-        outputs.systems if by_system else outputs.documents, "systems" if by_system else "documents"
+    units = (
+        LeftOut.each(outputs.systems, "systems")
+        if by_system
+        else LeftOut.of(outputs.documents, outputs.group)
     )
     of_rating = unit[ratings.output]
     counting, least = (
@@ -398,6 +401,8 @@ def _behind_at_level(
 
 
 def _behind(estimate: float, left_out: FloatArray, units: LeftOut, counting: int) -> BehindARater:
+    if units.is_given and units.groups < INTERVAL_GROUPS:
+        return BehindARater(estimate, reason=TOO_FEW.format(INTERVAL_GROUPS, "groups of documents"))
     if not np.isfinite(left_out).all():
         return BehindARater(estimate, reason=f"without some {units.unit} there is no value")
     error = float(np.sqrt(units.variance(left_out)))

@@ -2,7 +2,7 @@
 systems times annotators."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -73,7 +73,8 @@ class Outputs:
     rating, a score) is an array of shape (outputs,), NaN where it is missing.
 
     `weight` has shape (outputs,): the sampling weights, one over an output's probability of being
-    rated. None where all are equal.
+    rated. None where all are equal. `group` has shape (documents,): the group of each document,
+    such as its topic, whose documents are alike and adjacent; None where each is by itself.
     """
 
     document: IntArray
@@ -81,6 +82,7 @@ class Outputs:
     documents: int
     systems: int
     weight: FloatArray | None = None
+    group: IntArray | None = None
 
     @classmethod
     def full(cls, documents: int, systems: int) -> "Outputs":
@@ -107,13 +109,14 @@ class Outputs:
         if chosen.all():
             return self
         return Outputs(self.document[chosen], self.system[chosen], self.documents, self.systems,
-                       None if self.weight is None else self.weight[chosen])  # fmt: skip
+                       None if self.weight is None else self.weight[chosen],
+                       self.group)  # fmt: skip
 
     def weighted(self, weight: FloatArray | None) -> "Outputs":
         """Return the same outputs with sampling weights of shape (outputs,)."""
         if weight is self.weight:
             return self
-        return Outputs(self.document, self.system, self.documents, self.systems, weight)
+        return replace(self, weight=weight)
 
     @property
     def unweighted(self) -> "Outputs":
@@ -154,6 +157,18 @@ class Outputs:
             int(documents.sum()),
             int(systems.sum()),
             None if self.weight is None else self.weight[chosen],
+            None if self.group is None else self.group[documents],
+        )
+
+    @cached_property
+    def clustered(self) -> "Outputs":
+        """The same outputs with groups in place of documents, for statistics that compare no
+        outputs of a document and take documents as independent."""
+        if self.group is None:
+            return self
+        _groups, indexes = np.unique(self.group, return_inverse=True)
+        return replace(
+            self, document=indexes[self.document], documents=int(indexes.max()) + 1, group=None
         )
 
     def by_document(self, values: FloatArray | None = None) -> FloatArray:
@@ -256,8 +271,8 @@ class Outputs:
             tie_close_values(sums(indexes, side * weight, len(own)) / total) for side in values
         ]
         document, system = np.divmod(own, self.systems)
-        return Outputs(document, system, self.documents, self.systems,
-                       None if self.weight is None else total / count), means  # fmt: skip
+        weights = None if self.weight is None else total / count
+        return replace(self, document=document, system=system, weight=weights), means
 
     def table(self, values: FloatArray) -> FloatArray:
         """Return values as a table of shape (documents, systems), NaN for missing outputs."""

@@ -295,4 +295,5 @@ def _mean_interval(outputs: Outputs, human: FloatArray) -> Interval:
         np.ones(len(documents), dtype=bool),
         None if of_documents is None else of_documents[documents],
     )
-    return LeftOut.each(len(documents)).interval(mean, left_out, counting=counting)
+    group = None if outputs.group is None else outputs.group[documents]
+    return LeftOut.of(len(documents), group).interval(mean, left_out, counting=counting)

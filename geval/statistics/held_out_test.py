@@ -189,7 +189,9 @@ def _interval_of_mean(outputs: Outputs, values: FloatArray, confidence: float) -
     # In a weighted sample a document counts by the weight of all its outputs, as in the mean over
     # them.
     weight = None if outputs.weight is None else outputs.weighing()
-    return LeftOut.each(outputs.documents).mean_interval(by_document, confidence, weight)
+    return LeftOut.of(outputs.documents, outputs.group).mean_interval(
+        by_document, confidence, weight
+    )
 
 
 def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:

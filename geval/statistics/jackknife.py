@@ -34,6 +34,7 @@ from geval.statistics.same_documents import SameDocuments, ranked_by_document
 from geval.statistics.thresholds import (
     CONFIDENCE,
     INTERVAL_DOCUMENTS,
+    INTERVAL_GROUPS,
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
     PEARSON_DOCUMENTS,
@@ -53,17 +54,28 @@ ALL_THE_SAME = "every {} gives the same value, so nothing is known of how much i
 class LeftOut:
     """Units (documents, systems) left out in turn, singly or in groups.
 
-    `group` has shape (units,): the group with which each is left out, out of `groups`.
+    `group` has shape (units,): the group with which each is left out, out of `groups`. `is_given`
+    says that documents of a group are alike, so that groups are the units that count.
     """
 
     group: IntArray
     groups: int
     unit: str = "documents"
+    is_given: bool = False
 
     @classmethod
     def each(cls, units: int, unit: str = "documents") -> "LeftOut":
         groups = min(units, MOST_GROUPS)
         return cls(np.arange(units) % groups, groups, unit)
+
+    @classmethod
+    def of(cls, documents: int, group: IntArray | None) -> "LeftOut":
+        """Return documents, left out with their group where they have any; shape (documents,)."""
+        if group is None:
+            return cls.each(documents)
+        names, indexes = np.unique(group, return_inverse=True)
+        groups = min(len(names), MOST_GROUPS)
+        return cls(indexes % groups, groups, is_given=True)
 
     def sums(self, by_unit: FloatArray) -> FloatArray:
         """Return the sum over units with each group left out; shape (groups,) for (units,)."""
@@ -95,6 +107,8 @@ class LeftOut:
         """
         if counting < least:
             return no_interval(TOO_FEW.format(least, self.unit))
+        if self.is_given and self.groups < INTERVAL_GROUPS:
+            return no_interval(TOO_FEW.format(INTERVAL_GROUPS, "groups of documents"))
         if not np.isfinite(left_out).all():
             return no_interval(f"without some {self.unit} there is no value")
         variance = self.variance(left_out)
@@ -239,7 +253,7 @@ def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) 
     used = ~np.isnan(same.difference)
     if used.any() and same.counts[used].sum() < INTERVAL_OUTPUTS:
         return no_interval(TOO_FEW.format(INTERVAL_OUTPUTS, "outputs"))
-    documents = LeftOut.each(len(same.difference))
+    documents = LeftOut.of(len(same.difference), same.group)
     return documents.mean_interval(same.difference, confidence, same.weight)
 
 
@@ -261,13 +275,16 @@ def difference_interval(
             coefficients_by_document(outputs, *sides, coefficient) for sides in pairs
         )
         counts, weight = outputs.by_document(), outputs.document_weight
-        same = SameDocuments(ranked[0] & ranked[1], counts, of_first, of_second, weight)
+        same = SameDocuments(
+            ranked[0] & ranked[1], counts, of_first, of_second, weight, outputs.group
+        )
         return _or_exactly(same.means[0] - same.means[1], interval_of_difference(same))
     of_system = level == "system"
     unit = outputs.system if of_system else outputs.document
-    units = LeftOut.each(
-        outputs.systems if of_system else outputs.documents,
-        "systems" if of_system else "documents",
+    units = (
+        LeftOut.each(outputs.systems, "systems")
+        if of_system
+        else LeftOut.of(outputs.documents, outputs.group)
     )
 
     def difference(kept: np.ndarray) -> float:
@@ -300,7 +317,7 @@ def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
         outputs: the outputs with both a rating and a score.
         by_document: shape (documents,), the coefficient of each; NaN where undefined.
     """
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     mean_interval = documents.mean_interval(by_document, weight=outputs.document_weight)
     used = ~np.isnan(by_document)
     if mean_interval.low is not None and outputs.by_document()[used].sum() < INTERVAL_OUTPUTS:
@@ -356,7 +373,7 @@ def over_systems(
     Returns:
         The spread, or a text that says why it is undefined.
     """
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     systems = LeftOut.each(outputs.systems, "systems")
     counting = int((outputs.by_system() > 0).sum())
     if counting < INTERVAL_SYSTEMS:
@@ -420,7 +437,7 @@ def _dataset(
     value = coefficient_of(human, judge, coefficient, weight=weight).value
     if value is None or abs(value) >= NEARLY_1:
         return no_interval("the values are on one line, so nothing is known of how much they vary")
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     without = [
         coefficient_of(
             human[kept], judge[kept], coefficient, weight=None if weight is None else weight[kept]

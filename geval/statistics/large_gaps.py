@@ -256,7 +256,7 @@ def mean_gap(outputs: Outputs, gaps: FloatArray) -> MeanGap:
     Args:
         gaps: shape (outputs,), complete, one at least.
     """
-    interval = interval_of_mean(outputs, gaps, LeftOut.each(outputs.documents))
+    interval = interval_of_mean(outputs, gaps, LeftOut.of(outputs.documents, outputs.group))
     return MeanGap(outputs.mean(gaps), interval, len(gaps))
 
 

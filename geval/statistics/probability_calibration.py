@@ -211,7 +211,7 @@ def brier_difference(
 
 
 def _measuring(outputs: Outputs, joint: float) -> Callable[[FloatArray], Measured]:
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     return lambda values: Measured(
         outputs.mean(values),
         interval_of_mean(outputs, values, documents),
@@ -238,6 +238,7 @@ def _curve(
         outputs.documents,
         outputs.systems,
         None if outputs.weight is None else np.repeat(outputs.weight, points),
+        outputs.group,
     )
     curve = reliability_intervals(each, judge.ravel(), people.ravel(), bins=BINS)
     return tuple((bin_, within(interval, 0.0, 1.0)) for bin_, interval in curve)
@@ -261,7 +262,7 @@ def squared_calibration_error(
         judge, people: shape (outputs, points), rows that add up to 1.
         bins: the bin of each output and point, of the same shape; of equal mass by default.
     """
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     cells = _cells(judge) if bins is None else bins
     number = int(cells.max()) + 1
     weight = np.ones(len(outputs)) if outputs.weight is None else outputs.weight

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from geval.statistics.arrays import Outputs, complete
+from geval.statistics.arrays import Outputs, complete, mean_of, sums
 from geval.statistics.correlation import Coefficient, coefficients_by_document, mean_of_documents
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
@@ -39,7 +39,8 @@ class SameDocuments:
     """Two judges in the documents in which people rank anything.
 
     `counting` is a mask of these, `counts` the numbers of outputs that people rated and both judges
-    scored, and `weight` the documents' sampling weights (None where all are equal); `of_first` and
+    scored, `weight` the documents' sampling weights and `group` their groups (None where all are
+    equal, or each is by itself); `of_first` and
     `of_second` are coefficients from `coefficients_by_document`, NaN where people or the judge tie
     all outputs. Shape (documents,) each.
     """
@@ -49,6 +50,7 @@ class SameDocuments:
     of_first: FloatArray
     of_second: FloatArray
     weight: FloatArray | None = None
+    group: IntArray | None = None
 
     @cached_property
     def first(self) -> FloatArray:
@@ -86,13 +88,28 @@ class SameDocuments:
         """Select documents by position, in this order."""
         chosen = np.asarray(places, dtype=np.int64)
         weight = None if self.weight is None else self.weight[chosen]
+        group = None if self.group is None else self.group[chosen]
         return SameDocuments(
             self.counting[chosen],
             self.counts[chosen],
             self.of_first[chosen],
             self.of_second[chosen],
             weight,
+            group,
         )
+
+    @cached_property
+    def independent(self) -> tuple[FloatArray, FloatArray | None]:
+        """The differences of units that are independent, and their weights: documents, or groups
+        with the mean and the sum of the weights of their documents."""
+        if self.group is None:
+            return self.difference, self.weight
+        _groups, indexes = np.unique(self.group, return_inverse=True)
+        weight = np.ones(len(indexes)) if self.weight is None else self.weight
+        counted = np.where(np.isnan(self.difference), 0.0, weight)
+        total = sums(indexes, np.nan_to_num(self.difference) * counted, len(_groups))
+        of_groups = sums(indexes, counted, len(_groups))
+        return mean_of(total, of_groups), of_groups
 
 
 def on_same_documents(
@@ -115,6 +132,7 @@ def on_same_documents(
         sides[0],
         sides[1],
         outputs.document_weight,
+        outputs.group,
     )
 
 

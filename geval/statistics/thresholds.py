@@ -66,6 +66,11 @@ INTERVAL_DOCUMENTS = _intervals.threshold(
     " is not ranked.",
     "With fewer, 95 % intervals held the true value in less than 93 % of simulated data sets.",
 )  # fmt: skip
+INTERVAL_GROUPS = _intervals.threshold(
+    "INTERVAL_GROUPS", 8, "groups of documents",
+    "Where documents have groups and there are fewer, there is no interval over them and no claim.",
+    "A standard error from fewer values says too little, whatever the number of documents.",
+)  # fmt: skip
 INTERVAL_SYSTEMS = _intervals.threshold(
     "INTERVAL_SYSTEMS", 10, "systems that count",
     "With fewer there is no interval over systems, and no test of two judges on new systems.",

@@ -1,6 +1,7 @@
 """`geval.measure` gives the numbers of the site, to the last digit, from the same files."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,6 +131,34 @@ def test_turns_of_sessions_are_taken_together_as_on_a_site(
 
     assert measured | {"project": project.slug} == site
     assert measured["sessions"]["turns"] > 0
+
+
+@pytest.mark.parametrize("stated", ["group", "names", "group and session_id"])
+def test_groups_of_documents_are_left_out_as_on_a_site(
+    project: Project, tmp_path: Path, stated: str
+) -> None:
+    content = made_up(9, documents=45, systems=3)
+    if stated == "names":
+        content = {
+            name: re.sub(r"^d(\d+)", lambda d: f"t{int(d[1]) % 9}-{d[1]}", text, flags=re.M)
+            for name, text in content.items()
+        }
+    else:
+        header, *lines = content["outputs.csv"].splitlines()
+        numbers = [int(line[1 : line.index(",")]) for line in lines]
+        turns = [f",s{number // 2}" if "session" in stated else "" for number in numbers]
+        rows = [f"{line},g{number // 2 % 9}{turn}"
+                for line, number, turn in zip(lines, numbers, turns, strict=True)]  # fmt: skip
+        header += ",group" + ",session_id" * ("session" in stated)
+        content["outputs.csv"] = "\n".join([header, *rows])
+    files = written(tmp_path, content)
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = json.loads(as_json(build_report(project)))
+
+    measured = geval.measure(files).to_dict()
+
+    assert measured | {"project": project.slug} == site
+    assert measured["groups"] == 9
 
 
 def preferences(seed: int, *, documents: int = 30, systems: int = 4) -> str:

@@ -76,6 +76,8 @@ def as_json(report: Report) -> str:
         }
     if report.sessions:
         content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
+    if report.groups:
+        content["groups"] = report.groups
     if report.chosen:
         content["outputs_not_drawn_at_random"] = report.chosen
     if notes := [note for note in (weights_note(report), chosen_note(report)) if note]:

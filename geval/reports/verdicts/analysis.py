@@ -242,7 +242,7 @@ class JudgeInput:
 def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     """Analyse a judge on one criterion."""
     outputs, human, scores = judged.outputs, judged.human, judged.scores
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     common, (rated, scored) = complete(outputs, human, scores)
     coefficients = correlations(common, rated, scored)
     intervals = {c: summary_interval(common, coefficients.by_document[c]) for c in COEFFICIENTS}
@@ -282,13 +282,13 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(common, rated, scored),
         soft_pairwise=soft_pairwise_accuracy(common, rated, scored, rng=rng),
-        ppi=ppi_table(outputs, human, scores),
-        calibration=cross_validated_error(common, rated, scored, rng=rng),
+        ppi=ppi_table(outputs.clustered, human, scores),
+        calibration=cross_validated_error(common.clustered, rated, scored, rng=rng),
         reliability=reliability(scored, rated, common.weight),
         length=length_bias(outputs, human, scores, judged.words, documents),
         writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
         passing=(
-            pass_fail(outputs, human, scores, middle=sum(judged.scale.points) / 2)
+            pass_fail(outputs.clustered, human, scores, middle=sum(judged.scale.points) / 2)
             if len(judged.scale.points) == 2
             else None
         ),
@@ -337,7 +337,7 @@ def analyse_agreement(
     outputs: Outputs, ratings: Ratings, annotators: tuple[str, ...], scale: Scale | None = None
 ) -> Agreement:
     """Analyse annotators' agreement on one criterion; they are the raters of `ratings`."""
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
     bar = ratings_of_the_bar(outputs.unweighted, ratings)
     ceilings = {c: human_ceiling(outputs, bar, c, documents) for c in COEFFICIENTS}
     each = human_ceiling(outputs, ratings, "spearman", documents).by_rater
@@ -398,11 +398,8 @@ def compare_pairs(
             for pair in pairs[start : start + at_once]
         ]
         if over == "documents":
-            tests = permutation_tests(
-                [each.difference for each in some],
-                rng=seeded(),
-                weights=[each.weight for each in some],
-            )
+            differences, weights = zip(*(each.independent for each in some), strict=True)
+            tests = permutation_tests(differences, rng=seeded(), weights=weights)
         else:
             tests = [
                 new_systems_test(outputs, human, first, second, coefficient, over)
@@ -440,6 +437,7 @@ def _two_judges(
             of_first.by_document[coefficient],
             of_second.by_document[coefficient],
             common.document_weight,
+            common.group,
         )
     return on_same_documents(outputs, human, first, second, coefficient)
 

@@ -169,7 +169,7 @@ def annotator_test(
         agreeing,
         scores,
         epsilon=epsilon,
-        documents=outputs.document,
+        documents=outputs.clustered.document,
         least_outputs=ALT_TEST_OUTPUTS,
         least_annotators=ALT_TEST_ANNOTATORS,
     )
@@ -180,7 +180,7 @@ def agreeing_ratings(outputs: Outputs, ratings: Ratings) -> tuple[Ratings, tuple
     """Return the ratings of raters who are shown to agree with others, and the positions of the
     other raters: a careless rater would make every judge look close to somebody. It is cached for
     all judges on a criterion."""
-    agrees = raters_that_agree(ratings, outputs.document)
+    agrees = raters_that_agree(ratings, outputs.clustered.document)
     if agrees.all():
         return ratings, ()
     kept = ratings.among(np.ones(ratings.outputs, dtype=bool), agrees)
@@ -207,7 +207,7 @@ def p_nearer(
 ) -> float | None:
     """Return p of the test that scores are no closer to raters than each of some constants."""
     tests = [
-        p_of_nearer(agreeing, scores, np.full(len(scores), constant), outputs.document)
+        p_of_nearer(agreeing, scores, np.full(len(scores), constant), outputs.clustered.document)
         for constant in constants
     ]
     values = [p for p in tests if p is not None]

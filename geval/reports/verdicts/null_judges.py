@@ -262,7 +262,7 @@ def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
             outputs, (view.human, view.scores), (view.human, scores), shown.coefficient, shown.level
         ),
         p_farther=(
-            p_of_nearer(agreeing, view.scores, scores, outputs.document)
+            p_of_nearer(agreeing, view.scores, scores, outputs.clustered.document)
             if agreeing is not None and passes
             else None
         ),

@@ -1,0 +1,174 @@
+"""Documents of a group, such as a topic, are alike: intervals and tests take groups as units."""
+
+import numpy as np
+import pytest
+
+import geval
+from geval.reports.data import DocumentName, in_order, with_groups
+from geval.reports.verdicts.analysis import compare_pairs
+from geval.reports.verdicts.verdict import Verdict
+from geval.statistics.agreement import judge_minus_a_rater
+from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.correlation import correlations
+from geval.statistics.jackknife import LeftOut, correlation_interval, difference_interval
+from tests.thresholds.three_points import pins
+
+SYSTEMS = 4
+
+
+def world(
+    groups: int, documents: int = 8, seed: int = 0, apart: float = 0.35
+) -> tuple[Outputs, Ratings, list[np.ndarray]]:
+    """Two judges that are equally good, each of them better in some groups than in others."""
+    rng = np.random.default_rng(seed)
+    count = groups * documents
+    full = Outputs.full(count, SYSTEMS)
+    outputs = Outputs(
+        full.document, full.system, count, SYSTEMS, group=np.arange(count) // documents
+    )
+    quality = rng.normal(0, 1, len(outputs))
+    ratings = np.clip(np.round(3 + quality + rng.normal(0, 0.5, (3, len(outputs)))), 1, 5)
+    group = outputs.group[outputs.document]
+    judges = []
+    for _judge in range(2):
+        sight = np.clip(0.6 + rng.normal(0, apart, groups), 0, 1)[group]
+        judges.append(sight * quality + rng.normal(0, 0.6, len(outputs)))
+    return outputs, Ratings.of_table(ratings), judges
+
+
+def alone(outputs: Outputs) -> Outputs:
+    return Outputs(outputs.document, outputs.system, outputs.documents, outputs.systems)
+
+
+def test_groups_are_left_out_whole() -> None:
+    found = LeftOut.of(6, np.array([0, 0, 1, 1, 1, 4]))
+
+    assert (found.groups, found.group.tolist(), found.is_given) == (3, [0, 0, 1, 1, 1, 2], True)
+    assert LeftOut.of(6, None).groups == 6
+
+
+@pins("INTERVAL_GROUPS", {7: False, 8: True, 9: True})
+def test_groups_for_an_interval(value: int, expected: bool) -> None:
+    outputs, ratings, (judge, other) = world(value)
+    human = ratings.means()
+
+    about = (outputs, human, judge, "spearman")
+    assert (correlation_interval(*about, "summary", "documents").low is not None) is expected
+    assert (correlation_interval(*about, "dataset", "documents").low is not None) is expected
+    pair = difference_interval(outputs, (human, judge), (human, other), "spearman", "summary")
+    assert (pair.low is not None) is expected
+    assert (judge_minus_a_rater(outputs, ratings, judge).error is not None) is expected
+
+
+def test_intervals_of_a_correlation_that_differs_by_group_are_wider() -> None:
+    outputs, ratings, (judge, _other) = world(12)
+    human = ratings.means()
+
+    in_groups, by_itself = (
+        correlation_interval(units, human, judge, "spearman", "summary", "documents").width
+        for units in (outputs, alone(outputs))
+    )
+
+    assert in_groups > 1.3 * by_itself
+
+
+@pytest.mark.parametrize(("groups", "most"), [(8, 0.10), (20, 0.09)])
+def test_equals_are_told_apart_rarely(groups: int, most: float) -> None:
+    wrong, too_often = 0, 0
+    for seed in range(150):
+        outputs, ratings, judges = world(groups, seed=seed)
+        human = ratings.means()
+        for units in (outputs, alone(outputs)):
+            found = tuple((judge, correlations(units, human, judge)) for judge in judges)
+            (comparison,) = compare_pairs(units, human, [found], "spearman", "documents")
+            if units is outputs:
+                wrong += comparison.test.p <= 0.05
+            else:
+                too_often += comparison.test.p <= 0.05
+
+    assert wrong <= most * 150
+    assert too_often > 2 * wrong
+
+
+@pytest.mark.parametrize("groups", [8, 20])
+def test_intervals_over_groups_hold_the_true_value(groups: int) -> None:
+    held = 0
+    for seed in range(150):
+        outputs, ratings, (judge, other) = world(groups, seed=seed)
+        human = ratings.means()
+        ends = difference_interval(
+            outputs, (human, judge), (human, other), "spearman", "summary"
+        ).ends
+        held += ends[0] <= 0 <= ends[1]
+
+    assert 0.90 * 150 <= held <= 0.99 * 150
+
+
+@pytest.mark.parametrize(
+    ("names", "groups"),
+    [
+        ([f"topic{group}-{number}" for group in range(8) for number in range(3)], 8),
+        ([f"a {chr(65 + group)}/{number}" for group in range(9) for number in range(4)], 9),
+        ([f"topic{group}-{number}" for group in range(7) for number in range(9)], 0),  # too few
+        ([f"topic{group}-{number}" for group in range(8) for number in range(2)], 0),  # too small
+        ([f"doc{number}" for number in range(40)], 0),
+        ([f"doc-{number}" for number in range(40)], 0),
+        ([f"t{group}-{n}" for group in range(8) for n in range(3)] + ["other"], 0),
+        ([f"{group}-{number}" for group in range(10) for number in range(5)], 10),
+    ],
+)
+def test_names_may_state_groups(names: list[str], groups: int) -> None:
+    documents = [DocumentName(pk, name, "", "") for pk, name in enumerate(names)]
+
+    assert len({each.group for each in with_groups(documents)} - {""}) == groups
+
+
+def test_groups_that_are_given_win_and_are_adjacent() -> None:
+    names = [f"t{group}-{number}" for number in range(3) for group in range(8)]
+    documents = [DocumentName(pk, name, "", "ab"[pk % 2]) for pk, name in enumerate(names)]
+
+    found = in_order(documents)
+
+    assert [each.group for each in found] == ["a"] * 12 + ["b"] * 12
+
+
+def table(groups: int) -> list[dict[str, object]]:
+    """A table with a column that names topics, of a judge that follows people."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for document in range(groups * 6):
+        for system in range(4):
+            quality = rng.normal(3, 1.2)
+            points = np.clip(np.round(quality + rng.normal(0, 0.4, 4)), 1, 5)
+            names = ("ann", "bob", "cyd", "gpt")
+            rows.append({"doc": f"d{document}x", "topic": f"T{document % groups}", "sys": system,
+                         **dict(zip(names, points, strict=True))})  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize(("groups", "is_early"), [(7, True), (8, False)])
+def test_a_column_names_groups(groups: int, is_early: bool) -> None:
+    result = geval.measure(
+        table(groups), human=["ann", "bob", "cyd"], judge="gpt", document="doc", system="sys",
+        group="topic",
+    )  # fmt: skip
+
+    assert result.report.groups == groups
+    assert (result.verdict == Verdict.TOO_EARLY) is is_early
+    assert any(f"{groups} groups" in note for note in result.notes)
+    assert is_early is ("groups of documents" in result.criteria[0].reason)
+
+
+def test_a_column_of_groups_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(geval.InputError, match="no column 'topics'"):
+        geval.measure(table(8), human=["ann", "bob", "cyd"], judge="gpt", document="doc",
+                      system="sys", group="topics")  # fmt: skip
+
+
+def test_a_document_in_two_groups_is_an_error() -> None:
+    rows = table(8)
+    rows[1]["topic"] = "T7"
+
+    with pytest.raises(geval.InputError, match="has only one group"):
+        geval.measure(rows, human=["ann", "bob", "cyd"], judge="gpt", document="doc",
+                      system="sys", group="topic")  # fmt: skip
