@@ -644,6 +644,7 @@ def main() -> None:
             )
     if options.only in VERDICTS:
         missed += not print_verdict_errors(data_sets)
+        missed += not print_group_errors(data_sets)
     if options.only in SENTENCES:
         missed += not print_sentence_errors(data_sets)
     print(f"goal: 93 to 97 % (give or take {error_of(data_sets):.1%}); {missed} lines missed it")

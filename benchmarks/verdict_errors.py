@@ -13,15 +13,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from geval.reports.verdicts.analysis import compare_pairs
 from geval.statistics.agreement import judge_minus_a_rater, ratings_of_the_bar
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.thresholds import VERDICT_ERROR, VERDICT_MARGIN
+from geval.statistics.correlation import correlations
+from geval.statistics.thresholds import SIGNIFICANCE, VERDICT_ERROR, VERDICT_MARGIN
 from geval.statistics.types import FloatArray
 
 RATERS = 3
 # Data sets whose mean is taken for the truth; with 100 documents each, it is known to 0.001.
 TRUTH_SETS = 1500
 STEPS = 12
+GROUPED_SYSTEMS, MOST_TOLD_APART = 4, 0.06
 # Of a rater who is careless now and then, and what a judge must not be called then, at most.
 CARELESS_ANSWERS, BEHIND_THE_CAREFUL, MOST_CARELESS_ERROR = 0.6, -0.17, 0.1
 Rng = np.random.Generator
@@ -158,6 +161,52 @@ def print_verdict_errors(data_sets: int) -> bool:
         print(
             f"{border.name:48}  error {error:6.1%}  goal at most {MOST_CARELESS_ERROR:.0%}"
             f"  ratio {error / MOST_CARELESS_ERROR:4.2f}{'' if holds else '  MISSED'}",
+            flush=True,
+        )
+    return fits
+
+
+def grouped_world(
+    groups: int, documents: int = 8, seed: int = 0, apart: float = 0.35
+) -> tuple[Outputs, Ratings, list[FloatArray]]:
+    """Three careful raters and two judges that are equally good, each of them better in some groups
+    of documents than in others."""
+    rng = np.random.default_rng(seed)
+    count = groups * documents
+    outputs = replace(Outputs.full(count, GROUPED_SYSTEMS), group=np.arange(count) // documents)
+    quality = rng.normal(0, 1, len(outputs))
+    ratings = np.clip(np.round(3 + quality + rng.normal(0, 0.5, (RATERS, len(outputs)))), 1, 5)
+    group = np.repeat(np.arange(groups), documents * GROUPED_SYSTEMS)
+    judges = []
+    for _judge in range(2):
+        sight = np.clip(0.6 + rng.normal(0, apart, groups), 0, 1)[group]
+        judges.append(sight * quality + rng.normal(0, 0.6, len(outputs)))
+    return outputs, Ratings.of_table(ratings), judges
+
+
+def print_group_errors(data_sets: int) -> bool:
+    """Print how often equals are told apart, and intervals of their difference hold 0, where
+    documents have groups; True if both are as they should be."""
+    print("\nDocuments in groups: two judges that are equally good, each better in some groups")
+    fits = True
+    for groups in (8, 20):
+        apart = held = 0
+        for seed in range(data_sets):
+            outputs, ratings, judges = grouped_world(groups, seed=seed)
+            human = ratings.means()
+            pair = tuple((judge, correlations(outputs, human, judge)) for judge in judges)
+            (comparison,) = compare_pairs(outputs, human, [pair], "spearman", "documents")
+            ends = comparison.interval.ends or (1.0, -1.0)
+            apart += (comparison.test.p or 1.0) <= SIGNIFICANCE
+            held += ends[0] <= 0 <= ends[1]
+        error, covered = apart / data_sets, held / data_sets
+        slack = 2 * float(np.sqrt(0.05 * 0.95 / data_sets))
+        holds = error <= MOST_TOLD_APART + slack and abs(covered - 0.95) <= 0.02 + slack
+        fits &= holds
+        print(
+            f"{groups} groups of 8 documents  told apart {error:6.1%}  goal at most"
+            f" {MOST_TOLD_APART:.0%}  covered {covered:6.1%}  goal 93 to 97 %"
+            f"{'' if holds else '  MISSED'}",
             flush=True,
         )
     return fits

@@ -545,6 +545,7 @@ def notes_of(report: Report) -> list[str]:
         in_sight_note,
         same_documents_note,
         sessions_note,
+        groups_note,
         chosen_note,
         weights_note,
         withheld_note,

@@ -4,36 +4,15 @@ import numpy as np
 import pytest
 
 import geval
+from benchmarks.verdict_errors import grouped_world as world
 from geval.reports.data import DocumentName, in_order, with_groups
 from geval.reports.verdicts.analysis import compare_pairs
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.agreement import judge_minus_a_rater
-from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import correlations
 from geval.statistics.jackknife import LeftOut, correlation_interval, difference_interval
 from tests.thresholds.three_points import pins
-
-SYSTEMS = 4
-
-
-def world(
-    groups: int, documents: int = 8, seed: int = 0, apart: float = 0.35
-) -> tuple[Outputs, Ratings, list[np.ndarray]]:
-    """Two judges that are equally good, each of them better in some groups than in others."""
-    rng = np.random.default_rng(seed)
-    count = groups * documents
-    full = Outputs.full(count, SYSTEMS)
-    outputs = Outputs(
-        full.document, full.system, count, SYSTEMS, group=np.arange(count) // documents
-    )
-    quality = rng.normal(0, 1, len(outputs))
-    ratings = np.clip(np.round(3 + quality + rng.normal(0, 0.5, (3, len(outputs)))), 1, 5)
-    group = outputs.group[outputs.document]
-    judges = []
-    for _judge in range(2):
-        sight = np.clip(0.6 + rng.normal(0, apart, groups), 0, 1)[group]
-        judges.append(sight * quality + rng.normal(0, 0.6, len(outputs)))
-    return outputs, Ratings.of_table(ratings), judges
 
 
 def alone(outputs: Outputs) -> Outputs:

@@ -21,6 +21,7 @@ from geval.reports.report import JudgeResult
 from geval.reports.words import (
     SYMBOLS,
     chosen_note,
+    groups_note,
     human_score_note,
     in_a_sentence,
     in_sight_note,
@@ -71,6 +72,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "same_documents_note": same_documents_note,
     "sentence": in_a_sentence,
     "sessions_note": sessions_note,
+    "groups_note": groups_note,
     "share_of": share_of,
     "signed": signed,
     "tested_over": tested_over,
