@@ -79,8 +79,8 @@ def _in_session(
 ) -> Iterator[Scored]:
     """Add the session and the group that a record without an output states for its document. They
     do not count as read: where outputs are loaded, only they set these."""
-    beside = Fields({name: peek(record, name) for name in (SESSION, GROUP)}, place)
-    session, group = beside.session(), beside.group()
+    fields = Fields({name: peek(record, name) for name in (SESSION, GROUP)}, place)
+    session, group = fields.session(), fields.group()
     for row in rows:
         if place.sound:
             yield replace(row, session=session, group=group) if session or group else row
@@ -214,12 +214,12 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
     """Return a reader of a table's lines; these tables are the longest, so columns are looked up
     once."""
-    if beside := {header.index(column): column for column in (SESSION, GROUP) if column in header}:
-        kept = [index for index in range(len(header)) if index not in beside]
+    if named := {header.index(column): column for column in (SESSION, GROUP) if column in header}:
+        kept = [index for index in range(len(header)) if index not in named]
         bare = score_reader([header[index] for index in kept], rater, name, errors)
         return lambda values, line: _in_session(
             bare([values[index] for index in kept], line),
-            {column: values[index] for index, column in beside.items()},
+            {column: values[index] for index, column in named.items()},
             Place(name, line, errors),
         )
     columns = [
