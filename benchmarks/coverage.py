@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.probability_sentences import print_sentence_errors
-from benchmarks.verdict_errors import print_verdict_errors
+from benchmarks.verdict_errors import print_group_errors, print_verdict_errors
 from geval.reports.verdicts.analysis import Significance, adjusted_together, seeded
 from geval.statistics.agreement import (
     MEASUREMENTS,

@@ -17,7 +17,7 @@ from geval.reports.gap_numbers import Patterns, patterns_of
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
-from geval.reports.words import groups_note, headline, sessions_note
+from geval.reports.words import as_closely, groups_note, headline, sessions_note
 from geval.texts.numbers import counted, in_brackets, shown, signed, two_decimals
 from geval.texts.sentences import excerpt
 
@@ -393,7 +393,9 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     raters = counted(measure.raters, "person", "people")
     counts = f"{counted(row.outputs, 'output')} rated by {raters}{agreement}"
     lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]
-    lines += [f"  {row.caution or row.reading}"] if row.caution or row.reading else []
+    # The reading of the strongest verdict has the second criterion already.
+    sentences = (row.caution, as_closely(result)) if row.caution else (row.reading,)
+    lines += [f"  {' '.join(filter(None, sentences))}"] if any(sentences) else []
     others = (judge for judge in result.judges if judge is not result.best)
     ordered = sorted(others, key=result.compared_by, reverse=True)[:MOST_OTHERS]
     return lines + [_line_of(judge, result) for judge in ordered]

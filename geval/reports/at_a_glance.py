@@ -15,6 +15,7 @@ from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
+from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
@@ -66,7 +67,8 @@ class VerdictRow:
     """A criterion's verdict with its evidence.
 
     `judge` is the best judge, or the highest where none is called best, `rater` one rater, and
-    `share` the judge's share of what one rater reaches, as text. `caution` qualifies the verdict;
+    `share` the judge's share of what one rater reaches, as text, and `pair` the two numbers of
+    which it is, both with the mean of the other raters. `caution` qualifies the verdict;
     `missing_outputs` is how many more rated outputs a verdict needs, `spot_checks` how many new
     outputs people should check. `instructed` has the judges that a text can instruct, with the
     effect of an instruction, in words; `level_to_try` is a level with a verdict where this view's
@@ -81,6 +83,7 @@ class VerdictRow:
     missing_outputs: int
     spot_checks: int
     share: str
+    pair: str
     checks: tuple[Check, ...]
     hints: tuple[str, ...]
     best: JudgeResult | None
@@ -175,6 +178,11 @@ def _row(
             else 0
         ),
         share="–" if share is None else whole_percent(share),
+        pair=(
+            ""
+            if share is None or evidence is None
+            else f"{shown(evidence.in_place)} of {shown(evidence.ceiling)}"
+        ),
         checks=_checks(best, evidence) if best and evidence and has_checks else (),
         hints=_hints(criterion, best, evidence) if best and evidence and has_checks else (),
         best=best,
@@ -268,8 +276,8 @@ def _beside_nulls(evidence: Evidence) -> str:
     if not evidence.passes:
         return ""
     nearer = "" if evidence.beats_a_constant else "not shown to be "
-    also = ", ".join(null.title for null in evidence.nulls_that_pass)
-    also = f"; so {'does' if len(evidence.nulls_that_pass) == 1 else 'do'} {also}" if also else ""
+    titles = [null.title for null in evidence.nulls_that_pass if null.name in SHOWN_NULLS]
+    also = f"; so {'does' if len(titles) == 1 else 'do'} {', '.join(titles)}" if titles else ""
     near = ", ".join(null.title for null in evidence.nulls_that_score_like_a_rater)
     near = f"; so is {near}" if near and evidence.beats_a_constant else ""
     return f"{also}; {nearer}closer to raters than the best constant{near}"

@@ -8,6 +8,7 @@ from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import WEIGHTS, marked, taken_from_the_top
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.verdict import Evidence, Verdict
+from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked
 from geval.statistics.thresholds import (
@@ -67,7 +68,8 @@ def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
     if not test.passes:
         return f"; it does not pass {named}"
     if evidence.nulls_that_pass:
-        titles = listed([null.title for null in evidence.nulls_that_pass])
+        passing = [null.title for null in evidence.nulls_that_pass if null.name in SHOWN_NULLS]
+        titles = listed(passing or [null.title for null in evidence.nulls_that_pass])
         also = f"; it passes {named}, but a judge that reads nothing does too ({titles})"
         nearer = " and it is closer to raters than the best constant"
         is_nearer = evidence.beats_a_constant and not evidence.nulls_that_score_like_a_rater
@@ -148,13 +150,14 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
         return reading(result)
     evidence = result.evidence(best)
     sentence = _caution(evidence, result.verdict, is_lowest_bar=is_lowest_bar)
-    return " ".join(filter(None, (sentence, scored_of_rated(evidence), _as_closely(result, best))))
+    return " ".join(filter(None, (sentence, scored_of_rated(evidence))))
 
 
-def _as_closely(result: CriterionResult, best: JudgeResult) -> str:
-    """Return the criterion that the judge follows as closely as this one, in a sentence."""
-    other = result.as_close
-    if other is None:
+def as_closely(result: CriterionResult) -> str:
+    """Return the criterion that the best judge follows as closely as this one, in a sentence; empty
+    if there is none."""
+    best, other = result.best, result.as_close
+    if best is None or other is None:
         return ""
     how = "more closely than" if other.is_closer else "as closely as"
     return (
@@ -259,8 +262,8 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
         if evidence.compared > 1
         else ""
     )
-    scored = scored_of_rated(evidence)
-    chosen += f" {scored}" if scored else ""
+    for sentence in (scored_of_rated(evidence), as_closely(result)):
+        chosen += f" {sentence}" if sentence else ""
     scores, ranks = evidence.scores_like_a_rater, evidence.ranks_like_a_rater
     if verdict == Verdict.STANDS_IN:
         return (
@@ -346,8 +349,8 @@ def _not_near(evidence: Evidence) -> str:
     if evidence.passes and not evidence.beats_a_constant:
         return "its scores are not shown to be closer to the raters than always the same score"
     if evidence.scores_like_a_rater:
-        return "its scores are as close to the raters as one rater's"
-    return "its scores are not shown to be as close to the raters as one rater's"
+        return "its scores are as close as one rater's"
+    return "its scores are not shown to be as close as one rater's"
 
 
 def _without_a_best(result: CriterionResult) -> str:
