@@ -237,7 +237,7 @@ TERMS: dict[str, Term] = {
     "alpha": Term(
         "Krippendorff's alpha",
         "How far people agree with each other: 1 is full agreement, 0 is chance. Ordinal and"
-        " interval alpha forgive small differences, nominal alpha does not.",
+        " interval alpha forgive small differences, nominal alpha (in the JSON) does not.",
         "Above 0.8 is good, from 0.67 usable. Where nearly all ratings are the same it is low even"
         " if people agree.",
         "Agreement among people",
@@ -281,8 +281,8 @@ TERMS: dict[str, Term] = {
     "icc": Term(
         "Intraclass correlation (ICC)",
         "The share of the variance of ratings that lies between outputs and not between people:"
-        " ICC(2,1) of one person's rating, ICC(2,k) of the mean of all.",
-        "ICC(2,1) and ICC(2,k) need outputs that everybody rated; ICC(1) does not.",
+        " ICC(2,1) of one person's rating.",
+        "ICC(2,1) needs outputs that everybody rated; ICC(1) does not.",
         "Agreement among people",
     ),
     "reply_reliability": Term(
@@ -502,12 +502,6 @@ TERMS: dict[str, Term] = {
         "A mark with no counterpart counts as much as one in the wrong place or of another type."
         " Outputs in which nobody marked anything are not known to it.",
         "Annotators as instruments",
-    ),
-    "fleiss": Term(
-        "Fleiss' kappa",
-        "How often people give the very same rating, beyond chance.",
-        "It counts 4 and 5 as different as 1 and 5: prefer alpha on scales.",
-        "Agreement among people",
     ),
     "ppi": Term(
         "Prediction-powered means",

@@ -8,7 +8,7 @@ from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.null_judges import TITLES, NullJudge
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import SHOWN_NULLS
-from geval.texts.numbers import in_brackets, shown, two_decimals
+from geval.texts.numbers import in_brackets, shown
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,6 @@ class JudgeRow:
 
     judge: str
     cells: tuple[JudgeCell | None, ...]
-    average: str
-    average_is_best: bool
     running: bool
     named: str = ""
 
@@ -52,8 +50,8 @@ class OtherRow:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """The table: judges by their average, the highest first, then those without one; null judges;
-    and one rater. `second` is the coefficient next to the view's."""
+    """The table: judges by their mean over criteria, the highest first, then those without one;
+    null judges; and one rater. `second` is the coefficient next to the view's."""
 
     rows: tuple[JudgeRow, ...]
     nulls: tuple[OtherRow, ...]
@@ -80,9 +78,10 @@ def _rows(report: Report, second: Coefficient, running: Container[int]) -> tuple
     chosen = report.options.coefficient
     best, second_best = report.best(chosen), report.best(second)
     rows = []
-    averages = [(judge, report.average(judge)) for judge in report.judges]
-    averages.sort(key=lambda pair: (pair[1] is None, -(pair[1] or 0.0)))
-    for judge, average in averages:
+    averages = {judge: report.average(judge) for judge in report.judges}
+    for judge in sorted(
+        averages, key=lambda name: (averages[name] is None, -(averages[name] or 0.0))
+    ):
         cells = [
             _cell(criterion, result, second, (highest, second_highest), result.pk in running)
             if result
@@ -90,18 +89,15 @@ def _rows(report: Report, second: Coefficient, running: Container[int]) -> tuple
             for criterion, result, highest, second_highest in zip(
                 report.criteria,
                 report.row(judge),
-                best.by_criterion,
-                second_best.by_criterion,
+                best,
+                second_best,
                 strict=True,
             )
         ]
-        is_best = average is not None and average == best.average
         rows.append(
             JudgeRow(
                 judge,
                 tuple(cells),
-                "–" if average is None else two_decimals(average),
-                is_best,
                 any(cell.running for cell in cells if cell),
                 report.named(judge),
             )

@@ -360,14 +360,6 @@ class CriterionResult:
         return 1.0 if self.weights is None else self.weights.freedom
 
 
-@dataclass(frozen=True)
-class Best:
-    """The highest value of a coefficient, by criterion and among averages."""
-
-    by_criterion: tuple[float | None, ...]
-    average: float | None
-
-
 def _highest(values: Iterable[float | None]) -> float | None:
     defined = [value for value in values if value is not None]
     return max(defined) if len(defined) > 1 else None
@@ -483,18 +475,13 @@ class Report:
         defined = [value for value in values if value is not None]
         return float(np.mean(defined)) if defined and len(defined) == len(values) else None
 
-    def best(self, coefficient: Coefficient) -> Best:
+    def best(self, coefficient: Coefficient) -> tuple[float | None, ...]:
         """Return the highest value of each column of the paper's table; None where fewer than two
         ranked judges have a value."""
         columns = zip(
             *(self._ranked_values(judge, coefficient) for judge in self.judges), strict=True
         )
-        averages = [
-            self.average(judge, coefficient)
-            for judge in self.judges
-            if None not in self._ranked_values(judge, coefficient)
-        ]
-        return Best(tuple(_highest(column) for column in columns), _highest(averages))
+        return tuple(_highest(column) for column in columns)
 
 
 def _chosen_outputs(data: ReportData) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_markdown, as_text
 from geval.reports.words import in_a_sentence
-from geval.texts.numbers import two_decimals
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db
@@ -117,30 +116,3 @@ def test_hard_data_give_reasons_and_no_errors(
 
 def test_an_empty_project_has_an_empty_report(project: Project) -> None:
     assert json.loads(as_json(build_report(project)))["criteria"] == {}
-
-
-def test_the_terminal_shows_the_mean_over_criteria_as_the_page_does(
-    project: Project, load: Callable[..., LoadResult]
-) -> None:
-    def on_both(table: str) -> str:
-        head, *rows = table.strip().splitlines()
-        return "\n".join([head, *rows, *(row.replace("coherence", "fluency") for row in rows)])
-
-    one = {"o.jsonl": OUTPUTS, "r.csv": RATINGS, "s.csv": HEADER + scores("llm", "4", "2")}
-    load(project, one)
-    alone = build_report(project, criteria=[project.criteria.get(name="coherence")])
-    assert "AVG" not in as_text(alone) + as_markdown(alone)
-
-    load(project, {name: on_both(text) for name, text in one.items() if name != "o.jsonl"})
-    report = build_report(project)
-    average = report.average("llm", "spearman", "dataset")
-
-    title, _, rows = as_text(report).partition("AVG (mean over criteria)")
-    line = next(line for line in rows.splitlines() if line.startswith("llm"))
-    assert average is not None
-    assert title.count("fluency") == 1
-    numbers = line.split()[1:]
-    levels = len(report.levels)
-    assert len(numbers) == 3 * levels
-    assert numbers[3 * report.levels.index("dataset") + 1] == two_decimals(average)
-    assert "## AVG (mean over criteria)" in as_markdown(report)

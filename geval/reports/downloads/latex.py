@@ -82,10 +82,10 @@ def _correlations(report: Report, marks: Marks | None) -> str:
         for result in report.criteria
     ]
     lines = [
-        rf"\begin{{tabular}}{{l{'r' * per_criterion * len(report.criteria)}r}}",
+        rf"\begin{{tabular}}{{l{'r' * per_criterion * len(report.criteria)}}}",
         r"\toprule",
-        rf" & {' & '.join(heads)} & \\",
-        rf"Judge & {' & '.join(symbols * len(report.criteria))} & AVG {symbols[0]} \\",
+        rf" & {' & '.join(heads)} \\",
+        rf"Judge & {' & '.join(symbols * len(report.criteria))} \\",
         r"\midrule",
     ]
     for row in table.rows:
@@ -96,8 +96,7 @@ def _correlations(report: Report, marks: Marks | None) -> str:
                 :per_criterion
             ]
         ]
-        average = _bold(row.average) if row.average_is_best else _number(row.average)
-        lines.append(rf"{first_cell(row.named)} & {' & '.join([*cells, average])} \\")
+        lines.append(rf"{first_cell(row.named)} & {' & '.join(cells)} \\")
         lines += _intervals([cell.interval if cell else "" for cell in row.cells], per_criterion)
     lines.append(r"\midrule")
     for other in (*table.nulls, table.rater):
@@ -108,7 +107,7 @@ def _correlations(report: Report, marks: Marks | None) -> str:
                 :per_criterion
             ]
         ]
-        lines.append(rf"{first_cell(other.name)} & {' & '.join(cells)} & \\")
+        lines.append(rf"{first_cell(other.name)} & {' & '.join(cells)} \\")
         lines += _intervals([interval for _value, interval, _beside in other.cells], per_criterion)
     lines += [r"\bottomrule", r"\end{tabular}"]
     return _table(
@@ -144,7 +143,7 @@ def _intervals(intervals: Sequence[str], per_criterion: int) -> list[str]:
     cells = (
         rf"\multicolumn{{{per_criterion}}}{{l}}{{{_small(interval)}}}" for interval in intervals
     )
-    return [rf" & {' & '.join(cells)} & \\"]
+    return [rf" & {' & '.join(cells)} \\"]
 
 
 def _small(interval: str) -> str:
@@ -162,7 +161,7 @@ def _caption(report: Report, marks: Marks | None, outputs: int | None) -> str:
         f"{options.level.capitalize()}-level correlation with {options.human_score_in_words}:"
         f" {first.capitalize()} with its 95 % interval over {options.over},"
         f" {'' if outputs is None else 'and '}{second.capitalize()}{counted} Judges are sorted by"
-        " AVG; the best of each column is bold."
+        " their mean over criteria; the best of each column is bold."
     )
     if report.has_letters:
         caption += (

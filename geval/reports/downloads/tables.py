@@ -14,7 +14,7 @@ from geval.reports.report import JudgeResult, Report
 from geval.reports.words import SYMBOLS, in_a_sentence, notes_of, read_nothing
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.resampling import Interval
-from geval.texts.numbers import shown, two_decimals
+from geval.texts.numbers import shown
 from geval.texts.program import command
 from geval.texts.spreadsheets import csv_line
 
@@ -22,7 +22,6 @@ CSV_COLUMNS = (
     "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
     "pairs", "ci_low", "ci_high", "human_score", "counted", "seen_by_search",
 )  # fmt: skip
-AVERAGE = "AVG (mean over criteria)"
 # Columns of the terminal's tables.
 NUMBER_WIDTH, COUNT_WIDTHS = 5, {"documents": 10, "missing": 7}
 # Values of the column `counted`: how outputs count in a row's value.
@@ -91,9 +90,6 @@ def as_markdown(report: Report) -> str:
         parts.append(f"\n**{criterion.verdict.label}.** {sentence[0].upper()}{sentence[1:]}")
         if nothing := read_nothing(criterion):
             parts.append(f"\n{nothing}")
-    if averages := _average_rows(report):
-        symbols = (f"{level} {SYMBOLS[c]}" for level in report.levels for c in COEFFICIENTS)
-        parts += [f"\n## {AVERAGE}\n", *_markdown_table(["judge", *symbols], averages)]
     for name, board in report.boards:
         parts.append(f"\n## Leaderboard by {board.comparisons} comparisons: {name}")
         for names, cells in (
@@ -138,8 +134,6 @@ def as_text(report: Report) -> str:
             )
         if nothing := read_nothing(criterion):
             parts.append(nothing)
-    if averages := _average_rows(report):
-        parts += _text_table(report, AVERAGE, [], averages)
     parts.append(
         "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
         " that enter the summary-level average; in the rest, people or the judge gave every output"
@@ -174,24 +168,6 @@ def _text_table(
         )
         lines.append("  ".join([name.ljust(name_width), *groups, *sized]).rstrip())
     return lines
-
-
-def _average_rows(report: Report) -> list[list[str]]:
-    """Return each judge's mean over criteria; none if there is only one criterion."""
-    if len(report.criteria) < 2:
-        return []
-    return [
-        [
-            report.named(judge),
-            *(
-                "–" if average is None else two_decimals(average)
-                for level in report.levels
-                for coefficient in COEFFICIENTS
-                for average in [report.average(judge, coefficient, level)]
-            ),
-        ]
-        for judge in report.judges
-    ]
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
