@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.probability_sentences import print_sentence_errors
-from benchmarks.verdict_errors import print_group_errors, print_verdict_errors
+from benchmarks.verdict_errors import print_best_of_many, print_group_errors, print_verdict_errors
 from geval.reports.verdicts.analysis import Significance, adjusted_together, seeded
 from geval.statistics.agreement import (
     MEASUREMENTS,
@@ -645,6 +645,7 @@ def main() -> None:
     if options.only in VERDICTS:
         missed += not print_verdict_errors(data_sets)
         missed += not print_group_errors(data_sets)
+        missed += not print_best_of_many(data_sets)
     if options.only in SENTENCES:
         missed += not print_sentence_errors(data_sets)
     print(f"goal: 93 to 97 % (give or take {error_of(data_sets):.1%}); {missed} lines missed it")

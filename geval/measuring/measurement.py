@@ -350,7 +350,7 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
 
 def _measure_of(row: VerdictRow, result: CriterionResult) -> CriterionMeasure:
     best = result.best
-    ends = best.analysis.shown.ends if best else None
+    ends = result.interval_of(best).ends if best else None
     nulls = [null for null in result.shown_nulls if null.correlation.value is not None]
     null = max(nulls, key=lambda each: each.correlation.value or -1.0, default=None)
     return CriterionMeasure(
@@ -416,8 +416,8 @@ def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
             "is_best": result.best is not None and judge.pk == result.best.pk,
             "verdict": result.verdict_on(judge).label,
             options.coefficient: judge.shown(options).value,
-            "low": judge.analysis.shown.low,
-            "high": judge.analysis.shown.high,
+            "low": result.interval_of(judge).low,
+            "high": result.interval_of(judge).high,
             "one_rater": result.ceiling.value,
             "share_of_one_rater": result.share_of_ceiling(judge),
             "documents": judge.correlations.documents,

@@ -151,7 +151,9 @@ def _where_raters_agree_least(criteria: Sequence[CriterionResult]) -> int | None
 
 def _drawn(criterion: CriterionResult) -> Iterator[float]:
     sides = [(criterion.ceiling, criterion.ceiling_interval)]
-    sides += [(judge.shown(criterion.options), judge.analysis.shown) for judge in criterion.judges]
+    sides += [
+        (judge.shown(criterion.options), criterion.interval_of(judge)) for judge in criterion.judges
+    ]
     sides += [(null.correlation, null.interval) for null in criterion.shown_nulls]
     for estimate, interval in sides:
         if estimate.value is not None:

@@ -46,7 +46,12 @@ from geval.statistics.correlation import (
     correlation_at,
     levels_of,
 )
-from geval.statistics.jackknife import LeftOut, difference_interval, no_interval
+from geval.statistics.jackknife import (
+    LeftOut,
+    difference_interval,
+    interval_of_the_best,
+    no_interval,
+)
 from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
@@ -236,6 +241,15 @@ class CriterionResult:
         """Return a judge's correlation as a share of what one rater reaches in this view, both with
         the mean of the same other annotators."""
         return self.evidence(result).share
+
+    def interval_of(self, result: "JudgeResult") -> Interval:
+        """Return the interval of a judge's correlation; of the best with the correction for having
+        been chosen."""
+        value, interval = result.shown(self.options).value, result.analysis.shown
+        if value is None or self.best is None or result.pk != self.best.pk:
+            return interval
+        documents = result.correlations.documents_used
+        return interval_of_the_best(value, interval, self.compared, documents)
 
     def evidence(self, result: "JudgeResult") -> Evidence:
         """Return the evidence for a verdict on a judge."""

@@ -43,7 +43,7 @@ def in_a_sentence(result: CriterionResult) -> str:
     options, evidence = result.options, result.evidence(best)
     ranked, symbol = RANKED[options.level], SYMBOLS[options.coefficient]
     estimate, share = best.shown(options), result.share_of_ceiling(best)
-    value = f"{symbol} = {shown(estimate)} {in_brackets(best.analysis.shown)}".rstrip()
+    value = f"{symbol} = {shown(estimate)} {in_brackets(result.interval_of(best))}".rstrip()
     if best.seen:
         value += f", {best.seen}"
     if (estimate.value or 0) <= 0:

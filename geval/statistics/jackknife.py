@@ -211,6 +211,34 @@ def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     return float(t_ppf((1 + confidence) / 2, freedom))
 
 
+# How often the ends of the best judge's interval may be wrong: its estimate is too high more often
+# than too low.
+CHOSEN_TOO_HIGH, CHOSEN_TOO_LOW = 0.02, 0.035
+
+
+def interval_of_the_best(
+    value: float, interval: Interval, compared: int, counting: int
+) -> Interval:
+    """Return the 95 % interval of the highest of several judges' correlations, from its own: the
+    lower end is shared among them (Bonferroni), as the highest estimate is likely too high. Of
+    equals and of one that is clearly the best it holds the true value in 93 to 97 %.
+
+    Args:
+        compared: from how many judges it was chosen.
+        counting: how many documents enter the correlation.
+    """
+    if interval.ends is None or compared < 2:
+        return interval
+    freedom = max(1, counting - 1)
+    low, high = (
+        value + (end - value) * float(t_ppf(1 - error, freedom)) / t_quantile(freedom)
+        for end, error in zip(
+            interval.ends, (CHOSEN_TOO_HIGH / compared, CHOSEN_TOO_LOW), strict=True
+        )
+    )
+    return within(Interval(low, high), -1.0, 1.0)
+
+
 def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
     """Map both ends of an interval by a monotonic function, such as back from Fisher's z."""
     if interval.ends is None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from geval.statistics.correlation import LEVELS, Level
-from geval.statistics.jackknife import LeftOut
-from geval.statistics.resampling import Over
+from geval.statistics.jackknife import LeftOut, interval_of_the_best
+from geval.statistics.resampling import Interval, Over
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     correlation_interval,
@@ -152,3 +152,27 @@ def test_one_more_annotator_reaches_what_an_annotator_reaches(annotators: int) -
     assert against_all.value is not None
     # Compared with everybody's mean, its equal looks better than an annotator.
     assert against_all.value / ceiling > {2: 1.08, 3: 1.03, 5: 1.01}[annotators]
+
+
+@pytest.mark.parametrize(
+    ("compared", "low", "high"),
+    [(1, 0.400, 0.600), (2, 0.381, 0.592), (30, 0.334, 0.592)],
+)
+def test_the_interval_of_the_best_judge_goes_lower_the_more_it_was_chosen_from(
+    compared: int, low: float, high: float
+) -> None:
+    found = interval_of_the_best(0.5, Interval(0.4, 0.6), compared, 100)
+
+    assert found.ends == pytest.approx((low, high), abs=0.001)
+
+
+def test_the_best_of_equals_has_an_interval_that_holds_the_truth() -> None:
+    rng, judges, held = np.random.default_rng(5), 20, 0
+    for _ in range(400):
+        by_document = 0.4 + rng.normal(0, 0.5, (judges, 40))
+        best = max(by_document, key=np.mean)
+        own = LeftOut.each(40).mean_interval(best)
+        ends = interval_of_the_best(float(best.mean()), own, judges, 40).ends
+        held += ends[0] <= 0.4 <= ends[1]
+
+    assert 0.92 * 400 <= held <= 0.99 * 400

@@ -156,6 +156,7 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
         "behind_a_rater": _behind_json(evidence),
         "p_no_nearer_than_the_best_constant": evidence.p_nearer,
         "judges_compared": evidence.compared,
+        "interval_as_the_best": ends_json(result.interval_of(result.best)),
         "scores_far_off": estimate_json(evidence.far_off),
         "bar": evidence.bar,
         "follows_as_closely": result.as_close

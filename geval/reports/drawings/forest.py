@@ -133,7 +133,7 @@ def forest_lines(criterion: CriterionResult) -> tuple[ForestLine, ...]:
             judge.named,
             "judge" if judge.analysis.on_scale else "baseline",
             judge.shown(criterion.options),
-            judge.analysis.shown,
+            criterion.interval_of(judge),
             pk=judge.pk,
             outputs=judge.correlations.pairs,
         )
