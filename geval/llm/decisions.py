@@ -263,10 +263,10 @@ def _index(value: Any) -> int:
 
 
 def _share(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise ValueError("a probability is not a number")
     if not -ROUNDING <= value <= 1 + ROUNDING:
-        raise ValueError(f"a probability is {value:g}")
+        raise ValueError("a probability is not between 0 and 1")
     return min(1.0, max(0.0, float(value)))
 
 

@@ -7,7 +7,6 @@ MalformedError, or FailedError where an answer reports an error.
 """
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
@@ -50,11 +49,12 @@ class MalformedError(ValueError):
 
 
 def _logprob(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise ValueError("a log-probability is a number")
     if value > MOST_LOGPROB:
         raise ValueError("a log-probability is at most 0")
-    return max(NEVER, float(value))
+    # Compared before it is converted: an integer may have more digits than a float.
+    return float(max(NEVER, value))
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def test_odd_bodies_are_malformed(protocol: Protocol, body: bytes) -> None:
         wire.read_decision(body, protocol=protocol, questions=[RATED])
 
 
-@pytest.mark.parametrize("value", [None, "0.5", True, 1.5, -0.5, [], float("nan")])
+@pytest.mark.parametrize("value", [10**400, -(10**400), None, "0.5", True, 1.5, [], float("nan")])
 @pytest.mark.parametrize("protocol", ["decisions", "systemone"])
 def test_odd_probabilities_of_a_statement_are_malformed(protocol: Protocol, value: Any) -> None:
     answer = {"type": "x", "probability": value, "noul": value}

@@ -49,7 +49,7 @@ def with_logprob(written: str) -> bytes:
         with_message(content=True), b"[" * 100_000, b"\xff\xfe",
         with_logprob('"nan"'), with_logprob('"-0.1"'), with_logprob("null"), with_logprob("[]"),
         with_logprob("NaN"),
-        with_logprob("Infinity"), with_logprob("0.5"), with_logprob("1e308"), with_logprob("true"),
+        with_logprob("9" * 400), with_logprob("Infinity"), with_logprob("0.5"), with_logprob("1e308"), with_logprob("true"),
         b'{"choices": [{"message": {"content": "4"}, '
         b'"logprobs": {"content": [{"token": 4, "logprob": -1}]}}]}',
         b'{"choices": [{"message": {"content": "4"}, "logprobs": {"content": {"token": "4"}}}]}',
@@ -124,7 +124,8 @@ def test_a_content_in_parts_is_the_text_of_its_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "value"), [("-Infinity", NEVER), ("-1e300", NEVER), ("0", 0.0), ("-2", -2.0)]
+    ("written", "value"),
+    [("-Infinity", NEVER), ("-1e300", NEVER), ("0", 0.0), ("-2", -2.0), ("-" + "9" * 400, NEVER)],
 )
 def test_practically_never_is_a_number(written: str, value: float) -> None:
     token = (read_chat_answer(with_logprob(written)).choices[0].tokens or ())[0]
