@@ -43,6 +43,6 @@ def test_a_mark_that_is_pointed_at_or_focused_says_its_numbers_without_scripts(
     expect(first).to_be_visible()
     page.keyboard.press("Tab")
     expect(second).to_be_visible()
-    expect(second).to_contain_text("gpt-4o: 0.54 [0.50, 0.58]")
+    expect(second).to_contain_text("gpt-4o: 0.54 [0.48, 0.58]")
     expect(first).to_be_hidden()
     context.close()

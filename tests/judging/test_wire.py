@@ -49,7 +49,8 @@ def with_logprob(written: str) -> bytes:
         with_message(content=True), b"[" * 100_000, b"\xff\xfe",
         with_logprob('"nan"'), with_logprob('"-0.1"'), with_logprob("null"), with_logprob("[]"),
         with_logprob("NaN"),
-        with_logprob("9" * 400), with_logprob("Infinity"), with_logprob("0.5"), with_logprob("1e308"), with_logprob("true"),
+        with_logprob("9" * 400),
+        with_logprob("Infinity"), with_logprob("0.5"), with_logprob("1e308"), with_logprob("true"),
         b'{"choices": [{"message": {"content": "4"}, '
         b'"logprobs": {"content": [{"token": 4, "logprob": -1}]}}]}',
         b'{"choices": [{"message": {"content": "4"}, "logprobs": {"content": {"token": "4"}}}]}',

@@ -80,7 +80,7 @@ def test_the_page_begins_with_the_verdict_and_draws_all_judges_without_a_script(
     rows = re.findall(r'<tr class="(\w+)[ \w]*"> <th scope="row" title="([\w, ]+)"', drawing)
     assert rows[0] == ("rater", "one rater")
     assert set(rows[1:-1]) == {("judge", "fair"), ("judge", "noise"), ("baseline", "metric")}
-    assert rows[-1] == ("null", "its scores, shuffled")
+    assert rows[-1] == ("null", "who wrote it")
     assert drawing.count('class="dot"') == len(rows) == 5
     assert drawing.count('class="interval"') == 5
     assert "40 documents" in text
