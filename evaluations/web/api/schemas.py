@@ -5,6 +5,7 @@ nothing.
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, TypeVar, get_args
 
 import orjson
@@ -83,7 +84,11 @@ def refuse_booleans(model: type[BaseModel], values: Mapping[str, Any]) -> None:
     """
     for name, field in model.model_fields.items():
         kinds = {field.annotation, *get_args(field.annotation)}
-        if isinstance(values.get(name), bool) and kinds & {int, float} and bool not in kinds:
+        if (
+            isinstance(values.get(name), bool)
+            and kinds & {int, float, Decimal}
+            and bool not in kinds
+        ):
             raise ValueError(f"{name} is a number, not true or false")
 
 
