@@ -202,11 +202,11 @@ SINGLE = {"judge": "judges", "first": "judges", "second": "judges", "criterion":
 def options_of(query: Mapping[str, Any], project: Project) -> tuple[ReportOptions, list[str]]:
     """Return the view of a project's report that a query asks for, and its errors."""
     rounds = rounds_of(project.pk) if query.get("round") else NO_ROUNDS
-    known = ids_of(project.pk)
-    options, errors = read_options(query, known=known, rounds=rounds)
+    ids = ids_of(project.pk)
+    options, errors = read_options(query, known=ids, rounds=rounds)
     for name, kind in SINGLE.items():
         asked = str(query.get(name) or "0")
-        if asked != "0" and whole_number(asked, default=-1) not in known[kind]:
+        if asked != "0" and whole_number(asked, default=-1) not in ids[kind]:
             errors.append(f"There is no {name} {asked[:40]!r} here.")
     return options, errors
 
