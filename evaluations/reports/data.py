@@ -29,6 +29,7 @@ from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
 from geval.statistics.types import FloatArray, tie_close_values
+from geval.texts.numbers import whole_number
 from geval_site.replica import from_replica
 
 # Judges' scores are read in chunks of about this many.
@@ -202,10 +203,20 @@ def rounds_of(project_id: int) -> dict[int, str]:
     return rounds if len(rounds) > 1 else {}
 
 
+# The judges and the criterion of pages about one or two judges.
+SINGLE = {"judge": "judges", "first": "judges", "second": "judges", "criterion": "criteria"}
+
+
 def options_of(query: Mapping[str, Any], project: Project) -> tuple[ReportOptions, list[str]]:
     """Return the view of a project's report that a query asks for, and its errors."""
     rounds = rounds_of(project.pk) if query.get("round") else NO_ROUNDS
-    return read_options(query, known=ids_of(project.pk), rounds=rounds)
+    ids = ids_of(project.pk)
+    options, errors = read_options(query, known=ids, rounds=rounds)
+    for name, kind in SINGLE.items():
+        asked = str(query.get(name) or "0")
+        if asked != "0" and whole_number(asked, default=-1) not in ids[kind]:
+            errors.append(f"There is no {name} {asked[:40]!r} here.")
+    return options, errors
 
 
 def ids_of(project_id: int) -> dict[str, list[int]]:

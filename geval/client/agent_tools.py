@@ -186,6 +186,8 @@ class CoreTools(Tools):
             criterion: only this one.
             documents: only those whose names contain this.
         """
+        if criterion:
+            criterion = self.named(project, "criteria", criterion)["name"]
         query = {"documents": documents}
         report = self.site.project(project).request("GET", "/report", query=query)
         link = self.link("report_detail", project)

@@ -31,6 +31,7 @@ from geval.llm.providers import BY_NAME, provider_at
 from geval.llm.time_limit import TimeLimit
 from geval.measuring.gathering import gathered
 from geval.measuring.inputs import InputError, Source, input_files
+from geval.measuring.measuring import counting_rows, refuse_unknown_criterion
 from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
 from geval.statistics.scales import Scale
 
@@ -92,7 +93,7 @@ def evaluate(
     Args:
         source: as for `geval.measure`; rows have an output, and what it was written about.
         criterion: its name with a `definition`, or a ready one such as
-            "summarisation/any/coherence".
+            "summarisation/any/coherence"; where people rated criteria, one of these.
         model: the endpoint's name of the model.
         kind: "geval", or "decision" for a decision model.
         base_url: of an OpenAI-compatible endpoint.
@@ -122,7 +123,9 @@ def evaluate(
     name = preset.name if preset else criterion.strip()
     naming = Naming(as_names(human), (), name, document, system, output, text)
     with input_files(source, sheet=sheet) as files:
-        rows = list(rows_of(files, naming, lambda question: ask(question) or _unrated(question)))
+        read = list(rows_of(files, naming, lambda question: ask(question) or _unrated(question)))
+    rows = list(counting_rows(read, naming))
+    refuse_unknown_criterion([row for row in rows if isinstance(row, RatingRow)], name)
     outputs = outputs_of(rows)
     stand_alone = not any(each.texts.source or each.texts.is_conversation for each in outputs)
     usual = (INTRODUCTION_ALONE, INPUTS_ALONE) if stand_alone else ("", "")

@@ -95,7 +95,7 @@ def improve(
             as_names(human), tuple(dict.fromkeys(named)), criterion or "", document or "",
             system or "",
         )  # fmt: skip
-        rows, scales, _judges = read_source(
+        rows, scales, *_others = read_source(
             given, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not members
         )
         if human and not members and any(map(_is_cell, rows)):

@@ -8,7 +8,15 @@ from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measurement import Measurement
-from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of, unnamed_judges
+from geval.measuring.reading import (
+    Ask,
+    Naming,
+    as_names,
+    criterion_named,
+    nobody,
+    rows_of,
+    unnamed_judges,
+)
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, report_of
@@ -43,7 +51,8 @@ def measure(
         human: the columns with people's ratings, one for each person; or, where each row is one
             rating, the people who count.
         judge: the columns with judges' scores; or the judges that count.
-        criterion: the column that names it, or the name of the only one.
+        criterion: the column that names it; or one of the criteria that rows name, which is then
+            the only one measured; or the name of the only one, where they name none.
         document: the column that names what was written about; outputs of one document are
             compared with each other.
         system: the column that names who wrote an output.
@@ -79,7 +88,7 @@ def measure(
     )
     content = read_source(source, naming, scale=scale, sheet=sheet, ask=ask)
     return measure_rows(
-        content.rows,
+        [*_about(content.rows, content.criterion)],
         content.scales,
         level=level,
         coefficient=coefficient,
@@ -88,12 +97,13 @@ def measure(
 
 
 class SourceContent(NamedTuple):
-    """The rows of a source that count, the given scales by lower-case name, and how many judges it
-    has, also those that were not named."""
+    """The rows of a source that count, the given scales by lower-case name, how many judges it
+    has, also those that were not named, and the criterion that was named ("" for a column)."""
 
     rows: list[Row]
     scales: dict[str, Scale]
     judges: int
+    criterion: str
 
 
 def read_source(
@@ -114,8 +124,10 @@ def read_source(
     with input_files(source, sheet=sheet) as files:
         rows = [*rows_of(files, naming, ask, scale_of=scale_of)]
         others = unnamed_judges(files, naming)
+        criterion = criterion_named(files, naming)
     rows += getattr(source, "choices", ())
     _refuse_nothing(rows)
+    refuse_unknown_criterion(rows, criterion)
     if isinstance(scale, Mapping):
         _check_names(scale, _criteria_of(rows))
     if scale is None:
@@ -125,7 +137,38 @@ def read_source(
     scales = {name: own for name in names if (own := scale_of(name)) is not None}
     counting = replace(naming, judge=()) if every_judge else naming
     judges = {name for kind, name in map(_rater_of, rows) if kind == JUDGE} | others
-    return SourceContent(list(_counting(rows, counting)), scales, len(judges))
+    return SourceContent(list(counting_rows(rows, counting)), scales, len(judges), criterion)
+
+
+def refuse_unknown_criterion(rows: Sequence[Row], name: str) -> None:
+    """Refuse a criterion that rows do not have, which would otherwise be ignored silently.
+
+    Raises:
+        InputError: there is none of that name; the message lists those that can be measured.
+    """
+    rated, scored = (
+        {
+            each.lower(): each
+            for each in _criteria_of([row for row in rows if _rater_of(row)[0] == kind])
+        }
+        for kind in (PERSON, JUDGE)
+    )
+    # A table without criteria gives its scores any name, which ratings may not have.
+    names = {each: rated[each] for each in rated if each in scored} or rated or scored
+    if name and names and name.lower() not in names:
+        having = " and ".join(["ratings"] * bool(rated) + ["scores"] * bool(scored))
+        raise InputError(
+            f"There is no column {name!r} and no criterion of that name with {having} (there are:"
+            f" {', '.join(names.values())})."
+        )
+
+
+def _about(rows: Sequence[Row], criterion: str) -> Iterator[Row]:
+    """Return the rows without those on other criteria; all if none is named."""
+    for row in rows:
+        of = getattr(row, "criterion", "")
+        if not criterion or not of or of.lower() == criterion.lower():
+            yield row
 
 
 def measure_rows(
@@ -195,7 +238,7 @@ def _boards(parts: Gathered) -> tuple[tuple[str, Leaderboard], ...]:
     )
 
 
-def _counting(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
+def counting_rows(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
     """Return the rows by people and judges that count, where some of them were named."""
     raters = [_rater_of(row) for row in rows]
     wanted = {

@@ -155,6 +155,13 @@ def rows_of(
         raise InputError("\n".join([*listed, *more]))
 
 
+def criterion_named(files: Sequence[InputFile], naming: Naming) -> str:
+    """Return the criterion that was named; empty if that is the name of a column."""
+    named = naming.criterion
+    is_column = bool(named) and any(named in _column_names(file) for file in files)
+    return "" if is_column else named
+
+
 def unnamed_judges(files: Sequence[InputFile], naming: Naming) -> set[str]:
     """Return the other columns of numbers in tables with a column for each judge, where judges are
     named: the named one may be the best of them."""
@@ -294,11 +301,12 @@ def _guess(preview: Preview) -> dict[str, str]:
 def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping[str, str] | None:
     """Return the meanings of columns; None if readers recognise the file as it is, or a question is
     open."""
-    cells = _cells(names, naming)
+    by_row = next((name for name in (naming.criterion, "criterion") if name in names), "")
+    cells = _cells(names, naming, by_row=bool(by_row))
     stated = cells | naming.columns
     guessed = _guess(preview)
-    if naming.criterion in names:
-        stated[naming.criterion] = "criterion"
+    if by_row and (cells or by_row == naming.criterion != "criterion"):
+        stated[by_row] = "criterion"
     if unknown := [name for name in naming.columns if name not in names]:
         raise InputError(f"There is no column {unknown[0]!r}. {_columns_are(names)}")
     if not stated:
@@ -320,10 +328,14 @@ def _names_columns(naming: Naming) -> bool:
     return bool(naming.human or naming.judge or naming.criterion or naming.columns)
 
 
-def _cells(names: frozenset[str], naming: Naming) -> dict[str, str]:
+def _cells(names: frozenset[str], naming: Naming, *, by_row: bool) -> dict[str, str]:
     """Return the named columns of ratings and scores; empty if the names are those of people and
-    judges in a file with one row per rating."""
-    criterion = "" if naming.criterion in names else naming.criterion or UNNAMED_CRITERION
+    judges in a file with one row per rating.
+
+    Args:
+        by_row: a column names the criterion of each row.
+    """
+    criterion = "" if by_row else naming.criterion or UNNAMED_CRITERION
     if twice := names.intersection(naming.human, naming.judge):
         raise InputError(
             f"Column {min(twice)!r} is named as a person's and as a judge's; name it once."

@@ -118,19 +118,24 @@ def _of_site(inputs: Mapping[str, str]) -> Checked:
     if not slug or not inputs.get("site_token"):
         raise InputError("A site needs its project (project) and a token (site-token).")
     project = Client(address, inputs["site_token"]).project(slug)
-    lines = verdict_lines(project.report())
+    ids = {
+        kind: _id_of(inputs[kind], project.request("GET", path), kind)
+        for kind, path in (("judge", "/judges"), ("criterion", "/criteria"))
+        if inputs.get(kind)
+    }
+    asked = inputs.get("criterion", "").lower()
+    lines = [
+        line for line in verdict_lines(project.report()) if asked in ("", line.criterion.lower())
+    ]
     requirements = _listed(inputs.get("require", ""))
     link = f"{address}/p/{slug}/report/"
+    if "judge" in ids and not requirements:
+        raise InputError("A judge of a site is named with requirements (require).")
     if not requirements:
         return Checked(lines, [], exit_code_of_verdicts([line.verdict for line in lines]), link)
-    if not inputs.get("judge") or not inputs.get("criterion"):
+    if len(ids) < 2:
         raise InputError("Requirements of a site need one judge (judge) and a criterion.")
-    body = {
-        "judge": _id_of(inputs["judge"], project.request("GET", "/judges"), "judge"),
-        "criterion": _id_of(inputs["criterion"], project.request("GET", "/criteria"), "criterion"),
-        "require": requirements,
-    }
-    made = project.request("POST", "/certificates", body=body)
+    made = project.request("POST", "/certificates", body={**ids, "require": requirements})
     codes = {"met": 0, "not met": 1}
     outcome = [f"{inputs['judge']} on {inputs['criterion']}: {made['outcome']}"]
     return Checked(lines, outcome, codes.get(made["outcome"], 2), link)

@@ -4,12 +4,16 @@ import difflib
 from collections.abc import Sequence
 
 
-def unknown_field(name: str, allowed: Sequence[str]) -> str:
-    """Return a message with the name, the most similar allowed names, and all of them."""
+def unknown_field(name: str, allowed: Sequence[str], kind: str = "field") -> str:
+    """Return a message with the name, the most similar allowed names, and all of them.
+
+    Args:
+        kind: what it is a name of.
+    """
     if not allowed:
-        return f"{name[:80]!r} is not a field here; there are none."
+        return f"{name[:80]!r} is no {kind} here; there are none."
     meant = did_you_mean(name, allowed, least=0.5)
-    return f"{name[:80]!r} is not a field here.{meant} Fields: {', '.join(allowed)}."
+    return f"{name[:80]!r} is no {kind} here.{meant} {kind.title()}s: {', '.join(allowed)}."
 
 
 def did_you_mean(name: str, names: Sequence[str], *, least: float = 0.6) -> str:

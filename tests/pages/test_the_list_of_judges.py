@@ -65,7 +65,7 @@ def test_a_retired_judge_offers_no_run(
     judged_project: Project, as_role: Callable[[str], Client]
 ) -> None:
     client, judge = as_role("researcher"), judged_project.judges.get()
-    offers = '<a class="button" href="/p/small/runs/">Start a run</a>'
+    offers = f'href="/p/small/runs/?judge={judge.pk}#start">Start a run</a>'
 
     assert offers in client.get(judge.get_absolute_url()).content.decode()
     client.post(f"{judge.get_absolute_url()}retire/")

@@ -43,7 +43,7 @@ def test_all_errors_come_at_once_by_line() -> None:
         "10",
         "12",
     ]
-    assert message[1].startswith("f:3: 'scale_mni' is not a field here.")
+    assert message[1].startswith("f:3: 'scale_mni' is no field here.")
     assert "mean scale_min?" in message[1]
     assert "'fluency' is here twice, first in line 3" in message[2]
     assert "A key never stands" in message[3]

@@ -18,7 +18,7 @@ from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.data import options_of
-from evaluations.web.views.reports import waits
+from evaluations.web.views.reports import options_in, waits
 from geval.reports.gap_list import MOST_GAPS, gaps_as_csv
 from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_view import BASES, GapView, read_gap_view
@@ -30,6 +30,8 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
     """The largest gaps of a judge on a criterion, and one case with its evidence."""
     options, errors = options_of(request.GET, project)
     view = read_gap_view(request.GET, options)
+    if (by := request.GET.get("by") or view.by) != view.by:
+        errors.append(f"There is no order {by[:40]!r} (there are: {', '.join(BASES)}).")
     context = {
         "project": project,
         "tab": "report",
@@ -123,7 +125,7 @@ def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(READERS)
 def gap_export(request: HttpRequest, project: Project) -> HttpResponse:
     """The largest gaps of a view as CSV."""
-    options, _errors = options_of(request.GET, project)
+    options = options_in(request, project)
     view = read_gap_view(request.GET, options)
     rows = largest_gaps_as_rows(project, numbers_of_view(project, view), MOST_GAPS)
     response = HttpResponse("".join(gaps_as_csv(rows)), "text/csv; charset=utf-8")

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
+from pydantic import ConfigDict, model_validator
 
 from evaluations.web.agents.inner_site import InnerSite
+from evaluations.web.api.schemas import refuse_booleans
 from geval.client import ApiError
 from geval.client.agent_tools import CoreTools, Level, Tools
+from geval.texts.near_names import unknown_field
 from geval_site.extensions import extensions
 from geval_site.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.tools import Tool
 
 MISSING = "The package mcp is not installed: pip install 'geval-site[mcp]'."
 INSTRUCTIONS = (
@@ -43,20 +47,26 @@ def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
         here: the agent runs on this machine, so its files can be read.
     """
     from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.tools import Tool
     from mcp.types import ToolAnnotations
 
-    # Its log levels follow the site's.
-    server: MCPServer[Any] = MCPServer(
-        "geval_site", instructions=INSTRUCTIONS, version=__version__, subscriptions=False
-    )
+    tools = []
     for method in tools_of(site):
         if method.level <= site.level and (here or not method.here):
             reads = method.level == Level.READ
             about = ToolAnnotations(
                 read_only_hint=reads, destructive_hint=False, open_world_hint=False
             )
-            server.add_tool(_in_turn(method), annotations=about)
-    return server
+            made = Tool.from_function(_in_turn(method), annotations=about)
+            tools.append(_with_known_arguments(made))
+    # Its log levels follow the site's.
+    return MCPServer(
+        "geval_site",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        subscriptions=False,
+        tools=tools,
+    )
 
 
 async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
@@ -114,6 +124,26 @@ def tools_of(site: InnerSite) -> Iterator[Any]:
     groups: list[type[Tools]] = [CoreTools, *map(import_string, added)]
     for group in groups:
         yield from group.of(site)
+
+
+def _with_known_arguments(tool: Tool) -> Tool:
+    """Make a tool refuse arguments that it does not have, which would be ignored silently."""
+
+    class Arguments(tool.fn_metadata.arg_model):  # type: ignore[name-defined, misc]
+        model_config = ConfigDict(extra="forbid", title=f"{tool.name}Arguments")
+
+        @model_validator(mode="before")
+        @classmethod
+        def _all_known(cls, values: dict[str, Any]) -> dict[str, Any]:
+            if unknown := [name for name in values if name not in tool.parameters["properties"]]:
+                allowed = list(tool.parameters["properties"])
+                raise ValueError(unknown_field(unknown[0], allowed, "argument"))
+            refuse_booleans(cls, values)
+            return values
+
+    tool.fn_metadata.arg_model = Arguments
+    tool.parameters = Arguments.model_json_schema(by_alias=True)
+    return tool
 
 
 def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,7 +30,12 @@ from evaluations.web.api.members import router as members
 from evaluations.web.api.problems import problem
 from evaluations.web.api.projects import router as projects
 from evaluations.web.api.runs import router as runs
-from evaluations.web.api.schemas import UnknownFieldError, refuse_unread
+from evaluations.web.api.schemas import (
+    PARAMETERS,
+    UnknownFieldError,
+    parameters_of,
+    refuse_unread,
+)
 from geval.files.questions import StatementError, wider_scales, written_columns
 from geval.files.recognised import UnclearColumnsError
 from geval.files.rows import LoadError
@@ -59,12 +64,14 @@ for _extension in extensions():
 
 def _named(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Name requests in the audit log after their operation, because an address has the same name
-    for all of its methods."""
+    for all of its methods; and note the parameters that it reads."""
     operation: Operation = run.__self__  # type: ignore[attr-defined]
+    parameters = parameters_of(operation)
 
     @wraps(run)
     def named(request: HttpRequest, **values: Any) -> HttpResponse:
         note_action(request, f"api:{operation.view_func.__name__}")
+        setattr(request, PARAMETERS, parameters)
         return run(request, **values)
 
     return named
@@ -76,7 +83,7 @@ api.add_decorator(refuse_unread, mode="operation")
 
 # Titles of refusals whose message says everything.
 TITLES: dict[type[Exception], tuple[int, str]] = {
-    UnknownFieldError: (400, "Unknown field"),
+    UnknownFieldError: (400, "Unknown field or parameter"),
     ForbiddenError: (403, "Forbidden"),
     RunError: (409, "The run cannot be started"),
     PromptError: (409, "The run cannot be started"),

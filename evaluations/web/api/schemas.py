@@ -4,14 +4,16 @@ nothing.
 """
 
 import functools
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar, get_args
 
 import orjson
 from django.db.models import BigIntegerField, QuerySet
 from django.http import HttpRequest
 from ninja import Field, Schema
-from pydantic import ConfigDict, model_validator
+from ninja.operation import Operation
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from geval.files.rows import is_text
 from geval.texts.near_names import unknown_field
@@ -19,7 +21,9 @@ from geval.texts.near_names import unknown_field
 # A body that is not parsed is checked up to this length, in bytes.
 MOST_LOOKED_AT = 2**20
 View = TypeVar("View", bound=Callable[..., Any])
-CHANGING = frozenset({"POST", "PUT", "PATCH"})
+CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+# The attribute of a request with the parameters that its operation reads.
+PARAMETERS = "read_parameters"
 # The most entries of a page: texts are in memory as rows and as JSON.
 LARGEST_PAGE = 1000
 # PostgreSQL's bigint; a lookup by a larger number would find nothing.
@@ -28,7 +32,7 @@ ID = Field(le=LARGEST_ID)
 
 
 class UnknownFieldError(Exception):
-    """A request's body has an unknown field; the message lists the allowed fields."""
+    """A request has an unknown field or parameter; the message lists the allowed ones."""
 
 
 class In(Schema):
@@ -43,6 +47,7 @@ class In(Schema):
         inner = getattr(values, "_obj", values)
         if isinstance(inner, dict):
             refuse_unknown(inner, list(cls.model_fields))
+            refuse_booleans(cls, inner)
         return values
 
     @model_validator(mode="before")
@@ -63,13 +68,38 @@ class In(Schema):
         return values
 
 
-def refuse_unknown(values: dict[str, Any], allowed: list[str]) -> None:
+def refuse_unknown(values: Iterable[str], allowed: Sequence[str], kind: str = "field") -> None:
     """
     Raises:
-        UnknownFieldError: a field is not among those that are read.
+        UnknownFieldError: a field or a parameter is not among those that are read.
     """
     if unknown := [name for name in values if name not in allowed]:
-        raise UnknownFieldError(unknown_field(unknown[0], allowed))
+        raise UnknownFieldError(unknown_field(unknown[0], allowed, kind))
+
+
+def refuse_booleans(model: type[BaseModel], values: Mapping[str, Any]) -> None:
+    """
+    Raises:
+        ValueError: a number is given as true or false, which would be read as 1 or 0.
+    """
+    for name, field in model.model_fields.items():
+        kinds = {field.annotation, *get_args(field.annotation)}
+        if (
+            isinstance(values.get(name), bool)
+            and kinds & {int, float, Decimal}
+            and bool not in kinds
+        ):
+            raise ValueError(f"{name} is a number, not true or false")
+
+
+def parameters_of(operation: Operation) -> list[str]:
+    """Return the names of the parameters that an operation reads from an address's query."""
+    return [
+        name
+        for model in operation.models
+        if model.__ninja_param_source__ == "query"
+        for name in model.__ninja_flatten_map__
+    ]
 
 
 def reads_by_itself(view: View) -> View:
@@ -79,10 +109,11 @@ def reads_by_itself(view: View) -> View:
 
 
 def refuse_unread(view: View) -> View:
-    """Make an operation without a body refuse requests that have fields."""
+    """Make an operation refuse parameters that it does not read, and fields if it has no body."""
 
     @functools.wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        refuse_unknown(request.GET, getattr(request, PARAMETERS), "parameter")
         was_read = hasattr(request, "_body") or getattr(view, "reads_by_itself", False)
         if request.method in CHANGING and not was_read:
             refuse_unknown(_fields_of(request), [])

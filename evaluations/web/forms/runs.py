@@ -17,7 +17,11 @@ GOALS = {GoalKind.WIDTH: "goal_width", GoalKind.JUDGES: "goal_rival"}
 
 
 class RunForm(forms.Form):
-    judge = forms.ModelChoiceField(queryset=Judge.objects.none(), empty_label=None)
+    judge = forms.ModelChoiceField(
+        queryset=Judge.objects.none(),
+        empty_label=None,
+        error_messages={"required": "Choose a judge."},
+    )
     criteria = forms.ModelMultipleChoiceField(
         queryset=Criterion.objects.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -94,8 +98,11 @@ class RunForm(forms.Form):
         )
         judges = project.judges.that_run()
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
-        # If no link names one, it is usually the judge that was just created.
-        self.fields["judge"].initial = judges.last()
+        if len(judges) == 1:
+            self.fields["judge"].initial = judges[0]
+        elif not self.initial.get("judge"):
+            # No link names one of several, so the person does.
+            self.fields["judge"].empty_label = "Choose a judge"  # type: ignore[attr-defined]
         self.fields["criteria"].queryset = criteria  # type: ignore[attr-defined]
         self.fields["criteria"].initial = [criterion.pk for criterion in criteria]
 

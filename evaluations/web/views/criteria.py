@@ -89,16 +89,18 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
             "versions": criterion.steps.order_by("-version"),
             "shown_errand": _latest_request(criterion),
             "pilot_judge": _pilot_judge(request, project),
+            "can_pilot": project.judges.that_run().exists(),
             "pilot_documents": USUAL_PILOT_DOCUMENTS,
         }
     return render(request, "evaluations/criterion_form.html", context)
 
 
 def _pilot_judge(request: HttpRequest, project: Project) -> Judge | None:
-    """Return the judge for trying a changed criterion: the one whose scores led here, or the
-    newest."""
+    """Return the judge for trying a changed criterion: the one whose scores led here, or the only
+    one; None if it must be chosen."""
     judges = {str(judge.pk): judge for judge in project.judges.that_run()}
-    return judges.get(request.GET.get("judge", "")) or next(reversed(judges.values()), None)
+    only = next(iter(judges.values())) if len(judges) == 1 else None
+    return judges.get(request.GET.get("judge", "")) or only
 
 
 def _back_to(request: HttpRequest, criterion: Criterion) -> HttpResponse:

@@ -14,7 +14,13 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.view import report_view
-from evaluations.web.views.reports import chosen_figures, number_in_view, waits, waits_as_text
+from evaluations.web.views.reports import (
+    chosen_figures,
+    number_in_view,
+    options_in,
+    waits,
+    waits_as_text,
+)
 from geval.reports.downloads.latex import as_latex_figure
 from geval.reports.drawings.drawn import KINDS, drawing_of
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
@@ -47,7 +53,7 @@ def download(
     """A figure as a file, one column wide in print, or two with `mm=174`."""
     if kind not in KINDS or ending not in TYPES:
         raise Http404(f"Figures can be downloaded as {', '.join(TYPES)}.")
-    options, _errors = options_of(request.GET, project)
+    options = options_in(request, project)
     numbers, of_judge = _numbers(project, options, criterion, judge)
     wide = _width(request)
     drawing = drawing_of(kind, numbers, of_judge, wide * UNITS_PER_MM)
@@ -107,7 +113,7 @@ def report_bubble(
     request: HttpRequest, project: Project, criterion: int, judge: int
 ) -> HttpResponse:
     """The outputs with one human mean and one score."""
-    options, _errors = options_of(request.GET, project)
+    options = options_in(request, project)
     numbers, of_judge = _numbers(project, options, criterion, judge)
     human, score = (_number(request.GET.get(name, "")) for name in ("human", "score"))
     same = [

@@ -27,7 +27,10 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "The note is too long; the limit is 300 characters.")
         return redirect("evaluations:report_detail", project.slug)
-    options, _errors = options_of(QueryDict(form.cleaned_data["query"]), project)
+    options, errors = options_of(QueryDict(form.cleaned_data["query"]), project)
+    if errors:
+        messages.error(request, f"Nothing was frozen. {' '.join(errors)}")
+        return redirect("evaluations:report_detail", project.slug)
     try:
         view = report_view(project, options)
         content = view.download("json")

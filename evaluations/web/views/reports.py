@@ -129,6 +129,8 @@ def evidence(request: HttpRequest, project: Project) -> HttpResponse:
     """The evidence on one criterion: levels, coefficients, tests of judges, figures."""
     base = request.path.removesuffix(NUMBERS)
     context = report_context(request, project, base=base)
+    if on := whole_number(request.GET.get("on", ""), default=0):
+        criterion_in_view(project, context["options"], on)
     if page := context["page"]:
         chosen = evidence_on(page, request.GET)
         on = chosen["on"]
@@ -203,6 +205,19 @@ def _drifted(request: HttpRequest, project: Project) -> list[Study]:
     return list(project.studies.drifted().select_related("criterion", "judge", "project"))
 
 
+def options_in(request: HttpRequest, project: Project) -> ReportOptions:
+    """Return the view of a report that an address asks for, for what cannot show errors.
+
+    Raises:
+        Http404: there is no such view; another one would answer another question. On a shared
+            report, whose view is fixed, what was removed since is left out.
+    """
+    options, errors = options_of(request.GET, project)
+    if errors and not getattr(request, "shared", False):
+        raise Http404(" ".join(errors))
+    return options
+
+
 def chosen_figures(
     request: HttpRequest, view: ReportView, *, base: str, criterion: int | None = None
 ) -> ChosenFigures:
@@ -266,7 +281,7 @@ def report_again(request: HttpRequest, project: Project) -> HttpResponse:
 @waits_as_text
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
-    options, _errors = options_of(request.GET, project)
+    options = options_in(request, project)
     criterion_in_view(project, options, criterion)
     drawn = report_view(project, options).figure(kind, criterion) if kind in FIGURES else None
     if drawn is None:
@@ -283,7 +298,7 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
 @waits
 def cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
     """The documents behind a judge's number on a criterion; on a shared report they do not open."""
-    options, _errors = options_of(request.GET, project)
+    options = options_in(request, project)
     on, by = number_in_view(project, options, criterion, judge)
     context = {
         "project": project,
@@ -303,7 +318,7 @@ def texts(
     request: HttpRequest, project: Project, criterion: int, judge: int, document: int
 ) -> HttpResponse:
     """One document behind a number, with its outputs, for a reader without an account."""
-    options, _errors = options_of(request.GET, project)
+    options = options_in(request, project)
     on, by = number_in_view(project, options, criterion, judge)
     behind = report_view(project, options).documents_behind(criterion, judge)
     if document not in {row.pk for row in behind.worst}:
@@ -328,7 +343,7 @@ def texts(
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
         raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
-    options, _errors = options_of(request.GET, project)
+    options = options_in(request, project)
     content = report_view(project, options).download(ending)
     response = HttpResponse(content, BY_ENDING[ending].content_type)
     score = "" if options.human_score == MEAN else f"-{options.human_score}"

@@ -38,7 +38,10 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
         )
         return redirect("evaluations:report_detail", project.slug)
     token, days = new_token(), form.cleaned_data["days"]
-    options, _errors = options_of(QueryDict(form.cleaned_data["query"]), project)
+    options, errors = options_of(QueryDict(form.cleaned_data["query"]), project)
+    if errors:
+        messages.error(request, f"No link was made. {' '.join(errors)}")
+        return redirect("evaluations:report_detail", project.slug)
     ShareLink.objects.create(
         project=project,
         digest=digest_of(token),
