@@ -352,7 +352,8 @@ class RowStager:
         except WordError as error:
             self.errors.add(file, row.line, error.column, str(error))
             return
-        self.word_notes.add(row)
+        if row.word:
+            self.word_notes.add(row)
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)
             if scale is not None and not scale.holds(row.score):
@@ -363,7 +364,8 @@ class RowStager:
                 return
             self.rater_notes.add(row)
             criterion.ratings.add(row.score)
-            criterion.ratings.top = top_in(row.word) or criterion.ratings.top
+            if row.word:
+                criterion.ratings.top = top_in(row.word) or criterion.ratings.top
             self.rating_table.add(
                 (
                     file_number, row.line, output, criterion.criterion.pk, annotator, row.score,

@@ -129,7 +129,8 @@ class Gatherer:
             self.cut_texts.add(row, "the outputs")
             self._add_session(self.sessions, row)
         elif isinstance(row, RatingRow | JudgeScoreRow):
-            self.words.add(row)
+            if row.word:
+                self.words.add(row)
             if isinstance(row, RatingRow):
                 self._add_rating(row)
             else:
