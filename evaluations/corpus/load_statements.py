@@ -39,18 +39,20 @@ TOO_LONG = (
 
 
 class StagingTable:
-    """A temporary table that rows are copied into in chunks."""
+    """A temporary table that rows are copied into in chunks.
 
-    def __init__(self, name: str, columns: dict[str, str]) -> None:
+    Args:
+        columns: names and types, as in CREATE TABLE.
+    """
+
+    def __init__(self, name: str, columns: str) -> None:
         self.name = name
-        self.columns = columns
         self.rows: list[tuple[Any, ...]] = []
         self.bytes = 0
         self.count = 0
         with connection.cursor() as cursor:
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
-            described = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-            cursor.execute(f"CREATE TEMPORARY TABLE {name} ({described}) ON COMMIT DROP")
+            cursor.execute(f"CREATE TEMPORARY TABLE {name} ({columns}) ON COMMIT DROP")
 
     def add(self, row: tuple[Any, ...], size: int = 0) -> None:
         self.rows.append(row)
@@ -75,7 +77,7 @@ class StagingTable:
         if self.rows:
             with (
                 connection.cursor() as cursor,
-                cursor.copy(f"COPY {self.name} ({', '.join(self.columns)}) FROM STDIN") as copy,
+                cursor.copy(f"COPY {self.name} FROM STDIN") as copy,
             ):
                 for row in self.rows:
                     copy.write_row(row)

@@ -352,7 +352,7 @@ class Merge:
         if not table.count:
             return
         columns = ", ".join(keys)
-        more = "".join(f", {name}" for name in table.columns if name == "comment")
+        more = ", comment" if table is self.load.rating_table else ""
         resolved = f"""SELECT s.file, s.line, coalesce(o.id, -s.output) AS output_id,
                               s.criterion AS {keys[1]}, s.rater AS {keys[2]}, s.score{more}
                        FROM {table.name} s LEFT JOIN {OUTPUT_IDS} o ON o.number = s.output"""

@@ -30,14 +30,7 @@ class ReplyStage:
     def __init__(self) -> None:
         self.table = StagingTable(
             "stage_replies",
-            {
-                "file": "int",
-                "line": "int",
-                "output": "bigint",
-                "criterion": "bigint",
-                "run": "bigint",
-                "replies": "jsonb",
-            },
+            "file int, line int, output bigint, criterion bigint, run bigint, replies jsonb",
         )
         self.unreadable = 0
         self.off_scale = 0

@@ -11,7 +11,7 @@ from django.db import connection
 from annotations.models import Annotator
 from evaluations.corpus.load_statements import CreatedRows, StagingTable
 from evaluations.corpus.replies import ReplyStage
-from evaluations.corpus.stages import PreferenceStage, ProbabilityStage, VerdictStage
+from evaluations.corpus.stages import PairPlace, PreferenceStage, ProbabilityStage, VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from geval.files import contradictions
 from geval.files.fields import top_in
@@ -126,35 +126,19 @@ class RowStager:
         self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
         self.judges = {judge.name: judge for judge in project.judges.all()}
         self.import_runs: dict[str, int] = {}
-        place = {"file": "int", "line": "int"}
         self.conversations: set[str] = set()
-        self.conversation_table = StagingTable(
-            "stage_conversation", {"digest": "text", "turns": "jsonb"}
-        )
+        self.conversation_table = StagingTable("stage_conversation", "digest text, turns jsonb")
         self.document_table = StagingTable(
             "stage_document",
-            place
-            | {
-                "doc_id": "text",
-                "source": "text",
-                "context": "text",
-                "refs": "jsonb",
-                "metadata": "jsonb",
-                "conversation": "text",
-                "turns_before": "int",
-                "session": "text",
-            },
+            "file int, line int, doc_id text, source text, context text, refs jsonb,"
+            " metadata jsonb, conversation text, turns_before int, session text",
         )
         # Metadata of further rows of a document, where it differs from the first row's.
-        self.metadata_table = StagingTable(
-            "stage_metadata", {"doc_id": "text", "metadata": "jsonb"}
-        )
-        self.filled_table = StagingTable(
-            "stage_filled", {"doc_id": "text", "context": "text", "refs": "jsonb"}
-        )
+        self.metadata_table = StagingTable("stage_metadata", "doc_id text, metadata jsonb")
+        self.filled_table = StagingTable("stage_filled", "doc_id text, context text, refs jsonb")
         # Sources of documents that an earlier row has another source of, perhaps by white space.
         self.other_sources = StagingTable(
-            "stage_other_source", {**place, "doc_id": "text", "source": "text"}
+            "stage_other_source", "file int, line int, doc_id text, source text"
         )
         self.metadata_rows = Unused()
         # Outputs with errors of their own; rows about them cause no second error.
@@ -162,17 +146,12 @@ class RowStager:
         self.has_unread_rows = False
         self.output_table = StagingTable(
             "stage_output",
-            place
-            | {"number": "int", "doc_id": "text", "system": "bigint", "body": "text"}
-            | {"turns": "jsonb"},
+            "file int, line int, number int, doc_id text, system bigint, body text, turns jsonb",
         )
-        score_columns = place | {
-            "output": "bigint",
-            "criterion": "bigint",
-            "rater": "bigint",
-            "score": "float8",
-        }
-        self.rating_table = StagingTable("stage_rating", score_columns | {"comment": "text"})
+        score_columns = (
+            "file int, line int, output bigint, criterion bigint, rater bigint, score float8"
+        )
+        self.rating_table = StagingTable("stage_rating", f"{score_columns}, comment text")
         self.score_table = StagingTable("stage_score", score_columns)
         self.probabilities = ProbabilityStage()
         self.preferences = PreferenceStage()
@@ -373,19 +352,20 @@ class RowStager:
         except WordError as error:
             self.errors.add(file, row.line, error.column, str(error))
             return
-        self.word_notes.add(row)
+        if row.word:
+            self.word_notes.add(row)
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)
             if scale is not None and not scale.holds(row.score):
                 self._report_outside(file, row, criterion, scale)
                 return
-            annotator = self._annotator(row.rater, is_mean=row.is_mean)
+            annotator = self._annotator(row.rater, file, row.line, is_mean=row.is_mean)
             if annotator is None:
-                self.errors.add(file, row.line, "annotator", NO_PERSON.format(row.rater))
                 return
             self.rater_notes.add(row)
             criterion.ratings.add(row.score)
-            criterion.ratings.top = top_in(row.word) or criterion.ratings.top
+            if row.word:
+                criterion.ratings.top = top_in(row.word) or criterion.ratings.top
             self.rating_table.add(
                 (
                     file_number, row.line, output, criterion.criterion.pk, annotator, row.score,
@@ -398,9 +378,8 @@ class RowStager:
                     (file_number, row.line, output, criterion.criterion.pk, row.probability)
                 )
         elif isinstance(row, JudgeScoreRow):
-            run = self._import_run(row.rater)
+            run = self._import_run(row.rater, file, row.line)
             if run is None:
-                self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.rater))
                 return
             criterion_id = None
             if row.criterion:
@@ -421,20 +400,17 @@ class RowStager:
 
     def _stage_replies(self, file: str, file_number: int, row: RepliesRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
-        output, run = self._output((doc_id, row.system_id)), self._import_run(row.judge)
+        output = self._output((doc_id, row.system_id))
         if output is None:
             self._note_missing_output(file, row.line, (doc_id, row.system_id))
-        elif run is None:
-            self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
-        else:
+        elif (run := self._import_run(row.judge, file, row.line)) is not None:
             seen = self._criterion(row.criterion)
             seen.has_replies = True
             self.replies.add(file_number, row, output, seen.criterion.pk, run)
 
     def _stage_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
-        """Stage a preference. Both outputs are numbers within the load or negative ids, as in
-        scores; which output is "a" is decided once ids are known."""
-        places = []
+        """Stage a preference. Which output is "a" is decided once ids are known."""
+        outputs = []
         for system in (row.first, row.second):
             names = [f"{row.doc_id}__{row.turn}", row.doc_id] if row.turn else [row.doc_id]
             if row.turn not in ("", "1"):
@@ -445,25 +421,15 @@ class RowStager:
             if key is None:
                 self._note_missing_output(file, row.line, (names[0], system))
                 return
-            places.append(self._output(key))
+            outputs.append(self._output(key))
         criterion = self._criterion(row.criterion).criterion.pk if row.criterion else None
+        place = (file_number, row.line, outputs[0], outputs[1], criterion)
         if row.by_judge or self.about.verdicts_by:
-            self._stage_verdict(file, file_number, row, places, criterion)
-            return
-        annotator = self._annotator(row.annotator, is_mean=False)
-        if annotator is None:
-            self.errors.add(file, row.line, "annotator", NO_PERSON.format(row.annotator))
-            return
-        self.preferences.add(file_number, row, places, criterion, annotator)
+            self._stage_verdict(file, row, place)
+        elif annotator := self._annotator(row.annotator, file, row.line, is_mean=False):
+            self.preferences.add(place, row, annotator)
 
-    def _stage_verdict(
-        self,
-        file: str,
-        file_number: int,
-        row: PreferenceRow,
-        places: Sequence[int | None],
-        criterion: int | None,
-    ) -> None:
+    def _stage_verdict(self, file: str, row: PreferenceRow, place: PairPlace) -> None:
         """Stage a judge's choice. If one judge is named for the whole load, its rows must have a
         single author; otherwise people's choices would be attributed to the judge."""
         if self.about.verdicts_by:
@@ -475,12 +441,9 @@ class RowStager:
                     self.errors.add(file, row.line, "annotator", message)
                 return
             self.verdicts_of = first
-        name = self.about.verdicts_by or row.annotator
-        run = self._import_run(name)
-        if run is None:
-            self.errors.add(file, row.line, "judge", RUNS_HERE.format(name))
-            return
-        self.verdicts.add(file_number, row, places, criterion, run)
+        run = self._import_run(self.about.verdicts_by or row.annotator, file, row.line)
+        if run is not None:
+            self.verdicts.add(place, row, run)
 
     def _note_missing_output(self, file: str, line: int, key: tuple[str, str]) -> None:
         """Report that the output of a row does not exist, unless the output's own row had an error
@@ -506,16 +469,21 @@ class RowStager:
             self.created.note(Criterion._meta.db_table, criterion.pk)
         return seen
 
-    def _annotator(self, name: str, *, is_mean: bool) -> int | None:
+    def _annotator(self, name: str, file: str, line: int, *, is_mean: bool) -> int | None:
+        """Return the id of a rater; another kind of rater with this name is an error."""
         kind = Annotator.Kind.MEAN if is_mean else Annotator.Kind.PERSON
         annotator = self.annotators.get(name)
         if annotator is None:
             annotator = Annotator.objects.create(project=self.project, name=name, kind=kind)
             self.annotators[name] = annotator
             self.created.note(Annotator._meta.db_table, annotator.pk)
-        return annotator.pk if annotator.kind == kind else None
+        if annotator.kind == kind:
+            return annotator.pk
+        self.errors.add(file, line, "annotator", NO_PERSON.format(name))
+        return None
 
-    def _import_run(self, name: str) -> int | None:
+    def _import_run(self, name: str, file: str, line: int) -> int | None:
+        """Return the run of a judge's imported scores; a judge that runs here is an error."""
         if name not in self.import_runs:
             judge = self.judges.get(name)
             if judge is None:
@@ -526,6 +494,7 @@ class RowStager:
                 self.judges[name] = judge
                 self.created.note(Judge._meta.db_table, judge.pk)
             if judge.kind != JudgeKind.IMPORTED:
+                self.errors.add(file, line, "judge", RUNS_HERE.format(name))
                 return None
             run, _ = EvaluationRun.objects.get_or_create(
                 project=self.project,

@@ -16,17 +16,9 @@ from geval.files.load_results import LoadTally
 from geval.files.rows import FileErrors, PreferenceRow, ShareRow
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]
-PREFERENCE_COLUMNS = {
-    "file": "int",
-    "line": "int",
-    "first": "bigint",
-    "second": "bigint",
-    "criterion": "bigint",
-    "annotator": "bigint",
-    "value": "smallint",
-    "first_was_left": "boolean",
-    "comment": "text",
-}
+# Where a row is, both outputs (by number within the load or by negative id) and the criterion.
+PairPlace = tuple[int, int, int | None, int | None, int | None]
+PAIR_PLACE = "file int, line int, first bigint, second bigint, criterion bigint"
 # Both outputs by their ids, in the order of the rows.
 WITH_IDS = f"""
     SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s
@@ -41,17 +33,6 @@ RESOLVED = f"""
            CASE WHEN f < s THEN first_was_left ELSE NOT first_was_left END AS a_was_left, comment
     FROM ({WITH_IDS.format(table="stage_preference")}) AS resolved"""
 PREFERENCE_KEYS = "output_a_id, output_b_id, criterion_id, annotator_id"
-VERDICT_COLUMNS = {
-    "file": "int",
-    "line": "int",
-    "first": "bigint",
-    "second": "bigint",
-    "criterion": "bigint",
-    "run": "bigint",
-    "value": "float8",
-    "tie": "float8",
-    "first_was_left": "boolean",
-}
 # `ordered`: whether the output with the lower id was shown first, as far as the file says. That is
 # the order of its columns unless it names which output was shown first.
 ORIENTED = f"""
@@ -75,21 +56,12 @@ class PreferenceStage:
     """The preferences of one load until they are merged."""
 
     def __init__(self) -> None:
-        self.table = StagingTable("stage_preference", PREFERENCE_COLUMNS)
+        columns = "annotator bigint, value smallint, first_was_left boolean, comment text"
+        self.table = StagingTable("stage_preference", f"{PAIR_PLACE}, {columns}")
 
-    def add(
-        self,
-        file: int,
-        row: PreferenceRow,
-        outputs: Sequence[int | None],
-        criterion: int | None,
-        annotator: int,
-    ) -> None:
-        """Args:
-        outputs: the two, by number within the load or by negative id.
-        """
-        values = (file, row.line, *outputs, criterion, annotator, row.value, row.first_was_left)
-        self.table.add((*values, row.comment), len(row.comment))
+    def add(self, place: PairPlace, row: PreferenceRow, annotator: int) -> None:
+        values = (annotator, row.value, row.first_was_left, row.comment)
+        self.table.add((*place, *values), len(row.comment))
 
     def merge(
         self,
@@ -134,25 +106,15 @@ class VerdictStage:
     """The verdicts of one load until they are merged."""
 
     def __init__(self) -> None:
-        self.table = StagingTable("stage_verdict", VERDICT_COLUMNS)
+        columns = "run bigint, value float8, tie float8, first_was_left boolean"
+        self.table = StagingTable("stage_verdict", f"{PAIR_PLACE}, {columns}")
 
-    def add(
-        self,
-        file: int,
-        row: PreferenceRow,
-        outputs: Sequence[int | None],
-        criterion: int | None,
-        run: int,
-    ) -> None:
-        """Args:
-        outputs: the two, by number within the load or by negative id.
-        """
+    def add(self, place: PairPlace, row: PreferenceRow, run: int) -> None:
         value = 0.5 if not row.value else float(row.value > 0)
         tie = float(not row.value)
         if isinstance(row, ShareRow):
             value, tie = row.share, row.tie
-        place = (file, row.line, *outputs)
-        self.table.add((*place, criterion, run, value, tie, row.first_was_left))
+        self.table.add((*place, run, value, tie, row.first_was_left))
 
     def merge(self, tally: LoadTally, created: CreatedRows, *, conflicts: Conflicts) -> None:
         """Insert new verdicts; those that contradict each other or existing verdicts are
@@ -198,13 +160,7 @@ class ProbabilityStage:
     def __init__(self) -> None:
         self.table = StagingTable(
             "stage_probability",
-            {
-                "file": "int",
-                "line": "int",
-                "output": "bigint",
-                "criterion": "bigint",
-                "probability": "float8",
-            },
+            "file int, line int, output bigint, criterion bigint, probability float8",
         )
 
     def merge(self, *, errors: FileErrors, files: Mapping[int, str]) -> None:

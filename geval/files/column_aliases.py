@@ -10,32 +10,22 @@ from typing import Any
 
 from geval.files.messages import turns_column
 
+
+def names_in(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 # Our column -> its names in other tools; the first one present counts.
 NAMES = {
     "doc_id": ("doc_id", "id", "example_id", "question_id", "uid"),
     "system_id": ("system_id", "model_id", "model", "system", "provider", "generator"),
     "source": ("source", "input", "article", "document", "question", "prompt", "query", "text"),
-    "output": (
-        "output",
-        "actual_output",
-        "decoded",
-        "prediction",
-        "generated",
-        "completion",
-        "response",
-        "answer",
-        "summary",
+    "output": names_in(
+        "output actual_output decoded prediction generated completion response answer summary"
     ),
     "context": ("context", "retrieval_context", "contexts", "fact", "knowledge"),
-    "references": (
-        "references",
-        "reference",
-        "expected_output",
-        "expected",
-        "highlights",
-        "ideal",
-        "target",
-        "gold",
+    "references": names_in(
+        "references reference expected_output expected highlights ideal target gold"
     ),
 }
 KNOWN_NAMES = frozenset(name for names in NAMES.values() for name in names)

@@ -6,8 +6,7 @@ accepts, and half of an emoji a replacement character. What was replaced is note
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from itertools import repeat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -15,7 +14,7 @@ import orjson
 from geval.files.column_aliases import KNOWN_NAMES
 from geval.files.fields import UNSTORABLE
 from geval.files.rows import is_text
-from geval.texts.spelling import storable
+from geval.texts.spelling import storable_value
 
 # orjson takes twelve times a text's length: 50 MB here.
 FAST_CHARACTERS = 2**22
@@ -84,7 +83,8 @@ def decoded_values(text: str, note: Note) -> Iterator[tuple[int, Any]]:
     decoder = json.JSONDecoder(parse_constant=_constant(note), object_pairs_hook=_object)
     place, line = 0, 1
     while True:
-        start = _end_of_gap(text, place)
+        gap = _BETWEEN.match(text, place)
+        start = gap.end() if gap else place
         line += text.count("\n", place, start)
         if start == len(text):
             return
@@ -92,11 +92,6 @@ def decoded_values(text: str, note: Note) -> Iterator[tuple[int, Any]]:
         yield line, _storable(value, text[start:end], note)
         line += text.count("\n", start, end)
         place = end
-
-
-def _end_of_gap(text: str, place: int) -> int:
-    gap = _BETWEEN.match(text, place)
-    return gap.end() if gap else place
 
 
 def _constant(note: Note) -> Callable[[str], float | None]:
@@ -114,20 +109,10 @@ def _storable(value: Any, text: str, note: Note) -> Any:
     can name their place."""
     if not _HALF.search(text) or not is_text(text):
         return value
-    whole = _mapped(value)
+    whole = storable_value(value)
     if whole != value:
         note(UNSTORABLE)
     return whole
-
-
-def _mapped(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, list):
-        return [_mapped(part) for part in value]
-    if isinstance(value, dict):
-        return {storable(name): _mapped(part) for name, part in value.items()}
-    return value
 
 
 def rows_of_columns(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -144,8 +129,9 @@ def rows_of_columns(record: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         return rows
     columns = list(record.values())
     if len(columns) > 1 and not _KNOWN.isdisjoint(record) and _are_columns(columns):
-        cells = [column.values() if isinstance(column, dict) else column for column in columns]
-        return [dict(zip(record, row, strict=True)) for row in zip(*cells, strict=True)]
+        return [
+            dict(zip(record, row, strict=True)) for row in zip(*map(_cells, columns), strict=True)
+        ]
     if columns and all(isinstance(row, dict) for row in columns):
         are_alike = all(row.keys() == columns[0].keys() for row in columns)
         return columns if are_alike and not _KNOWN.isdisjoint(columns[0]) else None
@@ -159,14 +145,14 @@ def _are_columns(columns: list[Any]) -> bool:
     """Return whether values are columns of one table: lists of one length, or objects with the same
     names, of plain values."""
     first = columns[0]
-    if not isinstance(first, list | dict) or not first:
-        return False
-    keys = first.keys() if isinstance(first, dict) else len(first)
-    return all(
-        type(column) is type(first)
-        and (column.keys() if isinstance(column, dict) else len(column)) == keys
-        and not any(
-            map(isinstance, column.values() if isinstance(column, dict) else column, repeat(dict))
-        )
+    return bool(first) and all(
+        isinstance(column, type(first))
+        and len(column) == len(first)
+        and (isinstance(column, list) or column.keys() == first.keys())
+        and not any(isinstance(cell, dict) for cell in _cells(column))
         for column in columns
     )
+
+
+def _cells(column: Any) -> Iterable[Any]:
+    return column.values() if isinstance(column, dict) else column

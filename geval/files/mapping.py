@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from geval.files.cells import NUMBERED, CellColumn, base_of, cell_of
-from geval.files.column_aliases import NAMES, is_ours
+from geval.files.column_aliases import NAMES, is_ours, names_in
 from geval.files.fields import is_missing, number_in
 from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
@@ -40,15 +40,7 @@ TARGETS = {
 GROUPS = {
     "Document": ("doc_id", "source", "context", "references", "session_id", "group", "metadata"),
     "Output": ("system_id", "output"),
-    "Ratings and scores": (
-        "criterion",
-        "score",
-        "annotator",
-        "judge",
-        "ratings",
-        "scores",
-        "comment",
-    ),
+    "Ratings and scores": names_in("criterion score annotator judge ratings scores comment"),
     "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
 }
 SEVERAL = frozenset({"metadata", "ratings", "scores"})
@@ -56,36 +48,13 @@ COMMENTS = ("comment", "comments", "remark", "remarks")
 SCORES = {
     "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
     "system_id": NAMES["system_id"],
-    "criterion": (
-        "criterion",
-        "dimension",
-        "aspect",
-        "quality",
-        "criteria",
-        "kriterium",
-        "merkmal",
-        "critère",
-        "criterio",
-        "critério",
+    "criterion": names_in(
+        "criterion dimension aspect quality criteria kriterium merkmal critère criterio critério"
     ),
     "score": ("score", "rating", "value"),
-    "annotator": (
-        "annotator",
-        "rater",
-        "annotator_id",
-        "rater_id",
-        "worker",
-        "worker_id",
-        "evaluator",
-        "bewerter",
-        "bewerterin",
-        "annotateur",
-        "évaluateur",
-        "anotador",
-        "evaluador",
-        "avaliador",
-        "annotatore",
-        "valutatore",
+    "annotator": names_in(
+        "annotator rater annotator_id rater_id worker worker_id evaluator bewerter bewerterin"
+        " annotateur évaluateur anotador evaluador avaliador annotatore valutatore"
     ),
     "judge": ("judge", "metric", "judge_model"),
     "comment": COMMENTS,

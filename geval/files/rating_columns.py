@@ -226,9 +226,9 @@ def _name_the_criterion(reading: RatingColumns, names: KnownNames, *, has_criter
         cells = {name: replace(cell, criterion=criterion) for name, cell in nameless.items()}
         choices.append(_choice(f"The criterion {criterion}", cells))
     apart = {name: CellColumn(name, "") for name in nameless}
-    choices.append(_choice("These are criteria, not raters", apart))
+    choices.append(_choice("Each column is a criterion of its own", apart))
     left_out = dict.fromkeys(nameless, "")
-    choices.append(UploadAnswer("They are not ratings", "nothing is read from them", left_out))
+    choices.append(UploadAnswer("No ratings", f"nothing is read from {listed(nameless)}", left_out))
     who = listed(cell.rater for cell in nameless.values())
     reading.questions.append(UploadQuestion(f"Which criterion did {who} rate?", tuple(choices)))
     for name in nameless:

@@ -102,19 +102,14 @@ def records_of(
     records = _records_of(raw, name, errors, sheet)
     if isinstance(records, Table):
         records = _with_rows(records, name, errors)
-    if isinstance(records, Table) and is_flat(records.header):
-        return Objects(records.format, _as_objects(records, blanks=False))
-    has_results = isinstance(records, Table) and (
-        has_system_columns(records.header)
-        or has_result_columns(records.header)
-        or is_of_turk(records.header)
-        or potato.label_columns(records.header)
-    )
-    if isinstance(records, Table) and has_results:
-        return Objects(records.format, _as_objects(records, blanks=True))
     if isinstance(records, Objects):
         whole = _unwrapped(records.lines, name, errors)
         return replace(records, lines=_unfolded(whole, name, errors))
+    if records and is_flat(records.header):
+        return Objects(records.format, _as_objects(records, blanks=False))
+    has_results = (has_system_columns, has_result_columns, is_of_turk, potato.label_columns)
+    if records and any(has(records.header) for has in has_results):
+        return Objects(records.format, _as_objects(records, blanks=True))
     return records
 
 

@@ -46,12 +46,12 @@ class RaterNotes:
     """Notes on means among the raters, and on criteria that raters seem to rate on two scales."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, dict[str, ValueSummary]] = {}
+        self._seen: dict[tuple[str, str], ValueSummary] = {}
         self._means: dict[str, None] = {}
 
     def add(self, row: RatingRow) -> None:
-        raters = self._seen.setdefault(row.criterion, {})
-        seen = raters.get(row.rater) or raters.setdefault(row.rater, ValueSummary())
+        key = (row.criterion, row.rater)
+        seen = self._seen.get(key) or self._seen.setdefault(key, ValueSummary())
         seen.add(row.score)
         if row.is_mean and is_mean(row.rater):
             self._means[row.rater] = None
@@ -59,13 +59,13 @@ class RaterNotes:
     def __iter__(self) -> Iterator[str]:
         if self._means:
             yield f"{listed(self._means)} is no rater but a mean, and counts where nobody rated."
-        for criterion, raters in self._seen.items():
-            ends = {
-                usual_scale_for(seen.range).highest: rater
-                for rater, seen in raters.items()
-                if seen.total >= FEWEST_RATINGS and len(seen.counts) > 1
-            }
-            low, high = min(ends, default=1), max(ends, default=1)
+        by_criterion: dict[str, dict[float, str]] = {}
+        for (criterion, rater), seen in self._seen.items():
+            if seen.total >= FEWEST_RATINGS and len(seen.counts) > 1:
+                ends = by_criterion.setdefault(criterion, {})
+                ends[usual_scale_for(seen.range).highest] = rater
+        for criterion, ends in by_criterion.items():
+            low, high = min(ends), max(ends)
             if high >= SCALE_RATIO * low:
                 yield (
                     f"On {criterion}, ratings by “{ends[low]}” end at {low:g} and by “{ends[high]}”"

@@ -82,7 +82,7 @@ class WordRatings:
         """
         judge = row.rater if isinstance(row, JudgeScoreRow) else ""
         key = (row.criterion.lower(), judge)
-        if THOUSANDS.fullmatch(row.word):
+        if row.word and THOUSANDS.fullmatch(row.word):
             self._thousands.setdefault(key, _Alike(row.criterion)).add(row, file)
             row = replace(row, score=written_number(row.word) or 0.0, word="")
         elif row.score > HUNDREDS and row.score.is_integer():
@@ -97,7 +97,8 @@ class WordRatings:
             kind = "" if row.score in (0, 1) else NUMBERS
         if kind:
             kinds = self._kinds.setdefault(key, {})
-            kinds.setdefault(kind, _Alike(row.criterion)).add(row, file)
+            alike = kinds.get(kind) or kinds.setdefault(kind, _Alike(row.criterion))
+            alike.add(row, file)
         return row
 
     def _check_top(self, row: ScoreRow, file: str, scale: Scale | None) -> None:
@@ -174,11 +175,10 @@ class WordNotes:
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def add(self, row: ScoreRow) -> None:
-        if row.word:
-            criterion = row.criterion.lower()
-            self._names.setdefault(criterion, row.criterion)
-            self._points.setdefault(criterion, {})[" ".join(row.word.lower().split())] = row.score
-            self._counts[criterion, "rating" if isinstance(row, RatingRow) else "score"] += 1
+        criterion = row.criterion.lower()
+        self._names.setdefault(criterion, row.criterion)
+        self._points.setdefault(criterion, {})[" ".join(row.word.lower().split())] = row.score
+        self._counts[criterion, "rating" if isinstance(row, RatingRow) else "score"] += 1
 
     def __iter__(self) -> Iterator[str]:
         for criterion, points in self._points.items():

@@ -49,7 +49,9 @@ _COUNTS_LINES = re.compile(
 )
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
 _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
-_CONDITIONAL = re.compile(r"\bif\b.*\bwould\b|もし|(?:れば|たら|(?<!私)なら)、", re.I)
+_CONDITIONAL = re.compile(
+    rf"\bif\b.{{0,{_BEFORE}}}\bwould\b|もし|(?:れば|たら|(?<!私)なら)、", re.I
+)
 _YOU = re.compile(r"\byou\b", re.I)
 _CONDITION_AFTER = re.compile(
     rf"{GAP}(?:{any_of(words.VERBS_AFTER)})?[,\s]{{1,3}}(?:{any_of(words.CONDITIONS)})", re.I
@@ -88,7 +90,7 @@ _ENDS_SENTENCE = re.compile(rf"[.!]?(?:\s|$)(?!\s{{0,3}}[(])|{GAP}(?:because|fro
 _COUNTED = re.compile(r"\d[^\S\n]+(?!but|and|or|so|out|of)[a-z]{3,}")
 _BARE_COPULA = re.compile(r"(?:it|this)(?: is|['’]s)\s*$", re.I)
 _PART_HEADING = re.compile(
-    rf"(?:{CRITERION}+|{OTHER}+){IN_BRACKETS}"
+    rf"(?:(?<!{CRITERION}){CRITERION}+|(?<!{OTHER}){OTHER}+){IN_BRACKETS}"
     r"(?:[:：=|]|->|→|[^\S\n]{1,3}[-–—][^\S\n]|[^\S\n]{0,9}(?=\n|$))"
 )
 _LAST_PART = re.compile(r"[,:，：]")

@@ -115,7 +115,7 @@ def without_markup(text: str) -> str:
 def without_scale(text: str, scale: Scale) -> str:
     """Blank out the scale where the reply repeats it ("1-5", "on a scale of 1 (worst) to 5", "1, 2,
     3, 4, 5"), so that its ends are not read as ratings."""
-    for pattern in _scale_patterns(scale):
+    for pattern in scale_patterns(scale):
         text = pattern.sub(_without_range, text)
     return text
 
@@ -153,6 +153,6 @@ def _patterns_of(lowest: str, highest: str, points: tuple[str, ...]) -> tuple[re
     return tuple(re.compile(pattern, re.I) for pattern in patterns)
 
 
-def _scale_patterns(scale: Scale) -> tuple[re.Pattern[str], ...]:
+def scale_patterns(scale: Scale) -> tuple[re.Pattern[str], ...]:
     points = tuple(map(short, scale.points)) if len(scale.points) <= 11 else ()
     return _patterns_of(short(scale.lowest), short(scale.highest), points)

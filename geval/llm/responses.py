@@ -28,7 +28,7 @@ _STATUSES = {
 }  # fmt: skip
 
 
-class FailedError(ValueError):
+class FailedError(Exception):
     """An answer reports an error; `status` is the HTTP status that other APIs would give, `code`
     the server's code."""
 

@@ -8,7 +8,7 @@ MalformedError, or FailedError where an answer reports an error.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, NotRequired
 
 import orjson
@@ -17,16 +17,10 @@ from typing_extensions import TypedDict
 
 from geval.llm.decisions import Protocol, TypedQuestion, reply_text
 from geval.llm.replies import TOOL_CALL, EchoedToken, Reply, ReplyChoice, Token
-from geval.llm.responses import (
-    FailedError,
-    as_chat_completion,
-    failure_in,
-    is_response,
-    usage_as_chat,
-)
+from geval.llm.responses import as_chat_completion, failure_in, is_response, usage_as_chat
 from geval.llm.streams import data_lines, is_stream, joined
 from geval.llm.thoughts import without_thoughts
-from geval.texts.spelling import storable
+from geval.texts.spelling import storable, storable_value
 
 # "Practically never", as some servers write it; JSON has no infinity.
 NEVER = -9999.0
@@ -189,17 +183,17 @@ _BATCH = TypeAdapter(BatchRecord)
 
 
 def read_chat_answer(
-    content: bytes,
+    sent: Any,
     *,
     request_id: str = "",
     n: int = 1,
     most_tokens: int = 32_000,
     limit: int = 0,
 ) -> Reply:
-    """Read the fields that we use from the JSON of a chat completion, or of a reply of the
-    Responses API.
+    """Read the fields that we use from a chat completion, or from a reply of the Responses API.
 
     Args:
+        sent: its bytes, or its JSON as parsed, as in a batch's results.
         n: choices that were requested; any more are ignored.
         most_tokens: the length at which a choice is cut, for servers that ignore the limit of a
             reply's length.
@@ -210,32 +204,14 @@ def read_chat_answer(
         MalformedError: it is neither.
         FailedError: it reports an error.
     """
-    return chat_reply(
-        _streamed(content) if is_stream(content) else loads(content),
-        request_id=request_id,
-        n=n,
-        most_tokens=most_tokens,
-        limit=limit,
-    )
-
-
-def chat_reply(
-    answer: Any,
-    *,
-    request_id: str = "",
-    n: int = 1,
-    most_tokens: int = 32_000,
-    limit: int = 0,
-) -> Reply:
-    """Do the same from parsed JSON, as in a batch's results.
-
-    Raises:
-        MalformedError: it is neither.
-        FailedError: it reports an error.
-    """
-    answer = _object(answer)
+    if isinstance(sent, bytes):
+        sent = _streamed(sent) if is_stream(sent) else loads(sent)
+    answer = _object(sent)
     if is_response(answer):
-        answer = _as_completion(answer, limit)
+        try:
+            answer = as_chat_completion(answer, limit=limit)
+        except ValueError as error:
+            raise MalformedError(str(error)) from None
     choices = answer.get("choices")
     checked_choices = _checked(
         _CHOICES, choices[:n] if isinstance(choices, list) else choices, "choices"
@@ -255,15 +231,6 @@ def _streamed(content: bytes) -> dict[str, Any]:
         raise MalformedError(str(why)) from None
 
 
-def _as_completion(response: dict[str, Any], limit: int) -> dict[str, Any]:
-    try:
-        return as_chat_completion(response, limit=limit)
-    except FailedError:
-        raise
-    except ValueError as error:
-        raise MalformedError(str(error)) from None
-
-
 def read_echo_answer(content: bytes) -> Reply:
     """Read the tokens and log-probabilities of a legacy completion's JSON.
 
@@ -280,13 +247,7 @@ def read_echo_answer(content: bytes) -> Reply:
     reply = _reply(answer, "", ())
     if reply.completion_tokens:
         echoed = echoed[:-1]  # the one token that had to be generated
-    return Reply(
-        choices=(ReplyChoice("", echoed=echoed),),
-        model=reply.model,
-        request_id=reply.request_id,
-        prompt_tokens=reply.prompt_tokens,
-        completion_tokens=reply.completion_tokens,
-    )
+    return replace(reply, choices=(ReplyChoice("", echoed=echoed),))
 
 
 def read_decision(
@@ -331,11 +292,8 @@ def read_batch_list(content: bytes) -> list[BatchRecord]:
     Raises:
         MalformedError: it is not a list.
     """
-    listed = _object(loads(content)).get("data")
-    if not isinstance(listed, list):
-        raise MalformedError("it has no list of batches")
     batch_list = []
-    for record in listed:
+    for record in _listed(content, "batches"):
         try:
             batch_list.append(_BATCH.validate_python(record))
         except ValidationError:
@@ -349,11 +307,15 @@ def read_model_list(content: bytes) -> list[str]:
     Raises:
         MalformedError: it is not a list.
     """
+    names = [record.get("id") for record in _listed(content, "models") if isinstance(record, dict)]
+    return [name for name in names if isinstance(name, str) and 0 < len(name) <= 200]
+
+
+def _listed(content: bytes, what: str) -> list[Any]:
     listed = _object(loads(content)).get("data")
     if not isinstance(listed, list):
-        raise MalformedError("it has no list of models")
-    names = [record.get("id") for record in listed if isinstance(record, dict)]
-    return [name for name in names if isinstance(name, str) and 0 < len(name) <= 200]
+        raise MalformedError(f"it has no list of {what}")
+    return listed
 
 
 def read_id(content: bytes) -> str:
@@ -397,19 +359,9 @@ def loads(content: bytes) -> Any:
         except (ValueError, RecursionError):
             raise MalformedError("it is no JSON") from None
     try:
-        return value if is_clean else _cleaned(value)
+        return value if is_clean else storable_value(value)
     except RecursionError:
         raise MalformedError("its JSON is nested too deeply") from None
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, list):
-        return [_cleaned(part) for part in value]
-    if isinstance(value, dict):
-        return {storable(name): _cleaned(part) for name, part in value.items()}
-    return value
 
 
 def _checked(adapter: TypeAdapter[Any], value: Any, where: str) -> Any:

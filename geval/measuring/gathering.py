@@ -133,7 +133,8 @@ class Gatherer:
             if row.group:
                 self._add_group(row)
         elif isinstance(row, RatingRow | JudgeScoreRow):
-            self.words.add(row)
+            if row.word:
+                self.words.add(row)
             if isinstance(row, RatingRow):
                 self._add_rating(row)
             else:

@@ -16,7 +16,7 @@ LANGUAGES = {
 }
 _CODE = rf"\[({'|'.join(map(re.escape, LANGUAGES))})\]"
 # A code at the end of a line is part of the text: "Rate texts [de]".
-_IN_LINE = re.compile(rf"(?:^|[ \t]+){_CODE}[ \t]+(?=\S)", re.IGNORECASE)
+_IN_LINE = re.compile(rf"(?<![ \t])(?:^|[ \t]+){_CODE}[ \t]+(?=\S)", re.IGNORECASE)
 _ON_A_LINE = re.compile(rf"^[ \t]*{_CODE}[ \t]*\r?$\n?", re.MULTILINE | re.IGNORECASE)
 
 

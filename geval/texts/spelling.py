@@ -7,6 +7,7 @@ only look like others. `storable` and `for_xml` change only what cannot be writt
 import re
 from collections.abc import Iterator
 from html import escape
+from typing import Any
 from unicodedata import category, normalize
 
 # Invisible characters that are neither format nor control characters: joiners, fillers, the empty
@@ -58,6 +59,17 @@ def is_seen(character: str) -> bool:
 def storable(text: str) -> str:
     """Make a text storable in PostgreSQL: NUL and lone surrogates become replacement characters."""
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def storable_value(value: Any) -> Any:
+    """Make all texts in a JSON value storable."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return [storable_value(part) for part in value]
+    if isinstance(value, dict):
+        return {storable(name): storable_value(part) for name, part in value.items()}
+    return value
 
 
 def as_name(text: str) -> str:

@@ -57,7 +57,7 @@ def test_each_command_of_the_skill_runs(
 
     asks = "check ratings_and_scores.csv\n" in command
     assert done.returncode in ((3,) if asks else (0, 1, 2)), done.stdout + done.stderr
-    assert not asks or "Name the columns: human and judge" in done.stderr
+    assert not asks or "--human COLUMN" in done.stderr
 
 
 def test_the_skill_explains_every_verdict_and_leads_somewhere() -> None:

@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geval.llm import parsing
 from geval.llm.network import spellings
+from geval.llm.rating_names import Names, any_of, flexible
+from geval.llm.reply_text import scale_patterns
 from geval.llm.server_fit import parameters_named
+from geval.statistics.scales import Scale
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("geval", "evaluations", "annotations", "assurance", "geval_site")
 # It answers prompts of the machine that it runs on, for tests and the demo.
-STAND_IN = ROOT / "evaluations" / "standin"
+STAND_IN = ROOT / "geval" / "standin"
 CALLS = frozenset(
     {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 )
-_NAMES = parsing._names_of("coherence")
+_NAMES = Names.of("Overall quality", ["Step 2", "fluency"])
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 # Values of what patterns are put together from within a function, or in a loop: by module.
 LOCALS: dict[str, dict[str, Any]] = {
@@ -34,13 +36,14 @@ LOCALS: dict[str, dict[str, Any]] = {
             parameters_named.__globals__["_NAMES"].values(),
         )
     },
-    "geval.llm.parsing": {
-        "names": "coherence|fluency",
-        "criterion": "overall quality",
-        "lowest": "1",
-        "highest": "5",
-        "form": _NAMES.form.pattern,
-        "sentence": _NAMES.sentence.pattern,
+    "geval.llm.rating_names": {
+        "criteria": _NAMES.criterion.pattern,
+        "names": _NAMES.of_all.pattern,
+    },
+    "geval.llm.reply_labels": {"names": any_of([flexible("Yes"), flexible("Not at all")])},
+    "geval.llm.reply_numbers": {"written": "5"},
+    "geval.llm.reply_text": {
+        "pattern": "|".join(pattern.pattern for pattern in scale_patterns(Scale(1, 5)))
     },
     "geval.llm.delimiting": {"names": "source|text"},
     "geval.llm.network": {

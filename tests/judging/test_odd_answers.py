@@ -15,8 +15,8 @@ from geval.llm.metering import CallUsage, ask_counted
 from geval.llm.parsing import Failure, Reason, parse_rating
 from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.requests import ChatRequest, EchoRequest
-from geval.llm.responses import CHAT, body_by
-from geval.llm.wire import FailedError, MalformedError, read_chat_answer
+from geval.llm.responses import CHAT, FailedError, body_by
+from geval.llm.wire import MalformedError, read_chat_answer
 from geval.statistics.scales import Scale
 from tests.decision_server import json_server
 from tests.servers.asking import reply_at

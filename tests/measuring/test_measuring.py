@@ -87,7 +87,7 @@ def test_each_result_says_what_a_judge_may_do_with_its_numbers(files: list[Path]
     assert (coherence.best_null_rho or 0) < 0.3
     text = str(result)
     assert "near" in text.splitlines()[0]
-    assert re.search(r"rho 0\.\d\d \[0\.\d\d, 0\.\d\d\]; in a", text)
+    assert re.search(r"rho 0\.\d\d \[0\.\d\d, 0\.\d\d\]; in", text)
     assert re.search(r"place 0\.\d\d, one rater 0\.\d\d", text)
     assert text.splitlines()[-1].startswith("Next: ")
     assert len(text.splitlines()) <= 24  # one screen

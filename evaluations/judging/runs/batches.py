@@ -402,7 +402,7 @@ def read_results(
             try:
                 request_id = str(response.get("request_id") or "")
                 replies[key].append(
-                    wire.chat_reply(
+                    wire.read_chat_answer(
                         response.get("body"),
                         request_id=request_id,
                         n=MOST_RESULTS,
