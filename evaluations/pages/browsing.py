@@ -11,9 +11,9 @@ from evaluations.models import Project
 from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.models.improving import withheld_documents
 from evaluations.models.sizes import rated_documents
+from evaluations.reports.data import usual_options
 from evaluations.reports.serving.view import report_view
 from geval.reports.document_figures import DocumentFigures
-from geval.reports.options import ReportOptions
 from geval.statistics.types import IntArray
 from geval.texts.numbers import or_dash
 from geval.texts.sentences import shortened
@@ -68,7 +68,7 @@ def browse(
     """
     sort = filters.get("sort", "")
     by_figures = sort not in ("", "name")
-    view = report_view(project, ReportOptions()) if by_figures else None
+    view = report_view(project, usual_options(project)) if by_figures else None
     figures = view.document_figures(sort) if view else None
     return _browse(project, filters, names, figures, page=page)
 

@@ -28,6 +28,7 @@ from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
+from geval.statistics.correlation import Level
 from geval.statistics.types import FloatArray, tie_close_values
 from geval.texts.numbers import whole_number
 from geval_site.replica import from_replica
@@ -207,11 +208,32 @@ def rounds_of(project_id: int) -> dict[int, str]:
 SINGLE = {"judge": "judges", "first": "judges", "second": "judges", "criterion": "criteria"}
 
 
+_HAS_SEVERAL = """
+    SELECT EXISTS (
+        SELECT 1 FROM evaluations_document d
+        JOIN evaluations_candidateoutput o ON o.document_id = d.id
+        WHERE d.project_id = %s
+        GROUP BY coalesce(nullif(d.session, ''), d.id::text) HAVING count(*) > 1)
+        OR NOT EXISTS (
+        SELECT 1 FROM evaluations_document d
+        JOIN evaluations_candidateoutput o ON o.document_id = d.id WHERE d.project_id = %s)"""
+
+
+def usual_options(project: Project) -> ReportOptions:
+    """Return the view that a project's report has by itself: at summary level, or where documents
+    and sessions have one output each, which nothing ranks, at dataset level; as in the library."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HAS_SEVERAL, [project.pk, project.pk])
+        level: Level = "summary" if cursor.fetchone()[0] else "dataset"
+    return ReportOptions(level, usual_level=level)
+
+
 def options_of(query: Mapping[str, Any], project: Project) -> tuple[ReportOptions, list[str]]:
     """Return the view of a project's report that a query asks for, and its errors."""
     rounds = rounds_of(project.pk) if query.get("round") else NO_ROUNDS
     ids = ids_of(project.pk)
-    options, errors = read_options(query, known=ids, rounds=rounds)
+    level = usual_options(project).level
+    options, errors = read_options(query, known=ids, rounds=rounds, usual_level=level)
     for name, kind in SINGLE.items():
         asked = str(query.get(name) or "0")
         if asked != "0" and whole_number(asked, default=-1) not in ids[kind]:

@@ -13,7 +13,7 @@ from prometheus_client import Histogram
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference
 from evaluations.models import Criterion, Judge, PairScore, Project
 from evaluations.models.newest_scores import newest_scores
-from evaluations.reports.data import load_data, only_round
+from evaluations.reports.data import load_data, only_round, usual_options
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import Searches, searches_behind
 from geval.files.answers.pairs import preference_pairs
@@ -60,7 +60,7 @@ def build_report(
         probed: findings of probes of its judges; computed if None.
         on_step: called as each step begins.
     """
-    options = options or ReportOptions()
+    options = options or usual_options(project)
     chosen_criteria = _chosen(
         project.criteria.all() if criteria is None else criteria, options.criteria
     )

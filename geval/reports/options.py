@@ -71,6 +71,8 @@ class ReportOptions:
     documents: str = ""
     round: int = 0
     round_name: str = ""
+    # The level of a view that names none: another one where documents have one output each.
+    usual_level: Level = "summary"
 
     @property
     def pairs(self) -> list[tuple[str, Any]]:
@@ -78,7 +80,8 @@ class ReportOptions:
         pairs: list[tuple[str, Any]] = []
         for field in fields(self):
             value = getattr(self, field.name)
-            if value != field.default and field.name != "round_name":
+            usual = self.usual_level if field.name == "level" else field.default
+            if value != usual and field.name not in ("round_name", "usual_level"):
                 pairs.extend(
                     (field.name, single)
                     for single in (value if isinstance(value, tuple) else (value,))
@@ -136,6 +139,7 @@ def read_options(
     *,
     known: Mapping[str, Iterable[int]],
     rounds: Mapping[int, str] = NO_ROUNDS,
+    usual_level: Level = "summary",
 ) -> tuple[ReportOptions, list[str]]:
     """Read the options in a query string; also return messages about invalid parts, which get their
     defaults.
@@ -144,8 +148,9 @@ def read_options(
         query: several values of one name are a list, or what `getlist` of Django's QueryDict gives.
         known: the existing ids of annotators, systems, judges and criteria.
         rounds: the names of campaigns whose answers can be selected, by id.
+        usual_level: the level of a query that names none.
     """
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, Any] = {"level": usual_level, "usual_level": usual_level}
     errors = []
     for name, allowed in WORDS.items():
         word = query.get(name) or ""

@@ -41,7 +41,7 @@ def single(project: Project, load: Callable[..., LoadResult]) -> Project:
 
 
 def test_the_report_says_why_and_which_level_ranks_all_outputs(single: Project) -> None:
-    report = build_report(single)
+    report = build_report(single, options=ReportOptions(usual_level="dataset"))
 
     assert report.criteria[0].verdict == Verdict.TOO_EARLY
     why = "Each document has one output"
@@ -61,28 +61,35 @@ def test_the_dataset_level_has_a_verdict_and_offers_nothing_more(single: Project
     assert "Verdict: use with spot checks." in as_text(report)
 
 
-@pytest.mark.parametrize("page", ["report/", ""])
-def test_pages_link_to_the_dataset_level(
+def test_the_dataset_level_is_what_the_report_has_by_itself(single: Project) -> None:
+    report = build_report(single)
+
+    assert (report.options.level, report.options.query) == ("dataset", "")
+    assert report.criteria[0].verdict == Verdict.SPOT_CHECKS
+
+
+@pytest.mark.parametrize("page", ["report/", "", "judges/{judge}/standing/"])
+def test_pages_have_the_verdict_of_the_dataset_level(
     single: Project, owner: User, client: Client, page: str
 ) -> None:
     client.force_login(owner)
 
-    content = client.get(f"/p/small/{page}").content.decode()
+    address = f"/p/small/{page.format(judge=single.judges.get().pk)}"
+    content = client.get(address).content.decode()
 
-    assert "Each document has one output" in content
-    assert 'href="/p/small/report/?level=dataset"' in content
-    shown = client.get("/p/small/report/?level=dataset&coefficient=pearson").content.decode()
-    assert "Show the dataset level" not in shown
+    assert "Use with spot checks" in content
+    assert "Each document has one output" not in content
 
 
-def test_the_page_of_a_judge_says_why_it_has_no_verdict(
+def test_the_summary_level_can_be_asked_for_and_says_which_one_to_try(
     single: Project, owner: User, client: Client
 ) -> None:
     client.force_login(owner)
 
-    content = client.get(f"/p/small/judges/{single.judges.get().pk}/standing/").content.decode()
+    content = client.get("/p/small/report/?level=summary").content.decode()
 
     assert "Each document has one output" in content
+    assert 'href="/p/small/report/?"' in content
 
 
 def test_two_raters_are_why_there_is_no_verdict_though_a_judge_comes_first(

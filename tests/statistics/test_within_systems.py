@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import geval
 from geval.reports.verdicts.check_figures import (
     View,
     filled_scores,
@@ -22,10 +21,8 @@ from geval.statistics.within_systems import (
     outputs_within,
     ratings_within_systems,
 )
-from tests.conftest import CHECKOUT
 from tests.thresholds.three_points import pins
 
-CASES = CHECKOUT.parent / "shared/cases/statistics"
 SCALE = Scale(1, 5)
 NAN = np.nan
 
@@ -175,29 +172,3 @@ def test_the_bar_is_of_raters_that_agree(seed: int) -> None:
 
     assert honest is ratings
     assert spoilt.active.tolist() == [False, True, True]
-
-
-@pytest.mark.skipif(not CASES.is_dir(), reason="the folder ../shared/cases is not here")
-@pytest.mark.parametrize(
-    ("name", "judges", "verdict", "says"),
-    [
-        ("who_wrote_it", ["who"], "keep", "Within a system"),
-        ("one_rater_half_careless", ["judge"], "keep", "Ranks below one rater"),
-        ("an_equal_called_below", ["judge"], "spot", "Not shown to rank like a rater"),
-        ("two_documents_a_rater_named", ["judge"], "early", ""),
-        ("missing_where_it_errs", ["partial", "whole"], "spot", ""),
-    ],
-)
-def test_data_sets_on_which_too_much_was_said(
-    name: str, judges: list[str], verdict: str, says: str
-) -> None:
-    measured = geval.measure(
-        str(CASES / f"{name}.csv"),
-        human=["r0", "r1", "r2"],
-        judge=judges,
-        document="doc",
-        system="sys",
-    )
-
-    assert measured.criteria[0].verdict == verdict
-    assert says in str(measured)

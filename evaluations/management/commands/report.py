@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.data import rounds_of
+from evaluations.reports.data import rounds_of, usual_options
 from evaluations.reports.report import build_report, selected_data
 from geval.reports.downloads.formats import BY_WORD
 from geval.reports.downloads.latex import as_latex
@@ -37,8 +37,8 @@ class Command(SiteCommand):
         parser.add_argument(
             "--level",
             choices=WORDS["level"],
-            default="summary",
-            help="of LaTeX and the view's interval",
+            help="of LaTeX and the view's interval (default: summary; dataset where documents have"
+            " one output each)",
         )
         parser.add_argument(
             "--coefficient", choices=WORDS["coefficient"], default="spearman", help="of the view"
@@ -77,7 +77,7 @@ class Command(SiteCommand):
         judges = [find_judge(project, name) for name in names] if names else None
         criteria = find_criteria(project, options["criterion"])
         view = ReportOptions(
-            options["level"],
+            options["level"] or usual_options(project).level,
             options["coefficient"],
             options["over"],
             options["epsilon"],

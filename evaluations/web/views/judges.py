@@ -27,6 +27,7 @@ from evaluations.pages.judges import judge_summaries
 from evaluations.pages.runs.item import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
+from evaluations.reports.data import usual_options
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.steadiness import steadiness
 from evaluations.web.forms.evaluators import EvaluatorForm
@@ -39,7 +40,6 @@ from geval.evaluators.registry import find_evaluator
 from geval.llm.findings import findings_rows
 from geval.llm.prompts import PromptError
 from geval.reports.judge_standing import judge_standings
-from geval.reports.options import ReportOptions
 from geval.reports.steadiness import rows_of
 from geval_site.extensions import extensions
 from geval_site.queues import RUNS
@@ -48,7 +48,7 @@ from geval_site.queues import RUNS
 @project_view(READERS)
 def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
     """All judges. Verdicts that take more than a moment are fetched after the page has loaded."""
-    view = report_view(project, ReportOptions())
+    view = report_view(project, usual_options(project))
     is_asked = view.is_at_hand or "verdicts" in request.GET
     report = view.numbers().report if view.has_numbers and is_asked else None
     context = {
@@ -168,7 +168,10 @@ def _kept(request: HttpRequest, judge: Judge, changed: Judge) -> HttpResponse:
 @project_view(READERS)
 def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """How well the judge agrees with people, fetched by its page."""
-    judge, view = get_object_or_404(project.judges, pk=pk), report_view(project, ReportOptions())
+    judge, view = (
+        get_object_or_404(project.judges, pk=pk),
+        report_view(project, usual_options(project)),
+    )
     context = {
         "project": project,
         "judge": judge,

@@ -33,12 +33,12 @@ from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import DeletionError, delete_project
+from evaluations.reports.data import usual_options
 from evaluations.reports.serving.live import data_version
 from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from geval.files.archive.errors import ArchiveError
-from geval.reports.options import ReportOptions
 
 
 @login_required
@@ -143,7 +143,7 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
             "annotations:campaign_list", project.slug
         )  # everything that an annotator sees of a project
     jobs = jobs_of(project)
-    report = report_view(project, ReportOptions())
+    report = report_view(project, usual_options(project))
     context: dict[str, Any] = {"project": project, "cached": report.cached}
     if report.is_at_hand:
         context = _standing(report)
@@ -162,7 +162,7 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(READERS)
 def project_standing(request: HttpRequest, project: Project) -> HttpResponse:
     """The verdicts, fetched by the home page if they take longer than a moment."""
-    context = _standing(report_view(project, ReportOptions()))
+    context = _standing(report_view(project, usual_options(project)))
     home: Home | None = context.get("home")
     context |= {"step": report_step(project, home.glance if home else None), "is_fetched": True}
     return render(request, "evaluations/home_standing.html", context)

@@ -1,0 +1,157 @@
+"""The small data sets of `../shared/cases/statistics`, each with what is right on it."""
+
+import csv
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import geval
+from evaluations.corpus.store import load_files
+from evaluations.models import Project
+from geval.files.readers import InputFile
+from geval.reports.probabilities import fit_of
+from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.probability_calibration import (
+    probability_calibration,
+    shares_of_ratings,
+)
+from tests.conftest import CHECKOUT
+
+CASES = CHECKOUT.parent / "shared/cases/statistics"
+pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="../shared/cases is not here")
+PEOPLE = ["r0", "r1", "r2"]
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    with (CASES / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def measured(name: str, *judges: str) -> geval.Measurement:
+    return geval.measure(
+        str(CASES / f"{name}.csv"), human=PEOPLE, judge=judges, document="doc", system="sys"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "judges", "verdict", "says"),
+    [
+        ("who_wrote_it", ["who"], "keep", "Within a system"),
+        ("one_rater_half_careless", ["judge"], "keep", "Ranks below one rater"),
+        ("an_equal_called_below", ["judge"], "spot", "Not shown to rank like a rater"),
+        ("two_documents_a_rater_named", ["judge"], "early", ""),
+        ("missing_where_it_errs", ["partial", "whole"], "spot", "186 of 300 rated outputs"),
+        ("topics_two_equal_judges", ["first", "second"], "keep", "Documents are in 8 groups"),
+        ("thirty_equal_judges", ["j24"], "keep", ""),
+    ],
+)
+def test_no_more_is_said_than_is_shown(
+    name: str, judges: list[str], verdict: str, says: str
+) -> None:
+    found = measured(name, *judges)
+
+    assert found.criteria[0].verdict == verdict
+    assert says in str(found)
+
+
+def test_nobody_is_named_from_two_documents() -> None:
+    found = measured("two_documents_a_rater_named", "judge")
+
+    assert not any("not shown to agree" in caution.text for caution in found.cautions)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [("missing_where_it_errs", "partial", "whole"), ("topics_two_equal_judges", "first", "second")],
+)
+def test_no_difference_is_shown(name: str, first: str, second: str) -> None:
+    assert geval.compare(measured(name, first, second), first, second)[0].better == ""
+
+
+def test_the_best_of_thirty_is_said_to_be_chosen_and_a_requirement_asks_for_a_name() -> None:
+    judges = [f"j{number}" for number in range(30)]
+    found = measured("thirty_equal_judges", *judges)
+
+    assert "chosen of 30 judges on these documents" in found.criteria[0].reason
+    with pytest.raises(geval.InputError, match="Name the judge"):
+        geval.certify(found, ["spearman.summary.value>=0.6"])
+
+
+def test_rho_is_scipys_over_fifteen_powers_of_ten() -> None:
+    documents: dict[str, list[tuple[float, float]]] = {}
+    for row in rows_of("scores_over_fifteen_decades"):
+        people = float(np.mean([float(row[name]) for name in PEOPLE]))
+        documents.setdefault(row["doc"], []).append((people, float(row["bleu_like"])))
+    each = [
+        stats.spearmanr(*sides).statistic
+        for pairs in documents.values()
+        if all(len({*side}) > 1 for side in (sides := [*zip(*pairs, strict=True)]))
+    ]
+
+    found = measured("scores_over_fifteen_decades", "bleu_like")
+
+    assert found.criteria[0].rho == pytest.approx(np.mean(each), abs=1e-12)
+
+
+def test_a_judge_of_another_criterion_is_named_as_that() -> None:
+    files = [str(CASES / f"another_criterion_{name}.csv") for name in ("ratings", "scores")]
+
+    text = str(geval.measure(files))
+
+    assert "It follows people on relevance (1.00)" in text
+    assert "on coherence (0.70)" in text
+
+
+def test_probabilities_that_are_wrong_by_system_cannot_be_taken() -> None:
+    people: dict[tuple[str, str], list[float]] = {}
+    for row in rows_of("sure_by_system_ratings"):
+        people.setdefault((row["doc_id"], row["system_id"]), []).append(float(row["score"]))
+    for name in ("first", "second"):
+        items = json.loads((CASES / f"sure_by_system_{name}.json").read_text())
+        shares = np.array([_shares(item["all_responses"]) for item in items])
+        keys = [(item["doc_id"], item["system_id"]) for item in items]
+        names = [sorted({key[side] for key in keys}) for side in (0, 1)]
+        order = sorted(range(len(keys)), key=lambda at: names[0].index(keys[at][0]))
+        outputs = Outputs(
+            np.array([names[0].index(keys[at][0]) for at in order]),
+            np.array([names[1].index(keys[at][1]) for at in order]),
+            len(names[0]),
+            len(names[1]),
+        )
+        ratings = Ratings.of_table(np.array([people[keys[at]] for at in order]).T)
+        given = shares_of_ratings(ratings, (1.0, 2.0, 3.0, 4.0, 5.0))
+        assert fit_of(probability_calibration(outputs, shares[order], given)) != "right"
+
+
+def _shares(replies: list[str]) -> list[float]:
+    return [replies.count(str(point)) / len(replies) for point in range(1, 6)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["who_wrote_it", "topics_two_equal_judges"])
+def test_the_site_says_the_same(project: Project, tmp_path: Any, name: str) -> None:
+    from evaluations.reports.report import build_report
+
+    given = rows_of(name)
+    judges = [column for column in given[0] if column not in ("doc", "sys", *PEOPLE)]
+    files = {
+        "outputs": [("doc_id", "system_id", "source", "output")],
+        "ratings": [("doc_id", "system_id", "criterion", "annotator", "score")],
+        "scores": [("doc_id", "system_id", "criterion", "judge", "score")],
+    }
+    for row in given:
+        key = (row["doc"], row["sys"])
+        files["outputs"].append((*key, f"Text of {row['doc']}.", f"By {row['sys']}."))
+        files["ratings"] += [(*key, "quality", person, row[person]) for person in PEOPLE]
+        files["scores"] += [(*key, "quality", judge, row[judge]) for judge in judges]
+    for kind, lines in files.items():
+        with (tmp_path / f"{kind}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows(lines)
+    load_files(project, [InputFile(path, path.name) for path in sorted(tmp_path.iterdir())])
+
+    (found,) = build_report(project).criteria
+
+    assert found.verdict == measured(name, *judges).criteria[0].verdict == "keep"
