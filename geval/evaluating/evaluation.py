@@ -113,22 +113,35 @@ class Evaluation:
     ) -> Measurement:
         """As `measurement`, at another level or with another coefficient. Other judges with scores
         in the source only count as those from which this one may have been chosen."""
-        wanted = self.criterion.lower()
-        others = {row.rater for row in self.rows if isinstance(row, JudgeScoreRow)}
-        others |= {row.judge for row in self.rows if isinstance(row, RepliesRow)}
         rows = [
             row
-            for row in self.rows
+            for row in self._rows_on_criterion()
             if not isinstance(row, JudgeScoreRow | RepliesRow)
-            and (not isinstance(row, RatingRow) or row.criterion.lower() == wanted)
         ]
+        others = {row.rater for row in self.rows if isinstance(row, JudgeScoreRow)}
+        others |= {row.judge for row in self.rows if isinstance(row, RepliesRow)}
         return measure_rows(
             [*rows, *self._score_rows()],
-            {wanted: self.scale},
+            {self.criterion.lower(): self.scale},
             level=level,
             coefficient=coefficient,
             compared=len(others | {self.judge}),
         )
+
+    @property
+    def beside_others(self) -> Measurement:
+        """As `measurement`, with the other judges that have scores in the source."""
+        rows = [*self._rows_on_criterion(), *self._score_rows()]
+        return measure_rows(rows, {self.criterion.lower(): self.scale})
+
+    def _rows_on_criterion(self) -> list[Row]:
+        """Return the rows of the source, without ratings and scores of other criteria."""
+        wanted = self.criterion.lower()
+        return [
+            row
+            for row in self.rows
+            if not isinstance(row, RatingRow | JudgeScoreRow) or row.criterion.lower() == wanted
+        ]
 
     def _score_rows(self) -> list[JudgeScoreRow]:
         return [

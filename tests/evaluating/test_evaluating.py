@@ -160,3 +160,30 @@ def test_outputs_without_a_score_say_why(
     assert {each.reason for each in result.failures} == {"refusal"}
     assert f"{len(result.failures)} without a score: " in str(result)
     assert len(result.scores) == 60
+
+
+def test_an_evaluation_answers_about_its_own_judge_and_counts_the_others(
+    evaluate: Evaluate, tmp_path: Path
+) -> None:
+    lines: dict[str, list[str]] = {
+        "outputs": ["doc_id,system_id,source,output"],
+        "ratings": ["doc_id,system_id,criterion,annotator,score"],
+        "scores": ["doc_id,system_id,criterion,judge,score"],
+    }
+    for number in range(40):
+        key = f"d{number},s"
+        lines["outputs"].append(f"{key},Ferry {number}?,It sails {'daily ' * (number % 5)}.")
+        for person in ("ann", "bob", "cyd"):
+            lines["ratings"].append(f"{key},coherence,{person},{1 + number % 5}")
+        lines["scores"].append(f"{key},coherence,better,{1 + number % 5}")
+    files = [tmp_path / f"{name}.csv" for name in lines]
+    for path, text in zip(files, lines.values(), strict=True):
+        path.write_text("\n".join(text))
+
+    result = evaluate(files)
+
+    measured = result.measurement.report.criteria[0]
+    assert [judge.judge for judge in measured.judges] == [result.judge]
+    assert measured.compared == 2
+    everybody = {judge.name for judge in result.beside_others.gathered.judges}
+    assert everybody == {result.judge, "better"}
