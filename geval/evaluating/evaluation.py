@@ -129,7 +129,7 @@ class Evaluation:
         )
 
     @property
-    def beside_others(self) -> Measurement:
+    def with_others(self) -> Measurement:
         """As `measurement`, with the other judges that have scores in the source."""
         rows = [*self._rows_on_criterion(), *self._score_rows()]
         return measure_rows(rows, {self.criterion.lower(): self.scale})

@@ -80,7 +80,7 @@ def improve(
         raise InputError(f"Name a change that may be tried: {', '.join(EVERYTHING)}.")
     if unknown := [name for name in changes if name not in EVERYTHING]:
         raise InputError(f"There is no change {unknown[0]!r}; choose from {', '.join(EVERYTHING)}.")
-    if not isinstance(given := getattr(source, "beside_others", source), Measurement):
+    if not isinstance(given := getattr(source, "with_others", source), Measurement):
         given = source
     elif given is not source:  # an evaluation
         judge = judge or source.judge

@@ -185,5 +185,5 @@ def test_an_evaluation_answers_about_its_own_judge_and_counts_the_others(
     measured = result.measurement.report.criteria[0]
     assert [judge.judge for judge in measured.judges] == [result.judge]
     assert measured.compared == 2
-    everybody = {judge.name for judge in result.beside_others.gathered.judges}
+    everybody = {judge.name for judge in result.with_others.gathered.judges}
     assert everybody == {result.judge, "better"}
