@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from evaluations.models.improving import ASKING_CHANGES
 from geval.client import ApiError
-from geval.client.agent_tools import Answer, Level, Tools, not_found, shortened, tool
+from geval.client.agent_tools import ASK_AGAIN, Answer, Level, Tools, not_found, shortened, tool
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
 # Each has texts, and an agent's context has a limited length.
@@ -92,14 +92,10 @@ class AssuranceTools(Tools):
         return self._search(project, search)
 
     @tool(Level.READ)
-    def follow_search(self, project: str, search: int, wait_seconds: float = 0) -> Answer:
+    def follow_search(self, project: str, search: int) -> Answer:
         """How far a search is, and the changes it kept with their values on training documents;
-        waits until it is over, at most ten seconds."""
-        answer = self.until(
-            lambda: self.site.project(project).request("GET", f"/searches/{search}"),
-            {"waiting", "asking"},
-            wait_seconds,
-        )
+        while it goes on, also when to ask again."""
+        answer = self.site.project(project).request("GET", f"/searches/{search}")
         return self._search(project, answer)
 
     @tool(Level.WRITE)
@@ -171,6 +167,7 @@ class AssuranceTools(Tools):
         names = ("search", "state", "message", "judge", "criterion", "changes")
         return {
             **{name: answer[name] for name in names if name in answer},
+            **(ASK_AGAIN if answer["state"] in ("waiting", "asking") else {}),
             "found": [
                 {
                     "candidate": row["candidate"],

@@ -1,7 +1,6 @@
 """What agents can do with any project: load, judge, report, plan."""
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,8 +13,8 @@ from geval.reports.verdicts.verdict_table import verdict_lines
 Answer = dict[str, Any]
 Kind = Literal["outputs", "ratings", "preferences", "scores"]
 Method = TypeVar("Method", bound=Callable[..., Any])
-# The longest wait in one call, as a server must answer others meanwhile.
-MOST_SECONDS, LOOK_SECONDS = 10.0, 0.5
+# Tools answer at once, as a server must answer others meanwhile; agents ask again after so long.
+ASK_AGAIN = {"ask_again_in_seconds": 5}
 # An agent reads all of an answer, in a context of limited length.
 MOST_LETTERS = 1000
 SLUG = re.compile(r"[-\w]+")
@@ -117,14 +116,6 @@ class Tools:
             raise not_found(f"{project} has no {name!r} among its {kind} ({names}).")
         newest: Answer = max(named, key=lambda row: row.get("version", 0))
         return newest
-
-    def until(self, read: Callable[[], Answer], going: set[str], seconds: float) -> Answer:
-        """Call `read` until its `state` is none of `going`, or some seconds have passed; return its
-        result."""
-        end = time.monotonic() + min(seconds, MOST_SECONDS)
-        while (answer := read())["state"] in going and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
-        return answer
 
 
 class CoreTools(Tools):
@@ -251,13 +242,9 @@ class CoreTools(Tools):
         return made | {"link": self.link("report_detail", project)}
 
     @tool(Level.READ)
-    def follow_run(self, project: str, run: int, wait_seconds: float = 0) -> Answer:
-        """How far a run is and what it cost; waits until it is over, at most ten seconds."""
-        target = self.site.project(project)
-        status = self.until(
-            lambda: target.request("GET", f"/runs/{run}"), {"preparing", "running"}, wait_seconds
-        )
-        return self._run(project, status)
+    def follow_run(self, project: str, run: int) -> Answer:
+        """How far a run is and what it cost; while it goes on, also when to ask again."""
+        return self._run(project, self.site.project(project).request("GET", f"/runs/{run}"))
 
     @tool(Level.WRITE)
     def make_project(self, name: str, description: str = "") -> Answer:
@@ -448,9 +435,11 @@ class CoreTools(Tools):
     def _run(self, project: str, status: Mapping[str, Any]) -> Answer:
         names = ("state", "message", "items", "done", "failed", "calls", "cost")
         shown = {name: status[name] for name in names}
+        is_going = status["state"] in ("preparing", "running")
         return {
             "run": status["id"],
             **shown,
+            **(ASK_AGAIN if is_going else {}),
             "link": self.link("run_detail", project, status["id"]),
         }
 

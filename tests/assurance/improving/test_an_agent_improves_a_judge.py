@@ -1,5 +1,6 @@
 """An agent's script: from rows to a judge that is improved and proven."""
 
+import asyncio
 import csv
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ SMALL = {"project": "small"}
 
 async def _until(agent: Agent, tool: str, states: set[str], **about: Any) -> dict[str, Any]:
     while (answer := await agent.call(tool, **SMALL, **about)).get("state") in states:
-        pass
+        await asyncio.sleep(0.2)
     assert "error" not in answer, answer
     return answer
 
@@ -33,7 +34,7 @@ async def improve(agent: Agent) -> dict[str, Any]:
     await _until(agent, "make_judge", {"asking the endpoint"}, **judge)
     run = await agent.call("start_run", **SMALL, judge="First")
     waiting = {"preparing", "running"}
-    judged = await _until(agent, "follow_run", waiting, run=run["run"], wait_seconds=5)
+    judged = await _until(agent, "follow_run", waiting, run=run["run"])
     first = await agent.call("report", **SMALL)
     gaps = await agent.call("list_disagreements", **SMALL, most=3)
     plan = await agent.call("plan", **SMALL, criterion="usefulness", judge="First", width=0.05)
@@ -43,14 +44,12 @@ async def improve(agent: Agent) -> dict[str, Any]:
     search = await agent.call(
         "improve", **SMALL, judge="First", criterion="usefulness", changes=["wording"], calls=300
     )
-    kept = await _until(
-        agent, "follow_search", {"waiting", "asking"}, search=search["search"], wait_seconds=10
-    )
+    kept = await _until(agent, "follow_search", {"waiting", "asking"}, search=search["search"])
     change = {"search": search["search"], "candidate": kept["found"][0]["candidate"]}
     while (look := await agent.call("look", **SMALL, **change)).get("outcome") == "pending":
         pass
     used = await agent.call("use_change", **SMALL, candidate=change["candidate"])
-    await _until(agent, "follow_run", waiting, run=used["run"], wait_seconds=10)
+    await _until(agent, "follow_run", waiting, run=used["run"])
     last = await agent.call("report", **SMALL)
     certified = await agent.call(
         "certify", **SMALL, judge="First", criterion="usefulness", require=["documents>=5"]
