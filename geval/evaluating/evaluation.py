@@ -1,7 +1,6 @@
 """The result of `geval.evaluate`: a score for each output, and the scores' agreement with
 people."""
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,6 +28,7 @@ from geval.measuring.measuring import measure_rows
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.scales import Scale
 from geval.texts.numbers import two_decimals
+from geval.texts.spreadsheets import csv_line
 
 # Columns that an upload recognises.
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "judge", "score")
@@ -181,10 +181,9 @@ class Evaluation:
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the scores as a file that a site and `geval.measure` read."""
         with Path(path).open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(SCORE_COLUMNS)
-            writer.writerows(
-                (each.document, each.system, each.criterion, each.judge, each.score)
+            file.write(csv_line(SCORE_COLUMNS))
+            file.writelines(
+                csv_line((each.document, each.system, each.criterion, each.judge, each.score))
                 for each in self.scores
                 if each.score is not None
             )

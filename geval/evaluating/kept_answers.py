@@ -66,13 +66,19 @@ class KeptAnswers:
         self._file.close()
 
     def answer(self, key: str) -> Answer | None:
-        """Return the stored answer to a request, at no cost; None if there is none."""
+        """Return the stored answer to a request, at no cost; None if there is none, or it is
+        damaged, so that it is asked again."""
         row = self._file.execute("SELECT choices, model FROM answers WHERE key = ?", (key,))
         kept = row.fetchone()
         if kept is None:
             return None
+        try:
+            choices = choices_from_json(json.loads(kept[0]))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            choices = ()
+        if not choices:
+            return None
         self.reused += 1
-        choices = choices_from_json(json.loads(kept[0]))
         return Answer(choices, kept[1], "", 0, 0, calls=0, seconds=0.0)
 
     def keep(self, key: str, choices: Any, model: str) -> None:
@@ -81,12 +87,16 @@ class KeptAnswers:
         self._file.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", (key, content, model))
 
     def findings(self, base_url: str, model: str) -> Findings | None:
-        """Return the findings of a model's probe; None if it was not probed."""
+        """Return the findings of a model's probe; None if it was not probed, or they are
+        damaged."""
         row = self._file.execute(
             "SELECT content FROM findings WHERE base_url = ? AND model = ?", (base_url, model)
         )
         kept = row.fetchone()
-        return None if kept is None else Findings.from_json(json.loads(kept[0]))
+        try:
+            return None if kept is None else Findings.from_json(json.loads(kept[0]))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return None
 
     def keep_findings(self, base_url: str, model: str, content: Mapping[str, Any]) -> None:
         """Store the findings of a model's probe."""

@@ -79,3 +79,17 @@ def test_the_file_holds_no_key_and_only_its_owner_reads_it(
     sqlite3.connect(path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert b"very-secret" not in path.read_bytes()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "null", '[{"text": 4}]', "[4]"])
+def test_a_damaged_answer_is_asked_for_again(
+    evaluate: Evaluate, tmp_path: Path, damage: str
+) -> None:
+    first = evaluate(table(3), steps=False)
+    with sqlite3.connect(tmp_path / "answers.sqlite3") as file:
+        file.execute("UPDATE answers SET choices = ?", (damage,))
+
+    again = evaluate(table(3), steps=False)
+
+    assert again.usage.calls == 3
+    assert [each.score for each in again.scores] == [each.score for each in first.scores]

@@ -76,6 +76,14 @@ def test_scores_are_written_as_a_file_that_measure_reads(
     assert len(json.loads(result.to_json())["scores"]) == len(result.to_records()) == 12
 
 
+def test_names_in_the_file_of_scores_are_no_formulas(evaluate: Evaluate, tmp_path: Path) -> None:
+    result = evaluate([{"system": "=1+1", "question": "Why?", "answer": "So."}], system="system")
+    result.to_csv(tmp_path / "scores.csv")
+
+    (row,) = csv.DictReader((tmp_path / "scores.csv").open(encoding="utf-8"))
+    assert row["system_id"] == "'=1+1"
+
+
 def test_it_works_where_a_loop_runs_already_as_in_a_notebook(evaluate: Evaluate) -> None:
     async def cell() -> geval.Evaluation:
         return evaluate(table(3))  # type: ignore[no-any-return]
