@@ -37,6 +37,7 @@ from evaluations.models import (
     Change,
     Criterion,
     ErrandState,
+    EvaluationRun,
     Judge,
     Project,
     RunState,
@@ -242,12 +243,20 @@ class Command(SiteCommand):
             pk__in=ids, look__outcome=ProofOutcome.PROVEN, adopted_as=None
         ).select_related("search__project", "search__judge", "search__criterion", "proposal"):
             judge, run = adopt(candidate)
-            work_on_run(run.pk, worker_name())
-            run.refresh_from_db()
+            self._finish(run)
             self.stderr.write(
                 f"{candidate.title} is used: {judge}, run {run.pk} is"
                 f" {run.get_state_display().lower()}.{_what_it_changes(candidate)}"
             )
+
+    def _finish(self, run: EvaluationRun) -> None:
+        """Judge a run's items here, and wait for those that other workers have in hand."""
+        work_on_run(run.pk, worker_name())
+        run.refresh_from_db()
+        while run.is_active:
+            time.sleep(LOOK_SECONDS)
+            work_on_run(run.pk, worker_name())
+            run.refresh_from_db()
 
     def _until_done(self, search: Search) -> None:
         """Do the search here, or wait for the worker that does it.
@@ -277,8 +286,7 @@ class Command(SiteCommand):
             candidate.refresh_from_db()
             run = candidate.look_run
             assert run is not None
-            work_on_run(run.pk, worker_name())
-            run.refresh_from_db()
+            self._finish(run)
             if not run.is_active and run.state != RunState.DONE:
                 raise ImproveError(
                     f"Run {run.pk}, which judges the locked documents, is"
