@@ -42,10 +42,13 @@ _CHECKED = re.compile(
 )
 _BOX = re.compile(r"\(\s?\)|\[\s?\]|[☐○◯]")
 _JSON_BEGINS = re.compile(r"[{\[]\s{0,99}(?=[{\"'}]|[A-Za-z_]\w{0,40}\s{0,9}:)")
+# A quotation mark ends a string before a sign or the end of the text, but not after a backslash.
+_DOUBLE_END, _SINGLE_END = (
+    rf"(?:(?:(?<!\\)|(?<=[^\\]\\\\)){mark}(?=\s{{0,99}}(?:[,:}}\]]|$))|\Z)" for mark in "\"'"
+)
 _JSON_TOKEN = re.compile(
     r"\s*(?:(?P<mark>[{}\[\],:])"
-    r"|\"(?P<double>(?:[^\"\\]|\\.|\"(?!\s{0,99}(?:[,:}\]]|$)))*)(?:\"|$)"
-    r"|'(?P<single>(?:[^'\\]|\\.|'(?!\s{0,99}(?:[,:}\]]|$)))*)(?:'|$)"
+    rf"|\"(?P<double>.*?){_DOUBLE_END}|'(?P<single>.*?){_SINGLE_END}"
     r"|(?P<bare>[^\s{}\[\],:\"']+))",
     re.S,
 )
