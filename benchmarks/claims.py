@@ -159,7 +159,8 @@ def null_scores(
     """What judges of a kind give to each output; shape (outputs,) each."""
     human, words = data.humans[criterion].mean, data.words
     if name == "system":
-        return [system_scores(data.units, human)]
+        of_systems = system_scores(data.units, human)
+        return [] if of_systems is None else [of_systems]
     if name == "document":
         return [document_scores(data.units, human)]
     if name == "annotator":

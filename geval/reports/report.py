@@ -30,7 +30,7 @@ from geval.reports.verdicts.analysis import (
     williams_of,
     without_claim,
 )
-from geval.reports.verdicts.check_figures import Checks, View
+from geval.reports.verdicts.check_figures import Checks, View, view_within
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.steps import OnStep, part_of, unseen
 from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
@@ -56,6 +56,7 @@ from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
+from geval.statistics.scales import Scale
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE, SCORED_SHARE
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
@@ -282,7 +283,7 @@ class CriterionResult:
         """Return evidence with other figures of the judge, and those within systems."""
         overall = evidence.of(checks.overall)
         if checks.within is None:
-            return replace(overall, within=None)
+            return replace(overall, within=None, is_blind=checks.is_blind)
         within = replace(overall, ceiling=self.ceiling_within, nulls=(), within=None)
         return replace(overall, within=within.of(checks.within))
 
@@ -683,13 +684,19 @@ def _computed_result(
         options=options,
         ceiling=ceiling,
         ceiling_interval=ceiling_interval,
-        ceiling_within=remembered(_ceiling_within, data.units, bar, options.coefficient),
+        ceiling_within=remembered(
+            _ceiling_within, data.units, bar, options.coefficient, criterion.scale
+        ),
     )
 
 
-def _ceiling_within(outputs: Outputs, ratings: Ratings, coefficient: Coefficient) -> Estimate:
-    level = level_within(outputs, ratings.count > 0)
-    return rater_at(outputs, ratings_within_systems(outputs, ratings), coefficient, level)
+def _ceiling_within(
+    outputs: Outputs, ratings: Ratings, coefficient: Coefficient, scale: Scale
+) -> Estimate:
+    level = level_within(outputs, ratings.count > 0, len(scale.points))
+    view = view_within(View(coefficient=coefficient), level, scale)
+    inside = ratings_within_systems(outputs, ratings)
+    return rater_at(outputs, inside, view.coefficient, level)
 
 
 def _judge_result(

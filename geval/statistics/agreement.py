@@ -401,7 +401,7 @@ def _behind_at_level(
 
 
 def _behind(estimate: float, left_out: FloatArray, units: LeftOut, counting: int) -> BehindARater:
-    if units.is_given and units.groups < INTERVAL_GROUPS:
+    if units.is_given and units.effective < INTERVAL_GROUPS:
         return BehindARater(estimate, reason=TOO_FEW.format(INTERVAL_GROUPS, "groups of documents"))
     if not np.isfinite(left_out).all():
         return BehindARater(estimate, reason=f"without some {units.unit} there is no value")

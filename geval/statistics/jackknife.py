@@ -63,6 +63,12 @@ class LeftOut:
     unit: str = "documents"
     is_given: bool = False
 
+    @property
+    def effective(self) -> int:
+        """The effective number of groups by their sizes (Kish, 1965): a standard error rests on
+        few values where few groups have most units."""
+        return int(kish(np.bincount(self.group, minlength=self.groups).astype(float)) * (1 + EQUAL))
+
     @classmethod
     def each(cls, units: int, unit: str = "documents") -> "LeftOut":
         groups = min(units, MOST_GROUPS)
@@ -107,7 +113,7 @@ class LeftOut:
         """
         if counting < least:
             return no_interval(TOO_FEW.format(least, self.unit))
-        if self.is_given and self.groups < INTERVAL_GROUPS:
+        if self.is_given and self.effective < INTERVAL_GROUPS:
             return no_interval(TOO_FEW.format(INTERVAL_GROUPS, "groups of documents"))
         if not np.isfinite(left_out).all():
             return no_interval(f"without some {self.unit} there is no value")
@@ -128,7 +134,8 @@ class LeftOut:
 
     def freedom(self, counting: int) -> int:
         """Return the degrees of freedom; units without a value do not count."""
-        return max(1, min(self.groups, counting) - 1)
+        groups = self.effective if self.is_given else self.groups
+        return max(1, min(groups, counting) - 1)
 
     def mean_interval(
         self,

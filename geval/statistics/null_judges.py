@@ -72,13 +72,15 @@ def length_scores(scores: FloatArray, words: FloatArray) -> FloatArray:
     return dealt
 
 
-def system_scores(outputs: Outputs, human: FloatArray) -> FloatArray:
+def system_scores(outputs: Outputs, human: FloatArray) -> FloatArray | None:
     """Return who wrote each output, as a score: the mean rating of its system on the other
-    documents; shape (outputs,), NaN where there are none.
+    documents; shape (outputs,), NaN where there are none. None where one system wrote everything.
 
     Args:
         human: shape (outputs,), people's mean, NaN for missing.
     """
+    if len(np.unique(outputs.system)) < 2:
+        return None
     cells = outputs.document * np.int64(outputs.systems) + outputs.system
     return _others_means(outputs.system, cells, human)
 

@@ -29,13 +29,18 @@ def outputs_within(outputs: Outputs, human: FloatArray, scores: FloatArray) -> n
     return complete & enough[outputs.system]
 
 
-def level_within(outputs: Outputs, counting: np.ndarray) -> Level:
+def level_within(outputs: Outputs, counting: np.ndarray, points: int = 0) -> Level:
     """Return the level at which outputs are ranked within systems: the summary level, where a
-    document has several of those that count.
+    document has several of those that count. On a scale of two points most outputs of a document
+    are tied, and less their systems' means they would be in the order of these: all outputs are
+    taken at once there, with Pearson's r, which does not rank.
 
     Args:
         counting: a mask of shape (outputs,).
+        points: of the scale, where that is known.
     """
+    if points == 2:
+        return "dataset"
     several = outputs.by_document(counting.astype(float)).max(initial=0) > 1
     return "summary" if several else "dataset"
 

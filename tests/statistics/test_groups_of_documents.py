@@ -151,3 +151,10 @@ def test_a_document_in_two_groups_is_an_error() -> None:
     with pytest.raises(geval.InputError, match="has only one group"):
         geval.measure(rows, human=["ann", "bob", "cyd"], judge="gpt", document="doc",
                       system="sys", group="topic")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sizes", "effective"), [([5] * 8, 8), ([30, 20] + [1] * 10, 2), ([53] + [1] * 7, 1)]
+)
+def test_groups_of_unequal_size_count_as_fewer(sizes: list[int], effective: int) -> None:
+    assert LeftOut.of(sum(sizes), np.repeat(np.arange(len(sizes)), sizes)).effective == effective

@@ -172,3 +172,33 @@ def test_the_bar_is_of_raters_that_agree(seed: int) -> None:
 
     assert honest is ratings
     assert spoilt.active.tolist() == [False, True, True]
+
+
+def test_a_coin_for_each_system_follows_nobody_within_systems_on_pass_or_fail() -> None:
+    rng, rates = np.random.default_rng(3), np.array([0.1, 0.9, 0.95, 0.98])
+    outputs = Outputs.full(150, 4)
+    truth = rng.random(len(outputs)) < rates[outputs.system]
+    errs = rng.random((3, len(outputs))) < 0.02
+    ratings = Ratings.of_table(np.where(errs, ~truth, truth).astype(float))
+    coin = (rng.random(len(outputs)) < np.array([0.03, 0.98, 0.99, 0.995])[outputs.system]) * 1.0
+
+    found = judge_checks(outputs, ratings.means(), ratings, ratings, coin, Scale(0, 1), View())
+
+    assert found.overall.interval.low > 0.2
+    assert abs(found.within.correlation.value) < 0.1
+
+
+@pytest.mark.parametrize(("systems", "documents", "is_blind"), [(1, 9, False), (2, 9, True),
+                                                                (2, 10, False)])  # fmt: skip
+def test_several_systems_with_few_outputs_cannot_be_looked_into(
+    systems: int, documents: int, is_blind: bool
+) -> None:
+    outputs, ratings, quality = world(documents, systems)
+
+    found = judge_checks(outputs, ratings.means(), ratings, None, quality, SCALE, View())
+
+    assert found.is_blind is is_blind
+
+
+def test_one_system_has_no_judge_that_knows_who_wrote_a_text() -> None:
+    assert system_scores(Outputs.full(5, 1), np.arange(5.0)) is None

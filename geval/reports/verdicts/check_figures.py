@@ -67,11 +67,12 @@ class CheckFigures:
 
 @dataclass(frozen=True)
 class Checks:
-    """A judge's figures over all outputs, and within systems; None where that cannot be looked
-    at."""
+    """A judge's figures over all outputs, and within systems; None where that cannot be looked at.
+    `is_blind` says that several systems have too few outputs each for it."""
 
     overall: CheckFigures
     within: CheckFigures | None
+    is_blind: bool = False
 
 
 def judge_checks(
@@ -100,7 +101,8 @@ def judge_checks(
     )
     counting = outputs_within(outputs, human, scores)
     if counting is None:
-        return Checks(overall, None)
+        scored = ~np.isnan(human + scores)
+        return Checks(overall, None, is_blind=len(np.unique(outputs.system[scored])) > 1)
     # Scores on another scale may spread over many powers of ten, so that a mean is its largest.
     inside = np.where(counting, scores, np.nan)
     if agreeing is None:
@@ -114,9 +116,16 @@ def judge_checks(
         ),
         less_system_means(outputs, inside),
         CONSTANT_WITHIN,
-        replace(view, level=level_within(outputs, counting), over="documents"),
+        view_within(view, level_within(outputs, counting, len(scale.points)), scale),
     )
     return Checks(overall, within)
+
+
+def view_within(view: View, level: Level, scale: Scale) -> View:
+    """Return the view within systems at a level."""
+    is_two = len(scale.points) == 2
+    coefficient: Coefficient = "pearson" if is_two else view.coefficient
+    return replace(view, level=level, coefficient=coefficient, over="documents")
 
 
 def _figures(

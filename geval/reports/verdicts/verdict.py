@@ -34,11 +34,19 @@ from geval.statistics.thresholds import (
     VERDICT_OUTPUTS,
     VERDICT_RATERS,
     VERDICT_SHARE,
+    WITHIN_OUTPUTS,
+    WITHIN_SYSTEMS,
 )
 from geval.statistics.types import Estimate
 
 # A correlation of 1 is inexact as a float.
 FLAWLESS = 1 - 1e-9
+
+
+BLIND = (
+    f"{WITHIN_SYSTEMS} systems need {WITHIN_OUTPUTS} rated and scored outputs each; otherwise a"
+    " judge that knows only who wrote a text cannot be recognised"
+)
 
 
 class Verdict(StrEnum):
@@ -91,7 +99,8 @@ class Evidence:
     no closer to raters than the best constant, and `on_scale` says whether its scores are on the
     criterion's scale. `alpha` is the raters' agreement; `compared` how many judges the best was
     chosen from. `rated` counts the rated outputs, `outputs` those of them that the judge scored.
-    `within` is the evidence within systems, `filled` that with missing scores filled in; None where
+    `is_blind` says that several systems have too few outputs to look within them. `within` is the
+    evidence within systems, `filled` that with missing scores filled in; None where
     there is none.
     """
 
@@ -112,6 +121,7 @@ class Evidence:
     on_scale: bool = True
     far_off: Estimate = field(default_factory=lambda: Estimate.undefined("not computed"))
     rated: int = 0
+    is_blind: bool = False
     within: "Evidence | None" = None
     filled: "Evidence | None" = None
 
@@ -260,7 +270,9 @@ class Evidence:
             return self.untested
         if self.low is None:
             return self.interval.reason
-        return "" if self.behind.error is not None else self.behind.reason
+        if self.behind.error is None:
+            return self.behind.reason
+        return BLIND if self.is_blind else ""
 
 
 def verdict_of(evidence: Evidence) -> Verdict:
