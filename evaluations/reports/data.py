@@ -208,22 +208,31 @@ def rounds_of(project_id: int) -> dict[int, str]:
 SINGLE = {"judge": "judges", "first": "judges", "second": "judges", "criterion": "criteria"}
 
 
+# Pairs of outputs, so that the search ends at the first one: every view asks.
 _HAS_SEVERAL = """
     SELECT EXISTS (
         SELECT 1 FROM evaluations_document d
         JOIN evaluations_candidateoutput o ON o.document_id = d.id
-        WHERE d.project_id = %s
-        GROUP BY coalesce(nullif(d.session, ''), d.id::text) HAVING count(*) > 1)
+        JOIN evaluations_candidateoutput p ON p.document_id = d.id AND p.id > o.id
+        WHERE d.project_id = %(project)s)
+        OR EXISTS (
+        SELECT 1 FROM evaluations_document d
+        JOIN evaluations_document e
+            ON e.project_id = d.project_id AND e.session = d.session AND e.id > d.id
+        JOIN evaluations_candidateoutput o ON o.document_id = d.id
+        JOIN evaluations_candidateoutput p ON p.document_id = e.id
+        WHERE d.project_id = %(project)s AND d.session <> '')
         OR NOT EXISTS (
         SELECT 1 FROM evaluations_document d
-        JOIN evaluations_candidateoutput o ON o.document_id = d.id WHERE d.project_id = %s)"""
+        JOIN evaluations_candidateoutput o ON o.document_id = d.id
+        WHERE d.project_id = %(project)s)"""
 
 
 def usual_options(project: Project) -> ReportOptions:
     """Return the view that a project's report has by itself: at summary level, or where documents
     and sessions have one output each, which nothing ranks, at dataset level; as in the library."""
     with connection.cursor() as cursor:
-        cursor.execute(_HAS_SEVERAL, [project.pk, project.pk])
+        cursor.execute(_HAS_SEVERAL, {"project": project.pk})
         level: Level = "summary" if cursor.fetchone()[0] else "dataset"
     return ReportOptions(level, usual_level=level)
 

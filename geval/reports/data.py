@@ -106,7 +106,8 @@ class ReportData:
         if any(self.sessions):
             units = Outputs(self.unit_of[units.document], units.system,
                             int(self.unit_of.max()) + 1, units.systems)  # fmt: skip
-        return replace(units, group=self._group_of_units)
+        group = self._group_of_units
+        return units if group is None else replace(units, group=group)
 
     @property
     def _group_of_units(self) -> IntArray | None:

@@ -275,17 +275,17 @@ class CriterionResult:
             on_scale=analysis.on_scale,
             rated=self.rated_outputs,
         )
-        whole = self._with_within(evidence, analysis.checks)
-        filled = analysis.filled
-        return whole if filled is None else replace(whole, filled=self._with_within(whole, filled))
+        whole, filled = self._with_within(evidence, analysis.checks), analysis.filled
+        if filled is None:
+            return whole
+        return replace(whole, filled=self._with_within(evidence.of(filled.overall), filled))
 
     def _with_within(self, evidence: Evidence, checks: Checks) -> Evidence:
-        """Return evidence with other figures of the judge, and those within systems."""
-        overall = evidence.of(checks.overall)
+        """Return evidence with that within systems."""
         if checks.within is None:
-            return replace(overall, within=None, is_blind=checks.is_blind)
-        within = replace(overall, ceiling=self.ceiling_within, nulls=(), within=None)
-        return replace(overall, within=within.of(checks.within))
+            return replace(evidence, is_blind=checks.is_blind)
+        within = replace(evidence, ceiling=self.ceiling_within, nulls=())
+        return replace(evidence, within=within.of(checks.within))
 
     def _why_untested(self, test: AltTest) -> str:
         """Return why there is no annotator test, with the excluded raters; empty if there is

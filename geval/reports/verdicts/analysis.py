@@ -13,7 +13,6 @@ from geval.reports.verdicts.check_figures import (
     Checks,
     View,
     agreeing_ratings,
-    annotator_test,
     filled_scores,
     judge_checks,
 )
@@ -258,23 +257,24 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         return judge_checks(outputs, human, bar, tested, of_scores, judged.scale, view)
 
     filled = filled_scores(human, scores, tested, judged.scale)
+    figures = checks(scores)
     return JudgeAnalysis(
         correlations=coefficients,
         tau_c=tau_c(rated, scored, common.weight),
         intervals=intervals,
         percentile=percentile,
         bca=bca,
-        checks=checks(scores),
+        checks=figures,
         filled=None if filled is None else checks(filled),
-        # Comparisons with annotators are over the outputs as they were rated, unweighted.
-        as_a_rater=judge_as_a_rater(as_rated, bar, scores),
+        as_a_rater=(
+            figures.overall.in_place
+            if (view.level, view.coefficient) == ("summary", "spearman")
+            # Comparisons with annotators are over the outputs as they were rated, unweighted.
+            else judge_as_a_rater(as_rated, bar, scores)
+        ),
         disattenuated=disattenuated(outputs, judged.ratings, judged.counted, documents),
         on_scale=on_scale,
-        alt_test=(
-            _alt_test(judged, view.epsilon, agreeing, left_out)
-            if on_scale
-            else AltTest(view.epsilon, OFF_SCALE, OFF_SCALE, (), (), 0)
-        ),
+        alt_test=_alt_test(figures.overall.test, judged.ratings.raters, left_out, view.epsilon),
         nulls=null_judges(
             NullView(outputs, human, bar, tested, scores, judged.words, judged.scale, view)
         ),
@@ -312,12 +312,13 @@ def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Inte
 
 
 def _alt_test(
-    judged: JudgeInput, epsilon: float, agreeing: Ratings, left_out: tuple[int, ...]
+    test: AltTest | None, raters: int, left_out: tuple[int, ...], epsilon: float
 ) -> AltTest:
-    """Run the alternative annotator test, only for judges on the criterion's scale, as it compares
-    distances on it."""
-    test = annotator_test(judged.outputs, agreeing, judged.scores, epsilon)
-    kept = np.delete(np.arange(judged.ratings.raters), left_out)
+    """Return the alternative annotator test with the positions of its annotators among all raters;
+    without one, the judge's scores are on another scale, and the test compares distances."""
+    if test is None:
+        return AltTest(epsilon, OFF_SCALE, OFF_SCALE, (), (), 0)
+    kept = np.delete(np.arange(raters), left_out)
     return replace(test, annotators=tuple(kept[list(test.annotators)].tolist()), left_out=left_out)
 
 

@@ -53,16 +53,21 @@ class View:
 @dataclass(frozen=True)
 class CheckFigures:
     """A judge's figures for the two checks: its correlation with people's mean and the interval,
-    its correlation in a rater's place and how far that is behind the rater, whether it passes the
-    alternative annotator test, and p of the test that it is no closer to raters than the best
-    constant (None where it does not apply)."""
+    its correlation in a rater's place and how far that is behind the rater, the alternative
+    annotator test, and p of the test that it is no closer to raters than the best constant (None
+    where they do not apply)."""
 
     correlation: Estimate
     interval: Interval
     in_place: Estimate
     behind: BehindARater
-    passes: bool
+    test: AltTest | None
     p_nearer: float | None
+
+    @property
+    def passes(self) -> bool:
+        """Whether it passes the alternative annotator test."""
+        return self.test is not None and self.test.passes
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,7 @@ def _figures(
         interval=correlation_interval(*about, view.over),
         in_place=judge_as_a_rater(*as_a_rater),
         behind=judge_minus_a_rater(*as_a_rater),
-        passes=bool(test and test.passes),
+        test=test,
         p_nearer=None if agreeing is None else p_nearer(agreeing, scores, constants, outputs),
     )
 
