@@ -15,7 +15,6 @@ from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
-from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
@@ -278,7 +277,7 @@ def _beside_nulls(evidence: Evidence) -> str:
     if not evidence.passes:
         return ""
     nearer = "" if evidence.beats_a_constant else "not shown to be "
-    titles = [null.title for null in evidence.nulls_that_pass if null.name in SHOWN_NULLS]
+    titles = [null.title for null in evidence.nulls_that_pass if null.is_shown]
     also = f"; so {'does' if len(titles) == 1 else 'do'} {', '.join(titles)}" if titles else ""
     near = ", ".join(null.title for null in evidence.nulls_that_score_like_a_rater)
     near = f"; so is {near}" if near and evidence.beats_a_constant else ""

@@ -52,7 +52,6 @@ from geval.statistics.jackknife import (
     interval_of_the_best,
     no_interval,
 )
-from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
@@ -305,7 +304,7 @@ class CriterionResult:
     @property
     def shown_nulls(self) -> tuple[NullJudge, ...]:
         """The null judges that pages show: those that may earn something."""
-        return tuple(null for null in self.nulls if null.name in SHOWN_NULLS)
+        return tuple(null for null in self.nulls if null.is_shown)
 
     @property
     def has_pass_fail(self) -> bool:
@@ -478,15 +477,9 @@ class Report:
             for criterion, result, value in values
         ]
 
-    def average(
-        self, judge: str, coefficient: Coefficient | None = None, level: Level | None = None
-    ) -> float | None:
-        """Return the mean of a judge's correlations over criteria; None where one is missing.
-
-        Args:
-            coefficient, level: the view's, if they are not given.
-        """
-        values = self.values(judge, coefficient or self.options.coefficient, level)
+    def average(self, judge: str) -> float | None:
+        """Return the mean of a judge's correlations over criteria; None where one is missing."""
+        values = self.values(judge, self.options.coefficient)
         defined = [value for value in values if value is not None]
         return float(np.mean(defined)) if defined and len(defined) == len(values) else None
 

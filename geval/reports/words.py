@@ -8,7 +8,6 @@ from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import WEIGHTS, marked, taken_from_the_top
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.verdict import Evidence, Verdict
-from geval.statistics.null_judges import SHOWN_NULLS
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked
 from geval.statistics.thresholds import (
@@ -68,7 +67,7 @@ def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
     if not test.passes:
         return f"; it does not pass {named}"
     if evidence.nulls_that_pass:
-        passing = [null.title for null in evidence.nulls_that_pass if null.name in SHOWN_NULLS]
+        passing = [null.title for null in evidence.nulls_that_pass if null.is_shown]
         titles = listed(passing or [null.title for null in evidence.nulls_that_pass])
         also = f"; it passes {named}, but a judge that reads nothing does too ({titles})"
         nearer = " and it is closer to raters than the best constant"

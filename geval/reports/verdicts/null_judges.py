@@ -18,6 +18,7 @@ from geval.statistics.correlation import correlation_at
 from geval.statistics.jackknife import correlation_interval, difference_interval, no_interval
 from geval.statistics.null_judges import (
     KNOWN_WITHIN,
+    SHOWN_NULLS,
     NullName,
     annotator_scores,
     constant_scores,
@@ -129,6 +130,11 @@ class NullJudge:
         """Whether it can rank, and the judge is not shown to rank better."""
         ahead = self.draws[0].ahead
         return ahead is not None and (ahead.low is None or ahead.low <= 0)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether pages show it, as it may earn something."""
+        return self.name in SHOWN_NULLS
 
     @property
     def is_known_within(self) -> bool:
