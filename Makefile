@@ -123,7 +123,7 @@ test-slow: $(VENV)/.installed-dev
 
 # An hour; with SEED=1 other events in another order.
 test-soak: $(VENV)/.installed-dev
-	@GEVAL_TEST_COLD=1 $(BIN)/python -m pytest -q tests/soak
+	@GEVAL_TEST_COLD=1 $(BIN)/python -m pytest -q -o faulthandler_timeout=0 tests/soak
 
 # What is measured beside a run needs the machine for itself.
 ALONE := tests/hostile/test_beside_a_run.py

@@ -97,6 +97,8 @@ def test_a_proven_map_is_said_to_fit_the_scale_and_to_rank_as_before(
     assert certificate(locked)["looks"][0]["constant"] == proven.constant
 
 
+# A worker's connections see only what is committed.
+@pytest.mark.django_db(transaction=True)
 def test_using_a_map_says_that_it_ranks_as_before(
     judge: Judge,
     locked: LockedDocuments,
