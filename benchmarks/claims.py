@@ -3,11 +3,11 @@
 On the eleven criteria of SummEval, Topical-Chat and QAGS, with people's published ratings, judges
 that read nothing are measured as any judge is: every constant of the scale, always the most common
 rating, people's mean ratings dealt out again at random, and in the order of the texts' length; and
-three that know people's ratings of other texts: of the same system, of the same document, and by
-the same annotator. Of
-each claim that the product makes it is counted on how many criteria one of them gets it (of draws
-at random: in more than 5 %). The goal is none. Beside it stands on how many it would be by the bare
-statistic: the annotator test alone with every rater, a point estimate, a gain over today's judge.
+four that know people's ratings of other texts: of the same system, of the same system and length,
+of the same document, and by the same annotator. Of each claim that the product makes it is counted
+on how many criteria one of them gets it (of draws at random: in more than 5 %). The goal is none.
+Beside it stands on how many it would be by the bare statistic: the annotator test alone with every
+rater, a point estimate, a gain over today's judge.
 
 Then candidates that tie the outputs of hard documents, which gain nothing.
 """
@@ -32,7 +32,7 @@ from benchmarks.improve import LOCKED_SHARE, Goals
 from benchmarks.site import BENCHMARK_DATA, temporary_site
 from benchmarks.tied import HARD, MOST_PROVEN, bare_share_of_tied_proven, share_of_tied_proven
 from geval.statistics.alt_test import alt_test
-from geval.statistics.arrays import complete
+from geval.statistics.arrays import Outputs, complete
 from geval.statistics.calibration import isotonic, nearest_to_all
 from geval.statistics.held_out_test import (
     ProofOutcome,
@@ -42,7 +42,6 @@ from geval.statistics.held_out_test import (
 )
 from geval.statistics.null_judges import (
     NULL_NAMES,
-    NullName,
     annotator_scores,
     constant_scores,
     document_scores,
@@ -58,7 +57,8 @@ if TYPE_CHECKING:
     from evaluations.models import Criterion, Project
     from geval.reports.data import ReportData
 
-NULLS = NULL_NAMES
+BOTH = "system and length"
+NULLS = (*NULL_NAMES, BOTH)
 # Published data, by the folder, and the level at which their report has a verdict.
 LEVELS = {"summeval": "summary", "topical_chat": "summary", "qags_xsum": "dataset"}
 LOOKS = 5
@@ -154,13 +154,16 @@ def loaded(dataset: str) -> "Project":
 
 
 def null_scores(
-    name: NullName, data: "ReportData", criterion: int, points: tuple[float, ...], draws: int
+    name: str, data: "ReportData", criterion: int, points: tuple[float, ...], draws: int
 ) -> list[FloatArray]:
     """What judges of a kind give to each output; shape (outputs,) each."""
     human, words = data.humans[criterion].mean, data.words
     if name == "system":
         of_systems = system_scores(data.units, human)
         return [] if of_systems is None else [of_systems]
+    if name == BOTH:
+        both = system_and_length_scores(data.units, human, words)
+        return [] if both is None else [both]
     if name == "document":
         return [document_scores(data.units, human)]
     if name == "annotator":
@@ -177,6 +180,24 @@ def null_scores(
     if name == "length":
         return [length_scores(human, sign * words) for sign in (1.0, -1.0)]
     return [shuffled_scores(human, np.random.default_rng(seed)) for seed in range(draws)]
+
+
+def system_and_length_scores(
+    outputs: Outputs, human: FloatArray, words: FloatArray
+) -> FloatArray | None:
+    """Return the mean rating of the system on the other documents, and what length adds to it in
+    the other half of the documents (a cubic over its logarithm); shape (outputs,). None where one
+    system wrote everything."""
+    of_systems = system_scores(outputs, human)
+    if of_systems is None:
+        return None
+    scores, length = of_systems.copy(), np.log1p(words)
+    for half in (0, 1):
+        learns = (outputs.document % 2 != half) & ~np.isnan(human + of_systems + length)
+        if learns.sum() > 3:
+            line = np.polynomial.Polynomial.fit(length[learns], (human - of_systems)[learns], deg=3)
+            scores += np.where(outputs.document % 2 == half, line(length), 0.0)
+    return scores
 
 
 # Claims of the report and of certificates
@@ -257,7 +278,7 @@ def proofs(
 
 def earned_on(
     project: "Project", criterion: "Criterion", level: str, draws: int
-) -> dict[tuple[str, NullName], tuple[bool, bool]]:
+) -> dict[tuple[str, str], tuple[bool, bool]]:
     """Of each claim and judge whether it gets the claim on a criterion, now and by the bare
     statistic."""
     from evaluations.reports.data import load_data
@@ -266,7 +287,7 @@ def earned_on(
     data = load_data(project, [judge], [criterion])
     key = criterion.pk, judge.pk
     recorded = data.judges.get(key)
-    gets: dict[tuple[str, NullName], tuple[bool, bool]] = {}
+    gets: dict[tuple[str, str], tuple[bool, bool]] = {}
     for name in NULLS:
         earned: dict[str, list[Earned]] = {}
         for scores in null_scores(name, data, criterion.pk, criterion.scale.points, draws):
@@ -286,7 +307,7 @@ def earned_on(
     return gets
 
 
-def print_table(counted: dict[tuple[str, NullName], list[int]], criteria: int) -> None:
+def print_table(counted: dict[tuple[str, str], list[int]], criteria: int) -> None:
     """A row for each claim: on how many criteria each judge gets it, in brackets by the bare
     statistic."""
     print(f"\nOn how many of {criteria} criteria a judge gets a claim that reads nothing"
@@ -305,7 +326,7 @@ def main() -> None:
     if not BENCHMARK_DATA.is_dir():
         sys.exit(f"The published data are not in {BENCHMARK_DATA}.")
     goals = Goals()
-    counted: dict[tuple[str, NullName], list[int]] = {}
+    counted: dict[tuple[str, str], list[int]] = {}
     criteria = 0
     with temporary_site():
         for dataset, level in LEVELS.items():

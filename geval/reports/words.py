@@ -172,7 +172,8 @@ def _caution(evidence: Evidence, verdict: Verdict, *, is_lowest_bar: bool) -> st
     scores, ranks = evidence.scores_like_a_rater, evidence.ranks_like_a_rater
     if verdict == Verdict.SPOT_CHECKS:
         if scores and ranks:
-            return f"{ONLY_ACROSS_SYSTEMS[:1].upper()}{ONLY_ACROSS_SYSTEMS[1:]}."
+            held_back = what_is_not_shown(evidence)
+            return f"{held_back[:1].upper()}{held_back[1:]}."
         if ranks:
             return f"It ranks like a rater, but {_not_near(evidence)}."
         far_off = evidence.far_off.value
@@ -197,8 +198,27 @@ def _caution(evidence: Evidence, verdict: Verdict, *, is_lowest_bar: bool) -> st
     return f"{_below(evidence)}; {_not_near(evidence)}."
 
 
-# What a judge does that passes both checks over all outputs alone.
-ONLY_ACROSS_SYSTEMS = "it orders these systems as a rater does; within a system it is not shown to"
+def what_is_not_shown(evidence: Evidence) -> str:
+    """Return what is not shown of a judge that passes both checks over all scored outputs: a check
+    within systems, or one with missing scores filled in."""
+    for part, achieved, where in (
+        (evidence.within, "orders these systems as a rater does", "within a system"),
+        (evidence.filled, "ranks like a rater where it gave scores", "with the missing ones"),
+        (
+            evidence.filled and evidence.filled.within,
+            "ranks like a rater where it gave scores",
+            "within a system, with the missing ones,",
+        ),
+    ):
+        if part is None:
+            continue
+        if not part.ranks_like_a_rater:
+            return f"it {achieved}; {where} it is not shown to"
+        if not part.scores_like_a_rater:
+            return (
+                f"it ranks like a rater; {where} its scores are not shown to be as close as one's"
+            )
+    return ""
 
 
 def _below(evidence: Evidence) -> str:
@@ -209,11 +229,14 @@ def _below(evidence: Evidence) -> str:
 
 
 def _unread(evidence: Evidence) -> str:
-    """Return that a judge does not follow people within systems."""
+    """Return that a judge does not follow people within systems, or beyond what length tells."""
     within = evidence.within
     if within and within.is_reversed:
         return "Within a system it ranks against people: it knows at most who wrote a text"
-    return "Within a system it is not shown to follow people: it may know only who wrote a text"
+    if within and not within.is_related:
+        return "Within a system it is not shown to follow people: it may know only who wrote a text"
+    knows = "who wrote a text and its length" if within else "a text's length"
+    return f"Among texts of equal length it is not shown to follow people: it may know only {knows}"
 
 
 def _titles(nulls: Sequence[NullJudge]) -> str:
@@ -270,7 +293,7 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
             f" would ({of_one}), and its scores are as close to theirs.{chosen}"
         )
     if verdict == Verdict.SPOT_CHECKS and scores and ranks:
-        return f"Of {name}, {ONLY_ACROSS_SYSTEMS}. {spot_check(evidence)}{chosen}"
+        return f"Of {name}: {what_is_not_shown(evidence)}. {spot_check(evidence)}{chosen}"
     if verdict == Verdict.SPOT_CHECKS and scores:
         less = (
             "it ranks {} less well" if evidence.ranks_below_a_rater else "it may rank {} less well"

@@ -1,8 +1,8 @@
 """Ratings and scores within systems: less their system's mean, so that what is left is what reading
-a text adds to knowing who wrote it.
+a text adds to knowing who wrote it; and what it adds to knowing the text's length as well.
 
 Whoever knows how good a system's other outputs were found ranks its new ones well across systems,
-and not at all within one.
+and not at all within one; who knows its length as well, does so within one, too.
 """
 
 from functools import lru_cache
@@ -10,9 +10,17 @@ from functools import lru_cache
 import numpy as np
 
 from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
+from geval.statistics.coefficients import ranks
 from geval.statistics.correlation import Level
+from geval.statistics.distributions import t_tail
 from geval.statistics.thresholds import WITHIN_OUTPUTS, WITHIN_SYSTEMS
 from geval.statistics.types import DIGITS, FloatArray, IntArray
+
+# Pieces of the line over lengths, and outputs for each: enough for a length that is best.
+MOST_PIECES, OUTPUTS_A_PIECE = 20, 5
+# Lines of systems and means of documents are fitted in turn; where all systems wrote about all
+# documents, two rounds are enough.
+ROUNDS = 4
 
 
 def outputs_within(outputs: Outputs, human: FloatArray, scores: FloatArray) -> np.ndarray | None:
@@ -60,6 +68,68 @@ def ratings_within_systems(outputs: Outputs, ratings: Ratings) -> Ratings:
     group = ratings.rater * np.int64(outputs.systems) + outputs.system[ratings.output]
     less = _less_group_means(group, ratings.value, ratings.raters * outputs.systems)
     return Ratings(ratings.output, ratings.rater, less, ratings.outputs, ratings.raters)
+
+
+def p_beyond_length(
+    outputs: Outputs, human: FloatArray, scores: FloatArray, words: FloatArray, *, by_system: bool
+) -> float | None:
+    """Return p of the one-sided test that scores follow people's mean no more than by what the
+    length of a text tells, and by what it has in common with the document's other outputs. None if
+    all lengths are equal.
+
+    What length tells is a broken line over the order of lengths, so that neither long nor short
+    texts have to be the better ones, fitted by least squares to people's and to the judge's ranks;
+    the test is of the partial correlation (Pearson's r), a t test of its numerator clustered by
+    document. Ranks of what is left would not do: on few points they are in the order of what was
+    taken off.
+
+    Args:
+        human, scores: shape (outputs,), NaN for missing.
+        words: shape (outputs,), the length of each text, NaN where it is not known.
+        by_system: whether ranks, lines and means are each system's own.
+    """
+    complete = np.flatnonzero(~np.isnan(human + scores))
+    system = outputs.system[complete] if by_system else np.zeros(len(complete), dtype=np.int64)
+    own_words = words[complete]
+    if not by_system and len(np.unique(own_words[~np.isnan(own_words)])) < 2:
+        return None
+    strata = [np.flatnonzero(system == each) for each in np.unique(system)]
+    left = np.column_stack([human[complete], scores[complete]])
+    fits = []
+    for rows in strata:
+        left[rows] = np.column_stack([ranks(side) for side in left[rows].T]) / len(rows)
+        fits.append(np.linalg.qr(_broken_line(own_words[rows]))[0])
+    _names, document, size = np.unique(
+        outputs.document[complete], return_inverse=True, return_counts=True
+    )
+    shared = size[document] > 1
+    for _round in range(ROUNDS):
+        for rows, basis in zip(strata, fits, strict=True):
+            left[rows] -= basis @ (basis.T @ left[rows])
+        for side in left.T:
+            side[shared] -= (sums(document, side, len(size)) / size)[document][shared]
+    clusters, cluster = np.unique(outputs.clustered.document[complete], return_inverse=True)
+    of_cluster = sums(cluster, np.round(left.prod(axis=1), DIGITS), len(clusters))
+    # Fitted lines take up some of what varies; means of documents are within clusters.
+    fitted = sum(basis.shape[1] for basis in fits)
+    error = float(np.sqrt((of_cluster**2).sum() * len(left) / max(1, len(left) - fitted)))
+    if len(clusters) < 2 or not error:
+        return 1.0
+    return float(t_tail(of_cluster.sum() / error, len(clusters) - 1))
+
+
+def _broken_line(words: FloatArray) -> FloatArray:
+    """Return columns that span the broken lines over the order of lengths, constants included;
+    shape (outputs, columns)."""
+    is_known = ~np.isnan(words)
+    constant = np.ones((len(words), 1))
+    if len(np.unique(words[is_known])) < 2:
+        return constant
+    # A text of unknown length is neither long nor short.
+    order = ranks(np.where(is_known, words, np.median(words[is_known]))) / len(words)
+    pieces = int(np.clip(len(words) // OUTPUTS_A_PIECE, 1, MOST_PIECES))
+    breaks = np.arange(pieces) / pieces
+    return np.hstack([constant, np.maximum(order[:, None] - breaks, 0.0)])
 
 
 def _less_group_means(group: IntArray, values: FloatArray, groups: int) -> FloatArray:

@@ -314,7 +314,7 @@ def test_the_page_draws_the_best_judge_without_scripts_and_others_on_request(
     assert figures.count('<svg class="drawing"') == len(KINDS)
     assert " style=" not in figures[: figures.index("</section>")]
     assert "metric and people: rho" in html.unescape(other.content.decode())
-    assert unknown.status_code == 200
+    assert unknown.status_code == 404
 
 
 def test_a_circle_leads_to_exactly_its_outputs(

@@ -1,6 +1,7 @@
 """Each sentence on agreement comes from what is shown: better, worse, or not shown."""
 
-import itertools
+from functools import cache
+from itertools import product
 
 import pytest
 
@@ -22,11 +23,15 @@ WITHIN = (
     evidence(interval=SHOWN),
     evidence(interval=SHOWN, behind=UNKNOWN),
     evidence(interval=NOT_SHOWN),
+    evidence(interval=SHOWN, passes=False),
     evidence(interval=REVERSED),
 )
+P_BEYOND = (None, 0.025, 0.026)
+FILLED = (None, evidence(interval=SHOWN, behind=UNKNOWN), evidence(interval=SHOWN, passes=False))
 LENGTH = null("length", ahead=Interval(-0.1, 0.2))
 
 
+@cache
 def states() -> list[Evidence]:
     """Every combination of what may be shown of a judge."""
     return [
@@ -38,8 +43,10 @@ def states() -> list[Evidence]:
             in_place=Estimate(in_place),
             nulls=nulls,
             within=within,
+            p_beyond=beyond,
+            filled=filled,
         )
-        for behind, passes, p_nearer, interval, in_place, nulls, within in itertools.product(
+        for behind, passes, p_nearer, interval, in_place, nulls, within, beyond, filled in product(
             (LIKE, UNKNOWN, BELOW),
             (True, False),
             (0.001, 0.2),
@@ -47,6 +54,8 @@ def states() -> list[Evidence]:
             (0.6, 0.2),
             ((), (LENGTH,)),
             WITHIN,
+            P_BEYOND,
+            FILLED,
         )
     ]
 
@@ -58,11 +67,24 @@ SENTENCES = {
     ),
     "It ranks like a rater": lambda e: e.ranks_like_a_rater,
     "Its scores are as close as one rater's": lambda e: e.scores_like_a_rater,
-    "not shown to be as close": lambda e: not e.scores_like_a_rater,
+    "; its scores are not shown to be as close": lambda e: not e.scores_like_a_rater,
     "not shown to be closer to the raters": lambda e: not e.beats_a_constant,
-    "as a rater does; within a system it is not shown": lambda e: (
-        e.scores_like_a_rater and e.ranks_like_a_rater and not e.holds_within
+    "orders these systems as a rater does; within a system it is not shown": lambda e: (
+        e.scores_like_a_rater and e.ranks_like_a_rater and not e.within.ranks_like_a_rater
     ),
+    "within a system its scores are not shown to be as close": lambda e: (
+        e.within.ranks_like_a_rater and not e.within.scores_like_a_rater
+    ),
+    "where it gave scores; with the missing ones it is not shown": lambda e: (
+        not e.filled.ranks_like_a_rater and e.holds_within
+    ),
+    "with the missing ones its scores are not shown to be as close": lambda e: (
+        not e.filled.scores_like_a_rater and e.holds_within
+    ),
+    "Among texts of equal length it is not shown": lambda e: (
+        not e.adds_to_length and (e.within is None or e.within.is_related)
+    ),
+    "only a text's length": lambda e: e.within is None,
     "It ranks against people": lambda e: e.is_reversed,
     "Within a system it ranks against people": lambda e: e.within.is_reversed,
     "Within a system it is not shown": lambda e: (

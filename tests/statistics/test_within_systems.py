@@ -1,5 +1,6 @@
 """What a judge adds by reading: ranks and scores within systems, held against who wrote it."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from geval.statistics.within_systems import (
     less_system_means,
     level_within,
     outputs_within,
+    p_beyond_length,
     ratings_within_systems,
 )
 from tests.thresholds.three_points import pins
@@ -109,10 +111,10 @@ def test_who_wrote_it_ranks_across_systems_and_against_people_within() -> None:
     outputs, ratings, quality = world()
     human = ratings.means()
     who = system_scores(outputs, human)
-    reader = np.clip(np.round(quality), 1, 5)
+    reader, unknown = np.clip(np.round(quality), 1, 5), np.full(len(outputs), NAN)
 
     of_who, of_reader = (
-        judge_checks(outputs, human, ratings, ratings, scores, SCALE, View())
+        judge_checks(outputs, human, ratings, ratings, scores, unknown, SCALE, View())
         for scores in (who, reader)
     )
 
@@ -182,7 +184,9 @@ def test_a_coin_for_each_system_follows_nobody_within_systems_on_pass_or_fail() 
     ratings = Ratings.of_table(np.where(errs, ~truth, truth).astype(float))
     coin = (rng.random(len(outputs)) < np.array([0.03, 0.98, 0.99, 0.995])[outputs.system]) * 1.0
 
-    found = judge_checks(outputs, ratings.means(), ratings, ratings, coin, Scale(0, 1), View())
+    found = judge_checks(
+        outputs, ratings.means(), ratings, ratings, coin, np.ones(600), Scale(0, 1), View()
+    )
 
     assert found.overall.interval.low > 0.2
     assert abs(found.within.correlation.value) < 0.1
@@ -195,10 +199,94 @@ def test_several_systems_with_few_outputs_cannot_be_looked_into(
 ) -> None:
     outputs, ratings, quality = world(documents, systems)
 
-    found = judge_checks(outputs, ratings.means(), ratings, None, quality, SCALE, View())
+    found = judge_checks(
+        outputs, ratings.means(), ratings, None, quality, np.ones(len(outputs)), SCALE, View()
+    )
 
     assert found.is_blind is is_blind
 
 
 def test_one_system_has_no_judge_that_knows_who_wrote_a_text() -> None:
     assert system_scores(Outputs.full(5, 1), np.arange(5.0)) is None
+
+
+def best_in_the_middle(length: np.ndarray) -> np.ndarray:
+    return 1.2 * (0.8 - np.abs(length))
+
+
+@pytest.mark.parametrize("of_length", [lambda length: 0.9 * length, best_in_the_middle])
+@pytest.mark.parametrize(("documents", "systems"), [(60, 5), (200, 1)])
+def test_a_judge_of_system_and_length_adds_nothing_to_them(
+    of_length: Callable[[np.ndarray], np.ndarray], documents: int, systems: int
+) -> None:
+    blind, reading = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        outputs = Outputs.full(documents, systems)
+        words = rng.integers(20, 200, len(outputs)).astype(float)
+        known = rng.normal(0, 0.7, systems)[outputs.system] + of_length((words - 110) / 52)
+        quality = known + rng.normal(0, 0.5, len(outputs))
+        human = np.clip(np.round(3 + quality + rng.normal(0, 0.4, (3, len(outputs)))), 1, 5).mean(0)
+        for found, scores in (
+            (blind, known),
+            (reading, quality + rng.normal(0, 0.4, len(quality))),
+        ):
+            found.append(
+                p_beyond_length(outputs, human, np.round(3 + scores), words, by_system=systems > 1)
+            )
+
+    assert sum(p <= 0.025 for p in blind) <= 4
+    assert sum(p <= 0.025 for p in reading) == 40
+
+
+@pytest.mark.parametrize(
+    ("words", "by_system", "is_asked"),
+    [
+        ([5.0] * 60, False, False),
+        ([NAN] * 60, False, False),
+        ([5.0] * 60, True, True),
+        ([5.0] * 59 + [6.0], False, True),
+        ([5.0, 6.0, NAN] * 20, False, True),
+    ],
+)
+def test_without_lengths_or_systems_nothing_is_known(
+    words: list[float], by_system: bool, is_asked: bool
+) -> None:
+    outputs, ratings, quality = world(documents=20, systems=3)
+
+    p = p_beyond_length(outputs, ratings.means(), quality, np.array(words), by_system=by_system)
+
+    assert (p is not None) is is_asked
+    assert p is None or p < 0.01
+
+
+def test_a_constant_adds_nothing() -> None:
+    outputs, ratings, quality = world()
+
+    p = p_beyond_length(
+        outputs, ratings.means(), np.full(len(outputs), 3.0), quality, by_system=True
+    )
+
+    assert p == 1.0
+
+
+def test_raters_of_few_points_are_compared_as_they_rated() -> None:
+    """A judge that equals the truth is not farther off than one that errs like a rater, though
+    ties less a mean are none."""
+    rng, rates = np.random.default_rng(1), np.array([0.85, 0.9, 0.93, 0.95])
+    outputs = Outputs.full(150, 4)
+    truth = rng.random(len(outputs)) < rates[outputs.system]
+    errs = rng.random((4, len(outputs))) < 0.04
+    *people, erring = np.where(errs, ~truth, truth).astype(float)
+    ratings = Ratings.of_table(np.array(people))
+
+    perfect, like_a_rater = (
+        judge_checks(
+            outputs, ratings.means(), ratings, ratings, scores, np.ones(600), Scale(0, 1), View()
+        ).within
+        for scores in (truth.astype(float), erring)
+    )
+
+    assert perfect.passes
+    assert perfect.test.winning_rate.value >= like_a_rater.test.winning_rate.value
+    assert perfect.p_nearer < 0.001

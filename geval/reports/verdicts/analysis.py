@@ -254,7 +254,9 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     bar = ratings_of_the_bar(as_rated, judged.ratings)
 
     def checks(of_scores: FloatArray) -> Checks:
-        return judge_checks(outputs, human, bar, tested, of_scores, judged.scale, view)
+        return judge_checks(
+            outputs, human, bar, tested, of_scores, judged.words, judged.scale, view
+        )
 
     filled = filled_scores(human, scores, tested, judged.scale)
     figures = checks(scores)

@@ -1,6 +1,7 @@
 """What the two checks of a verdict rest on: a judge's figures in a view, over all outputs, within
 systems, and with missing scores filled in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -31,13 +32,12 @@ from geval.statistics.within_systems import (
     less_system_means,
     level_within,
     outputs_within,
+    p_beyond_length,
     ratings_within_systems,
 )
 
 # If a scale has more points, this many, evenly spaced, are tried as constants.
 MOST_CONSTANTS = 11
-# Less its system's mean, a constant is 0.
-CONSTANT_WITHIN = (0.0,)
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,13 @@ class CheckFigures:
 @dataclass(frozen=True)
 class Checks:
     """A judge's figures over all outputs, and within systems; None where that cannot be looked at.
-    `is_blind` says that several systems have too few outputs each for it."""
+    `p_beyond` is p of the test that it follows people only by what the length of a text tells, and
+    who wrote it where that can be looked at; None where all lengths are equal. `is_blind` says that
+    several systems have too few outputs each to look within them."""
 
     overall: CheckFigures
     within: CheckFigures | None
+    p_beyond: float | None = None
     is_blind: bool = False
 
 
@@ -86,6 +89,7 @@ def judge_checks(
     ratings: Ratings,
     agreeing: Ratings | None,
     scores: FloatArray,
+    words: FloatArray,
     scale: Scale,
     view: View,
 ) -> Checks:
@@ -93,37 +97,46 @@ def judge_checks(
 
     Args:
         human, scores: shape (outputs,), NaN for missing.
+        words: shape (outputs,), the length of each text, NaN where it is not known.
         agreeing: the ratings of the alternative annotator test, None where the judge is on another
             scale.
     """
+    constants = [] if agreeing is None else constants_of(agreeing, scale)
     overall = _figures(
-        outputs,
-        human,
-        (ratings, agreeing),
-        scores,
-        () if agreeing is None else constants_of(agreeing, scale),
+        (outputs, human, ratings, scores),
+        _closeness(outputs, agreeing, scores, constants, view),
         view,
     )
     counting = outputs_within(outputs, human, scores)
     if counting is None:
         scored = ~np.isnan(human + scores)
-        return Checks(overall, None, is_blind=len(np.unique(outputs.system[scored])) > 1)
+        return Checks(
+            overall,
+            None,
+            p_beyond_length(outputs, human, scores, words, by_system=False),
+            is_blind=len(np.unique(outputs.system[scored])) > 1,
+        )
+    inside, rated = (np.where(counting, values, np.nan) for values in (scores, human))
+    p_beyond = p_beyond_length(outputs, rated, inside, words, by_system=True)
+    # Closeness is that of the scores themselves: less a mean, the ties of few points are none.
+    constants = (
+        [] if agreeing is None else [system_constants(outputs, agreeing, tried_points(scale))]
+    )
+    close = _closeness(outputs, agreeing, inside, constants, view)
     # Scores on another scale may spread over many powers of ten, so that a mean is its largest.
-    inside = np.where(counting, scores, np.nan)
     if agreeing is None:
         inside[counting] = ranks(inside[counting])
     within = _figures(
-        outputs,
-        less_system_means(outputs, np.where(counting, human, np.nan)),
         (
+            outputs,
+            less_system_means(outputs, rated),
             ratings_within_systems(outputs, ratings),
-            None if agreeing is None else ratings_within_systems(outputs, agreeing),
+            less_system_means(outputs, inside),
         ),
-        less_system_means(outputs, inside),
-        CONSTANT_WITHIN,
+        close,
         view_within(view, level_within(outputs, counting, len(scale.points)), scale),
     )
-    return Checks(overall, within)
+    return Checks(overall, within, p_beyond)
 
 
 def view_within(view: View, level: Level, scale: Scale) -> View:
@@ -134,25 +147,44 @@ def view_within(view: View, level: Level, scale: Scale) -> View:
 
 
 def _figures(
-    outputs: Outputs,
-    human: FloatArray,
-    ratings: tuple[Ratings, Ratings | None],
-    scores: FloatArray,
-    constants: tuple[float, ...],
+    ranked: tuple[Outputs, FloatArray, Ratings, FloatArray],
+    close: tuple[AltTest | None, float | None],
     view: View,
 ) -> CheckFigures:
-    of_all, agreeing = ratings
+    """Return the figures of both checks.
+
+    Args:
+        ranked: outputs, people's mean, ratings and scores to correlate.
+        close: the alternative annotator test, and p of being no closer than the best constant.
+    """
+    outputs, human, ratings, scores = ranked
     about = (outputs, human, scores, view.coefficient, view.level)
     # Comparisons with annotators are over the outputs as they were rated, unweighted.
-    as_a_rater = (outputs.unweighted, of_all, scores, view.coefficient, view.level)
-    test = None if agreeing is None else annotator_test(outputs, agreeing, scores, view.epsilon)
+    as_a_rater = (outputs.unweighted, ratings, scores, view.coefficient, view.level)
     return CheckFigures(
         correlation=correlation_at(*about),
         interval=correlation_interval(*about, view.over),
         in_place=judge_as_a_rater(*as_a_rater),
         behind=judge_minus_a_rater(*as_a_rater),
-        test=test,
-        p_nearer=None if agreeing is None else p_nearer(agreeing, scores, constants, outputs),
+        test=close[0],
+        p_nearer=close[1],
+    )
+
+
+def _closeness(
+    outputs: Outputs,
+    agreeing: Ratings | None,
+    scores: FloatArray,
+    constants: Sequence[FloatArray],
+    view: View,
+) -> tuple[AltTest | None, float | None]:
+    """Return the alternative annotator test, and p of the test that scores are no closer to raters
+    than constants; None on another scale."""
+    if agreeing is None:
+        return None, None
+    return (
+        annotator_test(outputs, agreeing, scores, view.epsilon),
+        p_nearer(agreeing, scores, constants, outputs),
     )
 
 
@@ -203,26 +235,41 @@ def agreeing_ratings(outputs: Outputs, ratings: Ratings) -> tuple[Ratings, tuple
 
 def best_constant(ratings: Ratings, scale: Scale) -> float:
     """Return the point of a scale that wins most often against raters as a constant score."""
+    return nearest_constant(ratings, tried_points(scale))
+
+
+def tried_points(scale: Scale) -> tuple[float, ...]:
+    """Return the points of a scale that are tried as constants."""
     points = scale.points
     if len(points) > MOST_CONSTANTS:
         indexes = np.linspace(0, len(points) - 1, MOST_CONSTANTS).round().astype(int)
         points = tuple(points[place] for place in indexes)
-    return nearest_constant(ratings, points)
+    return points
 
 
-def constants_of(ratings: Ratings, scale: Scale) -> tuple[float, ...]:
-    """Return the constants that a judge has to be closer than: the best one, and on a scale with
-    two points either, so that the majority is included."""
-    return scale.points if len(scale.points) == 2 else (best_constant(ratings, scale),)
+def constants_of(ratings: Ratings, scale: Scale) -> list[FloatArray]:
+    """Return the constants that a judge has to be closer than, as scores of shape (outputs,): the
+    best one, and on a scale with two points either, so that the majority is included."""
+    points = scale.points if len(scale.points) == 2 else (best_constant(ratings, scale),)
+    return [np.full(ratings.outputs, point) for point in points]
+
+
+@lru_cache(maxsize=4)
+def system_constants(outputs: Outputs, agreeing: Ratings, points: tuple[float, ...]) -> FloatArray:
+    """Return the best constant of each output's system; shape (outputs,). It is cached for all
+    judges on a criterion."""
+    everybody = np.ones(agreeing.raters, dtype=bool)
+    best = [
+        nearest_constant(agreeing.among(outputs.system == system, everybody), points)
+        for system in range(outputs.systems)
+    ]
+    return np.array(best)[outputs.system]
 
 
 def p_nearer(
-    agreeing: Ratings, scores: FloatArray, constants: tuple[float, ...], outputs: Outputs
+    agreeing: Ratings, scores: FloatArray, others: Sequence[FloatArray], outputs: Outputs
 ) -> float | None:
-    """Return p of the test that scores are no closer to raters than each of some constants."""
-    tests = [
-        p_of_nearer(agreeing, scores, np.full(len(scores), constant), outputs.clustered.document)
-        for constant in constants
-    ]
+    """Return p of the test that scores are no closer to raters than each of some other scores."""
+    tests = [p_of_nearer(agreeing, scores, each, outputs.clustered.document) for each in others]
     values = [p for p in tests if p is not None]
     return max(values) if len(values) == len(tests) else None

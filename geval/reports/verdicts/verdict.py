@@ -100,7 +100,8 @@ class Evidence:
     criterion's scale. `alpha` is the raters' agreement; `compared` how many judges the best was
     chosen from. `rated` counts the rated outputs, `outputs` those of them that the judge scored.
     `is_blind` says that several systems have too few outputs to look within them. `within` is the
-    evidence within systems, `filled` that with missing scores filled in; None where
+    evidence within systems, `filled` that with missing scores filled in, and `p_beyond` the
+    p-value of the test that it follows people only by a text's length, and who wrote it; None where
     there is none.
     """
 
@@ -124,6 +125,7 @@ class Evidence:
     is_blind: bool = False
     within: "Evidence | None" = None
     filled: "Evidence | None" = None
+    p_beyond: float | None = None
 
     def of(self, figures: CheckFigures) -> "Evidence":
         """Return the same evidence with other figures of the judge."""
@@ -207,8 +209,19 @@ class Evidence:
 
     @property
     def reads(self) -> bool:
-        """Whether the judge is shown to follow people's ratings, also within systems."""
-        return self.is_related and (self.within is None or self.within.is_related)
+        """Whether the judge is shown to follow people's ratings, also within systems and beyond
+        what length tells."""
+        return (
+            self.is_related
+            and (self.within is None or self.within.is_related)
+            and self.adds_to_length
+        )
+
+    @property
+    def adds_to_length(self) -> bool:
+        """Whether it is shown to follow people beyond what length tells, where lengths differ."""
+        # Half the error, as at the lower end of an interval.
+        return self.p_beyond is None or self.p_beyond <= self.error / 2
 
     @property
     def scores_like_a_rater(self) -> bool:
@@ -272,6 +285,9 @@ class Evidence:
             return self.interval.reason
         if self.behind.error is None:
             return self.behind.reason
+        # Without an interval because it is the same for all of a system's texts, it reads nothing.
+        if self.within is not None and self.within.low is None and self.adds_to_length:
+            return f"within systems {self.within.interval.reason}"
         return BLIND if self.is_blind else ""
 
 
