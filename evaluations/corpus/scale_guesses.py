@@ -51,15 +51,17 @@ def other_scale(seen: SeenCriterion) -> Scale | None:
 
 
 def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
-    """Yield judges whose scores on a criterion seem to be on two scales, such as 0-1 and 0-100, or
-    have a code for missing ones, though the project's existing scores did not. Call this before the
-    scores are merged."""
+    """Yield judges whose scores on a criterion seem to be on two scales, such as 0-1 and 0-100,
+    have a code for missing ones, or a few off the criterion's scale, though the project's existing
+    scores did not. Call this before the scores are merged."""
     runs = {run: name for name, run in load.import_runs.items()}
     criteria = {seen.criterion.pk: seen.criterion.name for seen in load.seen.values()}
+    scales = {seen.criterion.pk: _likely_scale(load, seen) for seen in load.seen.values()}
     for (run, criterion), (before, after) in _scores_by_judge(list(runs)).items():
-        if before and parted_guess(before):
+        scale = scales.get(criterion or 0)
+        if before and parted_guess(before, scale):
             continue
-        if parted := parted_guess(after):
+        if parted := parted_guess(after, scale):
             named = MixedScores(
                 runs[run],
                 run,
@@ -71,6 +73,14 @@ def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
             )
             if not load.confirms_scale(named):
                 yield named
+
+
+def _likely_scale(load: RowStager, seen: SeenCriterion) -> Scale | None:
+    """Return a criterion's scale; of a new one what is confirmed, or its ratings show."""
+    confirmed = load.scales.get(seen.criterion.name.lower())
+    if confirmed or not seen.is_new:
+        return confirmed or seen.criterion.scale
+    return guess_of(seen, (), ()).scale if seen.ratings.total else None
 
 
 def _scores_by_judge(

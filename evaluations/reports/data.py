@@ -25,7 +25,7 @@ from evaluations.models.query_arrays import (
 from evaluations.reports.ratings.human_scores import human_scores, with_weights
 from geval.files.rows import GROUP
 from geval.reports.data import DocumentName, ReportData, in_order
-from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
+from geval.reports.options import NO_ROUNDS, NO_SESSIONS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
 from geval.statistics.correlation import Level
@@ -247,6 +247,8 @@ def options_of(query: Mapping[str, Any], project: Project) -> tuple[ReportOption
         asked = str(query.get(name) or "0")
         if asked != "0" and whole_number(asked, default=-1) not in ids[kind]:
             errors.append(f"There is no {name} {asked[:40]!r} here.")
+    if options.level == "session" and not project.documents.exclude(session="").exists():
+        errors.append(NO_SESSIONS)
     return options, errors
 
 

@@ -301,9 +301,13 @@ class Gatherer:
                         f" {document}: {message}."
                     )
 
-    def notes(self) -> Iterator[str]:
-        """Return notes on words that were read as numbers, on ratings off their scale, and on
-        replies that could not be read."""
+    def notes(self, scales: Mapping[str, Scale]) -> Iterator[str]:
+        """Return notes on words that were read as numbers, on ratings and scores off their scale,
+        and on replies that could not be read.
+
+        Args:
+            scales: of criteria, by lower-case name.
+        """
         yield from self.words
         for kind, names in (
             ("raters", self.raters), ("systems", self.systems), ("judges", self.judges),
@@ -313,7 +317,8 @@ class Gatherer:
         yield from self.cut_texts
         yield from self.strays
         for (about, number), values in self.scores.items():
-            if values.seen.counts and (guess := parted_guess(values.seen.counts)):
+            counts = values.seen.counts
+            if counts and (guess := parted_guess(counts, scales.get(about))):
                 whose = f"{self.criteria.get(about, about)} by {list(self.judges)[number - 1]}"
                 yield from values.note_strays(guess, whose)
         for (about, judge), count in self.replies_of.items():
@@ -393,7 +398,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         texts,
         _compared(by_people, gatherer, criteria),
         _verdicts(by_judges, gatherer, criteria),
-        tuple(gatherer.notes()),
+        tuple(gatherer.notes({each.name.lower(): each.scale for each in criteria})),
     )
 
 

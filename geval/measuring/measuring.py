@@ -18,7 +18,7 @@ from geval.measuring.reading import (
     unnamed_judges,
 )
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
-from geval.reports.options import ReportOptions
+from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.scales import Scale
@@ -186,7 +186,8 @@ def measure_rows(
         compared: from how many judges these were chosen; they themselves by default.
 
     Raises:
-        InputError: there are no ratings and no scores, or no such level or coefficient.
+        InputError: there are no ratings and no scores, no such level or coefficient, or no session
+            for that level.
     """
     for kind, value, values in (
         ("level", level or LEVELS[0], LEVELS),
@@ -196,6 +197,8 @@ def measure_rows(
             raise InputError(f"There is no {kind} {value!r} (there are: {', '.join(values)}).")
     parts = gathered(rows, scales)
     _refuse_nothing(parts.data.humans, parts.data.judges, parts.compared, parts.verdicts)
+    if level == "session" and not any(parts.data.sessions):
+        raise InputError(NO_SESSIONS)
     options = ReportOptions(level=level or _usual_level(parts), coefficient=coefficient)
     judges = list(parts.judges)
     return Measurement(

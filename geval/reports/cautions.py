@@ -1,6 +1,8 @@
 """Cautions shown next to statistics that seem to contradict each other or to promise too much."""
 
 from geval.reports.report import CriterionResult, JudgeResult
+from geval.reports.verdicts.analysis import RATERS_MEAN
+from geval.reports.verdicts.verdict import USABLE
 from geval.statistics.thresholds import BAR_SHARE, LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 from geval.texts.numbers import two_decimals
 from geval.texts.sentences import listed
@@ -48,8 +50,40 @@ def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
     return [
         *_careless(criterion),
         *_below_the_bar(criterion),
+        *_copies(criterion),
+        *_of_the_source(criterion),
         *((result.judge, text) for result in criterion.judges for text in cautions(result)),
     ]
+
+
+def _copies(criterion: CriterionResult) -> list[tuple[str, str]]:
+    """Return (judge, caution) pairs for judges whose scores are people's ratings."""
+    found = []
+    for result in criterion.judges:
+        copied = result.analysis.copied
+        if copied is not None:
+            whose = (
+                "people's mean ratings"
+                if copied == RATERS_MEAN
+                else f"the ratings of {criterion.annotators[copied]}"
+            )
+            text = f"Its scores are {whose} on every output. If they were copied, leave it out."
+            found.append((result.judge, text))
+    return found
+
+
+def _of_the_source(criterion: CriterionResult) -> list[tuple[str, str]]:
+    """Return a (judge, caution) pair where a usable judge may know only what was asked."""
+    best = criterion.best
+    if best is None or criterion.verdict not in USABLE:
+        return []
+    if best.correlations.pairs > best.correlations.documents:
+        return []
+    text = (
+        "With one output for each document, a judge that reads only the source cannot be told from"
+        " one that reads the output. Let it rate a few wrong outputs."
+    )
+    return [(best.judge, text)]
 
 
 def _below_the_bar(criterion: CriterionResult) -> list[tuple[str, str]]:

@@ -46,6 +46,10 @@ EPSILON_HELP = "of the annotator test: " + ", ".join(
     f"{value} for {people}" for value, people in EPSILON_FOR.items()
 )
 NO_ROUNDS: Mapping[int, str] = {}
+NO_SESSIONS = (
+    "No document belongs to a session, so there is no session level: name the session of each"
+    " document in a column session_id."
+)
 LISTS = ("annotators", "systems", "judges", "criteria")
 
 

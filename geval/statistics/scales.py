@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,7 +17,6 @@ USUAL_SCALES = (
     (1, 7),
     (1, 10),
     (0, 10),
-    (1, 100),
     (0, 100),
 )
 # 0 to 1 in thousandths; tables and probabilities have a column per point.
@@ -211,7 +210,7 @@ def usual_scale_for(values: Iterable[float]) -> Scale:
 
 
 # The scales to try first; scales of three or four points are rare.
-EXPECTED_SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
+EXPECTED_SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100))
 # Fewer values do not show a scale of three or four points, nor are they enough to call it known.
 FEW = 20
 # What programs and people write for a missing rating: negative numbers, and these.
@@ -297,28 +296,35 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
         off = sorted(value for value in counts if not expected.holds(value))
         if not off or (total < FEW and whole.highest == highest):
             break  # among few values a 0 may be the lowest point
-        count = sum(counts[value] for value in off)
-        # With fewer than five regular values per stray, the strays cannot be identified.
-        if count <= max(1, RARE * total) and total - count >= 5 * count:
+        if are_few(off, counts):
             inside = usual_scale_for(set(counts) - set(off))
             scale = Scale(lowest, highest) if inside.step == 1 else inside
             return ScaleGuess(scale, tuple(off))
     return ScaleGuess(whole)
 
 
-def parted_guess(counts: Mapping[float, int]) -> ScaleGuess | None:
+def are_few(off: Sequence[float], counts: Mapping[float, int]) -> bool:
+    """Return whether some of the values are so few that they may be errors."""
+    count, total = sum(counts[value] for value in off), sum(counts.values())
+    # With fewer than five regular values per stray, the strays cannot be identified.
+    return count <= max(1, RARE * total) and total - count >= 5 * count
+
+
+def parted_guess(counts: Mapping[float, int], scale: Scale | None = None) -> ScaleGuess | None:
     """Return the guess if two scales seem to be mixed, or one value is a code for missing ratings;
     None if there seems to be one scale.
 
     Args:
         counts: how often each value occurs.
+        scale: one that values may be on: few off it are strays.
     """
     narrow = narrower_scale(counts)
     if narrow is None and (code := _missing_code(counts)) is not None:
         rest = guess_scale({value: count for value, count in counts.items() if value != code})
         return ScaleGuess(rest.scale, tuple(sorted((*rest.off, code))))
     if narrow is None:
-        return None
+        off = [] if scale is None else sorted(v for v in counts if not scale.spans(v, v))
+        return ScaleGuess(scale, tuple(off)) if scale and off and are_few(off, counts) else None
     off = sorted(value for value in counts if not narrow.holds(value))
     return ScaleGuess(narrow, tuple(off), is_mixed=True)
 

@@ -13,6 +13,7 @@ import pytest
 import geval
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
+from evaluations.reports.data import options_of
 from evaluations.reports.report import build_report
 from geval.command_line import main
 from geval.evaluating.evaluation import Evaluation, Usage
@@ -214,6 +215,20 @@ def test_a_conversation_file_has_the_numbers_of_the_site(
     assert geval.measure(files).report.options.level == "summary"
     main(["check", *map(str, files), "--level", "session", "--json"])
     assert json.loads(capsys.readouterr().out)["criteria"] != shown["criteria"]
+
+
+@pytest.mark.django_db
+def test_without_sessions_there_is_no_session_level(project: Project) -> None:
+    rows = [
+        {"doc": d, "system": s, "ann": 1 + (d * s) % 5, "bob": 1 + (d + s) % 5, "gpt": 1 + s}
+        for d in range(10)
+        for s in range(4)
+    ]
+
+    with pytest.raises(geval.InputError, match="session_id"):
+        geval.measure(rows, human=["ann", "bob"], judge="gpt", document="doc", level="session")
+    _options, errors = options_of({"level": "session"}, project)
+    assert "no session level" in " ".join(errors)
 
 
 def test_what_was_evaluated_takes_its_sessions_to_a_site() -> None:

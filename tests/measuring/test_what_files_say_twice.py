@@ -170,7 +170,7 @@ def test_a_rating_off_the_scale_of_the_others_is_noted(write: Callable[..., list
 
     (note,) = (note for note in result.notes if "44 is off 1-5" in note)
     assert "other 360 ratings of clarity" in note
-    assert note.endswith("scale 1-100")
+    assert note.endswith("scale 0-100")
     assert not any("is off" in note for note in geval.measure(files, scale=(1, 44)).notes)
 
 

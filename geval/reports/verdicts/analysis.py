@@ -89,6 +89,7 @@ from geval.statistics.thresholds import (
     LETTERED_JUDGES,
     PAIRED_ANNOTATORS,
     SIGNIFICANCE,
+    VERDICT_OUTPUTS,
     WILLIAMS_SYSTEMS,
 )
 from geval.statistics.types import Estimate, FloatArray
@@ -97,6 +98,8 @@ from geval.statistics.types import Estimate, FloatArray
 SEED = 0
 # Means that differ by less are equal.
 ROUNDING = 1e-9
+# In place of a rater's position.
+RATERS_MEAN = -1
 OFF_SCALE = Estimate.undefined("the judge's scores are not on the criterion's scale")
 # Pairs of judges are compared in batches with at most this many outputs.
 MOST_TOGETHER = 4_000_000
@@ -111,7 +114,8 @@ class JudgeAnalysis:
     `checks` has the figures of a verdict in the chosen view, and `filled` the same with missing
     scores as the best constant would have them (None where enough are there). `on_scale` says
     whether all scores are on the criterion's scale. `nulls` are null judges, and `far_off` is the
-    share of rated outputs whose score is more than a quarter of the scale from people's.
+    share of rated outputs whose score is far from people's, and `copied` the position of the rater
+    whose ratings the scores are, or RATERS_MEAN (None for own scores).
     """
 
     correlations: Correlations
@@ -136,6 +140,7 @@ class JudgeAnalysis:
     length: LengthBias
     writers: WriterBias | None
     passing: PassFail | None = None
+    copied: int | None = None
 
     @property
     def shown(self) -> Interval:
@@ -294,7 +299,28 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
             if len(judged.scale.points) == 2
             else None
         ),
+        copied=_copied(judged),
     )
+
+
+def _copied(judged: JudgeInput) -> int | None:
+    """Return whose ratings the scores are on every output: a rater's position, or RATERS_MEAN; None
+    if they are nobody's. On a scale of two points a judge may well equal a rater."""
+    ratings, scores = judged.ratings, judged.scores
+    if len(judged.scale.points) == 2:
+        return None
+    scored = ~np.isnan(scores[ratings.output])
+    shared = np.bincount(ratings.rater[scored], minlength=ratings.raters)
+    same = ratings.value[scored] == scores[ratings.output[scored]]
+    equal = np.bincount(ratings.rater[scored], same, minlength=ratings.raters)
+    for rater in np.flatnonzero((shared >= VERDICT_OUTPUTS) & (equal == shared)):
+        if np.ptp(scores[ratings.output[scored & (ratings.rater == rater)]]):
+            return int(rater)
+    rated = ~np.isnan(scores + judged.human) & (ratings.count > 1)
+    means = judged.human[rated]
+    is_mean = rated.sum() >= VERDICT_OUTPUTS and np.allclose(means, scores[rated], atol=ROUNDING)
+    # Means of raters who always agree are what any good judge gives.
+    return RATERS_MEAN if is_mean and (means % 1).any() else None
 
 
 def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Interval, Interval]:
@@ -325,10 +351,12 @@ def _alt_test(
 
 
 def _far_off(outputs: Outputs, rated: FloatArray, scored: FloatArray, scale: Scale) -> Estimate:
-    """Return the share of outputs whose score is more than a quarter of the scale from people's."""
+    """Return the share of outputs whose score is more than a quarter of the scale from people's
+    mean; on a scale of two points, whose score is not what most people gave."""
     if not len(rated):
         return Estimate.undefined("no output has both a rating and a score")
-    far = np.abs(rated - scored) > FAR_OFF * (scale.highest - scale.lowest) + 1e-9
+    share = 0.5 if len(scale.points) == 2 else FAR_OFF
+    far = np.abs(rated - scored) > share * (scale.highest - scale.lowest) + 1e-9
     return Estimate(float(outputs.mean(far.astype(float))))
 
 
