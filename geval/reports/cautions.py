@@ -58,7 +58,7 @@ def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
 
 def _copies(criterion: CriterionResult) -> list[tuple[str, str]]:
     """Return (judge, caution) pairs for judges whose scores are people's ratings."""
-    found = []
+    pairs = []
     for result in criterion.judges:
         copied = result.analysis.copied
         if copied is not None:
@@ -68,8 +68,8 @@ def _copies(criterion: CriterionResult) -> list[tuple[str, str]]:
                 else f"the ratings of {criterion.annotators[copied]}"
             )
             text = f"Its scores are {whose} on every output. If they were copied, leave it out."
-            found.append((result.judge, text))
-    return found
+            pairs.append((result.judge, text))
+    return pairs
 
 
 def _of_the_source(criterion: CriterionResult) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ def _of_the_source(criterion: CriterionResult) -> list[tuple[str, str]]:
     if best.correlations.pairs > best.correlations.documents:
         return []
     text = (
-        "With one output for each document, a judge that reads only the source cannot be told from"
+        "With one output for each document, a judge that reads only the source looks the same as"
         " one that reads the output. Let it rate a few wrong outputs."
     )
     return [(best.judge, text)]

@@ -80,7 +80,8 @@ TERMS: dict[str, Term] = {
         f"Put in each rater's place, the judge is shown to be at most {VERDICT_MARGIN:.2f} behind"
         " that rater, both"
         " compared with the mean of the other raters on the same outputs. Its agreement must not be"
-        " chance, also within systems, and it must be shown to rank better than length alone.",
+        " chance, also within systems and among texts of equal length, and it must be shown to"
+        " rank better than length alone.",
         "With few documents or many judges the interval is wide and the answer is “not yet”.",
         "The verdict",
     ),

@@ -38,7 +38,7 @@ def test_find_which_judge_may_rate_coherence_and_how_sure_that_is(home: Page) ->
     row = home.locator(".standings tbody tr", has_text="coherence")
     expect(row.get_by_text("near", exact=True)).to_be_visible()
     expect(row.locator(".verdict")).to_be_visible()
-    expect(row.locator(".ci")).to_have_text(re.compile(r"\[.*\d\.\d\d, .*\d\.\d\d\]"))
+    expect(row.locator("span.ci")).to_have_text(re.compile(r"\[.*\d\.\d\d, .*\d\.\d\d\]"))
 
 
 def test_see_the_evidence_of_one_criterion(home: Page) -> None:

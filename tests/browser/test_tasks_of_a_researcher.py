@@ -209,6 +209,7 @@ def test_start_a_run_with_a_budget(home: Page, endpoint: Endpoint) -> None:
         home.get_by_role("link", name="Judges", exact=True),
         home.get_by_role("link", name="Runs", exact=True),
     )
+    home.get_by_label("Judge", exact=True).select_option(label="Priced")
     home.get_by_label("Budget").fill("2.5")
     clicks.on(home.get_by_role("button", name="Start run"))
 

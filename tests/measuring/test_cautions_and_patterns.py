@@ -40,7 +40,7 @@ def test_a_judge_that_gives_every_output_the_same_score_is_read_with_care() -> N
 
 
 def test_a_judge_that_orders_outputs_like_people_needs_no_caution() -> None:
-    result = measured(lambda truth, _system: float(truth))
+    result = measured(lambda truth, _system: 0.9 * float(truth))
 
     assert result.cautions == ()
     assert "Caution" not in str(result)

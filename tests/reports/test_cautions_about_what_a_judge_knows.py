@@ -53,7 +53,7 @@ def test_scores_that_are_ratings_are_questioned(
 ) -> None:
     found = cautions_of(table(judge))
 
-    assert ("If they were copied, leave it out" in found) is (whose is not None)
+    assert ("If they were copied" in found) is (whose is not None)
     assert whose is None or whose in found
 
 
