@@ -95,7 +95,7 @@ class OpenLinkForm(forms.ModelForm):
             "items_each": "Without practice and checks.",
             "minutes": "After it, unfinished items go to others.",
             "skip_percent": (
-                "Whoever skips more ends as incomplete. One item may always be skipped, except"
+                "People who skip more end as incomplete. One item may always be skipped, except"
                 " with 0."
             ),
             "per_address": (

@@ -114,10 +114,9 @@ def _time_limit(link: OpenLink, participant: Participant) -> datetime:
 def keep_place(participant: Participant) -> None:
     """Move the end of a place after a request: to the time limit once there is an answer, until
     then by as long as somebody may be idle."""
-    now, until = timezone.now(), participant.until
-    if until is None or until - now > IDLE or until >= _time_limit(participant.link, participant):
+    now, limit = timezone.now(), _time_limit(participant.link, participant)
+    if participant.until is None or participant.until >= min(now + IDLE, limit):
         return
-    limit = _time_limit(participant.link, participant)
     until = limit if _has_answered(participant) else min(now + IDLE, limit)
     Participant.objects.filter(pk=participant.pk, state=ParticipantState.ACTIVE).update(until=until)
 
@@ -245,12 +244,7 @@ def end_in_time(participant: Participant) -> bool:
         ended = (
             Participant.objects.filter(pk=participant.pk)
             .overdue()
-            .update(
-                state=ParticipantState.CONSENTED,
-                started_at=None,
-                until=None,
-                origin="",
-            )
+            .update(state=ParticipantState.CONSENTED, started_at=None, until=None, origin="")
         )
         if ended:
             participant.state = ParticipantState.CONSENTED
@@ -282,10 +276,9 @@ def remove_who_only_agreed() -> None:
 
 @transaction.atomic
 def _remove_agreed(participant: Participant) -> None:
-    locked = Participant.objects.select_for_update().filter(
-        pk=participant.pk, state=ParticipantState.CONSENTED
-    )
-    if not locked.exists() or _has_answered(participant):
+    Seat.objects.filter(annotator=participant.annotator_id).lock()
+    agreed = Participant.objects.filter(pk=participant.pk, state=ParticipantState.CONSENTED)
+    if agreed.select_for_update().first() is None or _has_answered(participant):
         return
     Assignment.objects.filter(annotator=participant.annotator_id).delete()
     Participant.objects.filter(pk=participant.pk).delete()
