@@ -102,7 +102,7 @@ def marks_of(work: Work, skip_percent: int, warnings: Sequence[str]) -> tuple[st
     if is_beyond_skips(work.skipped, work.answered, skip_percent):
         marks.append(f"skips: {work.skipped} of {work.skipped + work.answered} items")
     if work.is_too_fast:
-        marks.append(f"speed: {work.fast} of {work.answered} answers faster than reading")
+        marks.append(f"speed: {work.fast} of {work.answered} answers")
     return tuple(marks)
 
 
