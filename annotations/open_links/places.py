@@ -30,7 +30,7 @@ from annotations.planning.places import count_places
 from evaluations.models.row_by_row import for_each
 from geval.texts.short_questions import question_of
 
-# A place without an answer ends when nothing was asked for so long; its time limit counts then.
+# Longer than a first text takes to read, and short for others who wait for the place.
 IDLE = timedelta(minutes=5)
 AGREED_KEPT = timedelta(days=1)
 
