@@ -30,17 +30,22 @@ class OpenLinkIn(In):
     people: int = 100
     items_each: int = 20
     minutes: int = 60
+    skip_percent: int = 20
+    per_address: int = 3
     before: list[str] = Field([], max_length=100)
     after: list[str] = Field([], max_length=100)
     banned: list[str] = Field([], max_length=10_000)
     amount: Decimal = Decimal(0)
+    pays_by_item: bool = False
     amount_screened: Decimal = Decimal(0)
     bonus: Decimal = Decimal(0)
     bonus_percent: int = 100
     done_code: str = ""
+    incomplete_code: str = ""
     screened_code: str = ""
     returned_code: str = ""
     done_url: str = ""
+    incomplete_url: str = ""
     screened_url: str = ""
     returned_url: str = ""
 
@@ -124,6 +129,9 @@ def _payment_json(row: Payment) -> dict[str, Any]:
         "started_at": person.started_at,
         "ended_at": person.ended_at,
         "items": row.items,
+        "skipped": row.work.skipped,
+        "fast_answers": row.work.fast,
+        "marks": row.marks,
         "active_minutes": round(row.minutes, 2),
         "checks_passed": row.checks_passed,
         "checks": row.checks,

@@ -4,6 +4,8 @@ code, each in a thread with a connection of their own, and some more than there 
 They arrive within 45 seconds, and think 10 to 20 about each item, as quick people would: what is
 measured is whether the site answers at once when somebody submits, not how fast scripts can click.
 Afterwards the database is asked whether quotas, overlap and the bookkeeping of items are exact.
+Among them are cheats who skip nearly everything, or give one answer to all items at once: none of
+them may be paid, each has to be named in the payment file, and nobody else.
 """
 
 import http.client
@@ -13,6 +15,7 @@ import statistics
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
 from typing import Any
@@ -21,9 +24,10 @@ from urllib.parse import urlencode
 PARTICIPANTS, TOO_MANY = 300, 20
 ITEMS_EACH, OVERLAP = 5, 3
 ARRIVE_WITHIN, THINKING = 45.0, (10.0, 20.0)  # seconds
+CHEATS = ("skips", "clicks") * 10
 WARMING = 16  # participants of another link, before
 WANTED_MS = 300
-CODE = "BENCH-DONE"
+CODE, INCOMPLETE_CODE = "BENCH-DONE", "BENCH-PART"
 TASK = re.compile(rb'data-assignment="(\d+)"')
 SCORES = re.compile(rb'name="(score-\d+)"\s+value="3"')
 TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -36,6 +40,7 @@ class Seen:
     seconds: list[float] = field(default_factory=list)
     done: bool = False
     screened: bool = False
+    incomplete: bool = False
     errors: list[str] = field(default_factory=list)
 
 
@@ -75,23 +80,33 @@ class Browser:
         return page
 
 
-def take_part(port: int, address: str, number: int, start_at: float, seen: Seen) -> None:
+def take_part(
+    port: int, address: str, number: int, start_at: float, seen: Seen, manner: str = "honest"
+) -> None:
     """From the link to the code."""
     chance, is_warming = random.Random(number), address != "bench"
     arrives = start_at if is_warming else start_at + chance.uniform(0, ARRIVE_WITHIN)
     time.sleep(max(0.0, arrives - time.time()))
     browser = Browser(port, seen)
-    entry = f"/c/{address}?PROLIFIC_PID=bench{number}&STUDY_ID=s&SESSION_ID=t"
+    entry = f"/c/{address}?PROLIFIC_PID={manner}{number}&STUDY_ID=s&SESSION_ID=t"
     try:
         page = browser.get(entry)
         if b"You cannot take part now" not in page:
             page = browser.post(entry, page)
             page = browser.post(f"/c/{address}/start", page)
+        answered = 0
         while task := TASK.search(page):
-            time.sleep(0 if is_warming else chance.uniform(*THINKING))
-            scores = {name.decode(): "3" for name in SCORES.findall(page)}
-            path = f"/c/{address}/task/{task[1].decode()}/submit/"
-            page = browser.post(path, page, version="0", seconds="1", **scores)
+            is_quick = is_warming or manner != "honest"
+            thought = 0.0 if is_quick else chance.uniform(*THINKING)
+            time.sleep(thought)
+            path = f"/c/{address}/task/{task[1].decode()}/"
+            if manner == "skips" and answered:
+                page = browser.post(f"{path}skip/", page, reason="")
+                continue
+            score = "3" if is_quick else chance.choice("12345")
+            scores = {name.decode(): score for name in SCORES.findall(page)}
+            page = browser.post(f"{path}submit/", page, version="0", seconds=str(thought), **scores)
+            answered += 1
         if b"One step is left" in page:
             page = browser.post(f"/c/{address}/finish", browser.get(f"/c/{address}/finish"))
     except (OSError, http.client.HTTPException) as error:
@@ -99,7 +114,8 @@ def take_part(port: int, address: str, number: int, start_at: float, seen: Seen)
         return
     seen.done = CODE.encode() in page
     seen.screened = b"You cannot" in page
-    if not (seen.done or seen.screened):
+    seen.incomplete = INCOMPLETE_CODE.encode() in page
+    if not (seen.done or seen.screened or seen.incomplete):
         seen.errors.append("neither done nor screened out")
 
 
@@ -110,12 +126,13 @@ def open_to_all(project: Any, address: str, people: int) -> Any:
 
     campaign = Campaign.objects.create(
         project=project, name=address, overlap=OVERLAP, order=ItemOrder.RANDOM,
-        selection=Selection.SAMPLE, sample_size=people * ITEMS_EACH // OVERLAP,
+        selection=Selection.SAMPLE, sample_size=(people + len(CHEATS)) * ITEMS_EACH // OVERLAP,
     )  # fmt: skip
     campaign.criteria.set(project.criteria.all())
     OpenLink.objects.create(
         campaign=campaign, address=address, title="Rate texts", consent="Agree?",
-        people=people, items_each=ITEMS_EACH, done_code=CODE,
+        people=people, items_each=ITEMS_EACH, done_code=CODE, incomplete_code=INCOMPLETE_CODE,
+        amount=1,
     )  # fmt: skip
     open_campaign(campaign)
     return campaign
@@ -147,13 +164,36 @@ def exactness(campaign: Any) -> list[str]:
     return errors
 
 
-def everybody_takes_part(port: int, address: str, people: int) -> list[Seen]:
-    """All at once; what each saw."""
-    everybody = [Seen() for _ in range(people)]
+def wrongly_paid(campaign: Any) -> list[str]:
+    """Where cheats are paid or not named, or honest people are named or not paid."""
+    from annotations.models import OpenLink
+    from annotations.results.payment import payments
+
+    link = OpenLink.objects.select_related("campaign__project").get(campaign=campaign)
+    errors, named, honest = [], 0, 0
+    for row in payments(link):
+        person = row.participant
+        is_honest = str(person.external_id).startswith("honest")
+        if is_honest and (row.marks or (person.state == "done") != bool(row.amount)):
+            errors.append(f"{person.external_id}: {person.state}, {row.amount}, {row.marks}")
+        if not is_honest and person.started_at and (row.amount or not row.marks):
+            errors.append(f"{person.external_id}: paid {row.amount}, named for {row.marks}")
+        named += bool(row.marks)
+        honest += is_honest and bool(row.amount)
+    print(f"  {named} people are named, {honest} honest ones are paid")
+    return errors
+
+
+def everybody_takes_part(
+    port: int, address: str, people: int, cheats: Sequence[str] = ()
+) -> list[Seen]:
+    """All at once, cheats among them; what each saw."""
+    manners = ["honest"] * people + list(cheats)
+    everybody = [Seen() for _ in manners]
     start_at = time.time() + 1.0
     threads = [
-        threading.Thread(target=take_part, args=[port, address, number, start_at, seen])
-        for number, seen in enumerate(everybody)
+        threading.Thread(target=take_part, args=[port, address, number, start_at, seen, manner])
+        for number, (seen, manner) in enumerate(zip(everybody, manners, strict=True))
     ]
     for thread in threads:
         thread.start()
@@ -168,11 +208,12 @@ def measure_open_campaign(project: Any, port: int) -> bool:
     open_to_all(project, "warming", WARMING)
     everybody_takes_part(port, "warming", WARMING)
     campaign = open_to_all(project, "bench", PARTICIPANTS)
-    everybody = everybody_takes_part(port, "bench", PARTICIPANTS + TOO_MANY)
+    everybody = everybody_takes_part(port, "bench", PARTICIPANTS + TOO_MANY, CHEATS)
     times = sorted(second for seen in everybody for second in seen.seconds)
     errors = [error for seen in everybody for error in seen.errors]
     p50, p95 = 1000 * statistics.median(times), 1000 * times[int(0.95 * len(times))]
-    wrong = exactness(campaign)
+    wrong, unfair = exactness(campaign), wrongly_paid(campaign)
+    paid_cheats = sum(seen.done for seen in everybody[PARTICIPANTS + TOO_MANY :])
     print(
         f"300 open participants: {sum(seen.done for seen in everybody)} got the code,"
         f" {sum(seen.screened for seen in everybody)} of {len(everybody)} were beyond the quota;"
@@ -183,6 +224,10 @@ def measure_open_campaign(project: Any, port: int) -> bool:
         f"  {len(times):,} requests: p50 {p50:.0f} ms, p95 {p95:.0f} ms (wanted: below"
         f" {WANTED_MS}; {p95 / WANTED_MS:.2f} of it)"
     )
-    for error in errors[:3]:
+    print(
+        f"  {len(CHEATS)} cheats: {paid_cheats} got the code of people who are done (wanted: 0),"
+        f" {len(unfair)} people paid or named wrongly (wanted: 0)"
+    )
+    for error in (*errors[:3], *unfair[:3]):
         print("  ", error)
-    return not errors and not wrong
+    return not errors and not wrong and not unfair and not paid_cheats

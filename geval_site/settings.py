@@ -308,6 +308,8 @@ STORAGES = {
 
 # Requests that a token, a user or an address may make, over all web processes.
 REQUEST_RATE = environment.rate("GEVAL_REQUEST_RATE", default="6000/m")
+# Ids of participants that an address may try out at open links.
+UNKNOWN_IDS_PER_HOUR = environment.whole("GEVAL_UNKNOWN_IDS_PER_HOUR", default=20, least=1)
 UPLOAD_LIMIT_BYTES = environment.megabytes("GEVAL_UPLOAD_LIMIT_MB", default=1000 * 2**20)
 TEMPORARY_DIR = temporary_folder(DATA_DIR)
 # Each file is read in a separate process, within these limits on memory and processor time.

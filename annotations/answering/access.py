@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotations.errors import AnnotationError
 from annotations.models import Campaign, Participant, ParticipantState, Seat
 from annotations.open_links.arrival import participant_of
-from annotations.open_links.places import end, seat_of
+from annotations.open_links.places import end_in_time, keep_place, seat_of
 from evaluations.models import Project
 from evaluations.people.languages import in_language
 from geval_site.sql import JoinedQuery
@@ -106,7 +106,7 @@ def _participant_view(view: View) -> View:
         request: HttpRequest, participant: Participant | None, address: str, **kwargs: Any
     ) -> HttpResponse:
         if participant and participant.until and participant.until < timezone.now():
-            end(participant, ParticipantState.TIMED_OUT)
+            end_in_time(participant)
         if participant is None or participant.state != ParticipantState.ACTIVE:
             return _part_is_over(request, address)
         request.participant = participant  # type: ignore[attr-defined]
@@ -123,6 +123,8 @@ def _participant_view(view: View) -> View:
             return _part_is_over(request, address)
         except AnnotationError as error:
             return refusal(request, error)
+        finally:
+            keep_place(participant)
 
     return guarded
 

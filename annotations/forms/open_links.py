@@ -17,19 +17,19 @@ from geval.texts.short_questions import CHOICE, NUMBER, ShortQuestion, question_
 # The page's names of settings with lines.
 AS_LINES = {"before": "before_lines", "after": "after_lines", "banned": "banned_ids"}
 BASICS = (
-    "address", "title", "consent", "people", "items_each", "minutes", "before_lines", "after_lines",
-    "is_open",
+    "address", "title", "consent", "people", "items_each", "minutes", "skip_percent",
+    "before_lines", "after_lines", "is_open",
 )  # fmt: skip
 FOLDED = (
     (
         "Codes and ways back",
         (
-            "done_code", "done_url", "screened_code", "screened_url", "returned_code",
-            "returned_url",
+            "done_code", "done_url", "incomplete_code", "incomplete_url", "screened_code",
+            "screened_url", "returned_code", "returned_url",
         ),
     ),
-    ("Payment", ("amount", "amount_screened", "bonus", "bonus_percent")),
-    ("Bans", ("banned_ids",)),
+    ("Payment", ("amount", "pays_by_item", "amount_screened", "bonus", "bonus_percent")),
+    ("Bans and addresses", ("banned_ids", "per_address")),
 )  # fmt: skip
 _LINES = forms.Textarea(attrs={"rows": 3, "class": "code"})
 _QUESTIONS_HELP = (
@@ -67,14 +67,19 @@ class OpenLinkForm(forms.ModelForm):
             "people": "People in all",
             "items_each": "Items per person",
             "minutes": "Time limit (minutes)",
+            "skip_percent": "Items that a person may skip (percent)",
+            "per_address": "Open places per network address",
             "amount": "Amount for people who are done",
+            "pays_by_item": "Pay this amount per answered item",
             "amount_screened": "Amount for people who are screened out",
             "bonus": "Bonus",
             "bonus_percent": "Checks to pass for the bonus (percent)",
             "done_code": "Code: done",
+            "incomplete_code": "Code: incomplete",
             "screened_code": "Code: screened out",
             "returned_code": "Code: returned or out of time",
             "done_url": "Way back: done",
+            "incomplete_url": "Way back: incomplete",
             "screened_url": "Way back: screened out",
             "returned_url": "Way back: returned or out of time",
         }
@@ -89,6 +94,18 @@ class OpenLinkForm(forms.ModelForm):
             "people": "Those who are working or done; each one who leaves makes room for another.",
             "items_each": "Without practice and checks.",
             "minutes": "After it, unfinished items go to others.",
+            "skip_percent": (
+                "People who skip more end as incomplete. One item may always be skipped, except"
+                " with 0."
+            ),
+            "per_address": (
+                "For people without a panel’s id, at the same time. Allow more if a class shares a"
+                " network."
+            ),
+            "pays_by_item": "Also to people who did not answer all their items.",
+            "incomplete_code": (
+                "For people who skip too many items, or answer most faster than anybody reads."
+            ),
             "bonus": "For people who are done and passed enough checks.",
             "done_url": (
                 "https only. Behind the ? you can write {id}, {study} and {session}; they become"
@@ -122,13 +139,9 @@ class OpenLinkForm(forms.ModelForm):
 
 class OwnCodeForm(forms.Form):
     code = forms.CharField(
-        label=gettext_lazy("A code that you make up"),
-        min_length=4,
+        label=gettext_lazy("Your code"),
         max_length=LONGEST_ID,
-        help_text=gettext_lazy(
-            "At least four characters, not your name. With the same code you come back to your"
-            " place on another device."
-        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
     )
 
 

@@ -33,12 +33,19 @@ class OpenLink(models.Model):
     minutes = models.PositiveIntegerField(
         default=60, validators=[MinValueValidator(1), MaxValueValidator(10_080)]
     )
+    skip_percent = models.PositiveIntegerField(
+        default=20, db_default=20, validators=[MaxValueValidator(100)]
+    )
+    per_address = models.PositiveIntegerField(
+        default=3, db_default=3, validators=[MinValueValidator(1), MaxValueValidator(100_000)]
+    )
     before = models.JSONField(default=list, blank=True)
     after = models.JSONField(default=list, blank=True)
     banned = models.JSONField(default=list, blank=True)
     amount = models.DecimalField(
         max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
     )
+    pays_by_item = models.BooleanField(default=False, db_default=False)
     amount_screened = models.DecimalField(
         max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
     )
@@ -48,9 +55,11 @@ class OpenLink(models.Model):
     bonus_percent = models.PositiveIntegerField(default=100, validators=[MaxValueValidator(100)])
     done_code = models.CharField(max_length=100, blank=True, default="")
     screened_code = models.CharField(max_length=100, blank=True, default="")
+    incomplete_code = models.CharField(max_length=100, blank=True, default="", db_default="")
     returned_code = models.CharField(max_length=100, blank=True, default="")
     done_url = models.URLField(max_length=500, blank=True, default="")
     screened_url = models.URLField(max_length=500, blank=True, default="")
+    incomplete_url = models.URLField(max_length=500, blank=True, default="", db_default="")
     returned_url = models.URLField(max_length=500, blank=True, default="")
 
     class Meta:
@@ -64,6 +73,7 @@ class ParticipantState(models.TextChoices):
     CONSENTED = "consented", "Agreed, not started"
     ACTIVE = "active", "Working"
     DONE = "done", "Done"
+    INCOMPLETE = "incomplete", "Incomplete"
     SCREENED = "screened", "Screened out"
     RETURNED = "returned", "Returned"
     TIMED_OUT = "timed_out", "Timed out"
@@ -71,12 +81,14 @@ class ParticipantState(models.TextChoices):
 
 
 class ScreenedFor(models.TextChoices):
-    """Why a participant was screened out."""
+    """Why a participant was screened out, or is incomplete."""
 
     FULL = "full", "no places left"
     GROUP = "group", "their group is full or not wanted"
     PRACTICE = "practice", "below the pass mark in practice"
     ITEMS = "items", "no items left"
+    SKIPS = "skips", "too many skipped items"
+    SPEED = "speed", "answers faster than reading"
 
 
 # States that occupy a place of the link.
@@ -98,7 +110,8 @@ class Participant(models.Model):
 
     Personal data are `external_id`, `study` and `session` as the panel sent them, and the answers
     `before` and `after`, keyed by the text of the question. Ratings are stored under the
-    `annotator`, whose name reveals nothing about the person. A removed id is NULL.
+    `annotator`, whose name reveals nothing about the person. A removed id is NULL. `origin` is a
+    keyed digest of the network address of a person without a panel's id, while they hold a place.
     """
 
     link = models.ForeignKey(
@@ -111,6 +124,7 @@ class Participant(models.Model):
     external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001 (NULL: removed)
     study = models.CharField(max_length=200, blank=True, default="")
     session = models.CharField(max_length=200, blank=True, default="")
+    origin = models.CharField(max_length=64, blank=True, default="", db_default="")
     state = models.CharField(
         max_length=10, choices=ParticipantState, default=ParticipantState.CONSENTED
     )
@@ -127,7 +141,9 @@ class Participant(models.Model):
     class Meta:
         ordering = ("pk",)
         constraints = (
-            models.UniqueConstraint(fields=("link", "external_id"), name="participant_once"),
+            models.UniqueConstraint(
+                fields=("link", "source", "external_id"), name="participant_once_per_source"
+            ),
         )
         indexes = (
             models.Index(fields=("link", "state"), name="participant_states"),

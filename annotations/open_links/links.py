@@ -18,19 +18,21 @@ from geval.texts.short_questions import ShortQuestionError, question_of, read_qu
 
 # Placeholders that an owner may write into the link back, replaced by what the panel sent.
 PLACEHOLDERS = ("{id}", "{study}", "{session}")
-_DONE, _SCREENED, _RETURNED = "done", "screened", "returned"
+_DONE, _INCOMPLETE, _SCREENED, _RETURNED = "done", "incomplete", "screened", "returned"
 _ENDS = {
     ParticipantState.DONE: _DONE,
+    ParticipantState.INCOMPLETE: _INCOMPLETE,
     ParticipantState.SCREENED: _SCREENED,
     ParticipantState.RETURNED: _RETURNED,
     ParticipantState.TIMED_OUT: _RETURNED,
 }
 COLUMNS = (
-    "address", "title", "consent", "is_open", "people", "items_each", "minutes",
-    "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
-    "screened_code", "returned_code", "done_url", "screened_url", "returned_url",
+    "address", "title", "consent", "is_open", "people", "items_each", "minutes", "skip_percent",
+    "per_address", "amount", "pays_by_item", "amount_screened", "bonus", "bonus_percent",
+    "done_code", "incomplete_code", "screened_code", "returned_code",
+    "done_url", "incomplete_url", "screened_url", "returned_url",
 )  # fmt: skip
-WAYS_BACK = ("done_url", "screened_url", "returned_url")
+WAYS_BACK = ("done_url", "incomplete_url", "screened_url", "returned_url")
 FIELD_CLASSES: dict[str, Any] = dict.fromkeys(
     WAYS_BACK, partial(forms.URLField, assume_scheme="https")
 )

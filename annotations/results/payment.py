@@ -1,7 +1,7 @@
 """What the participants of an open link did, and their pay."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from django.db.models import Sum
@@ -15,19 +15,30 @@ from annotations.models import (
     ScreenedFor,
 )
 from annotations.open_links.places import end_overdue
+from annotations.open_links.work import Work, is_beyond_skips, work_of
 from annotations.results.progress import campaign_progress
 from geval.texts.short_questions import question_of
 from geval.texts.spreadsheets import csv_line
 
 COLUMNS = (
     "id", "panel", "study", "session", "annotator", "state", "reason", "items", "active_minutes",
-    "checks_passed", "checks", "amount", "bonus",
+    "checks_passed", "checks", "amount", "bonus", "skipped",
+    "fast_answers", "marks",
 )  # fmt: skip
+
+# People who are banned, or still at work, get nothing for their answers.
+PAID_BY_ITEM = (
+    ParticipantState.DONE,
+    ParticipantState.INCOMPLETE,
+    ParticipantState.RETURNED,
+    ParticipantState.TIMED_OUT,
+)
 
 
 @dataclass(frozen=True)
 class Payment:
-    """One participant: items rated, minutes of active time, and amounts in the owner's currency."""
+    """One participant: items rated, minutes of active time, amounts in the owner's currency, and
+    marks: why an owner should look at the answers before paying, in words."""
 
     participant: Participant
     items: int
@@ -36,6 +47,8 @@ class Payment:
     checks: int
     amount: Decimal
     bonus: Decimal
+    work: Work = field(default_factory=Work)
+    marks: tuple[str, ...] = ()
 
     @property
     def groups(self) -> list[str]:
@@ -56,12 +69,13 @@ def payments(link: OpenLink) -> list[Payment]:
         .values_list("annotator")
         .annotate(total=Sum("seconds"))
     )
-    paid = []
+    works, paid = work_of(link.campaign_id), []
     for participant in link.participants.select_related("annotator"):
         participant.link = link
         row = rows.get(participant.annotator.name) if participant.annotator else None
         checks, passed = (row.checks, row.checks_right) if row else (0, 0)
-        amount, bonus = _due(participant, checks, passed)
+        work = works.get(participant.annotator_id or 0, Work())
+        amount, bonus = _due(participant, work, checks, passed)
         paid.append(
             Payment(
                 participant,
@@ -71,21 +85,41 @@ def payments(link: OpenLink) -> list[Payment]:
                 checks,
                 amount,
                 bonus,
+                work,
+                marks_of(work, link.skip_percent, row.warnings if row else ()),
             )
         )
     return paid
 
 
-def _due(participant: Participant, checks: int, passed: int) -> tuple[Decimal, Decimal]:
+def marks_of(work: Work, skip_percent: int, warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return what is suspicious about a participant's answers, in words.
+
+    Args:
+        warnings: those of the campaign's page, of which answers that are all the same count here.
+    """
+    marks = [warning for warning in warnings if warning.startswith("flat:")]
+    if is_beyond_skips(work.skipped, work.answered, skip_percent):
+        marks.append(f"skips: {work.skipped} of {work.skipped + work.answered} items")
+    if work.is_too_fast:
+        marks.append(f"speed: {work.fast} of {work.answered} answers")
+    return tuple(marks)
+
+
+def _due(participant: Participant, work: Work, checks: int, passed: int) -> tuple[Decimal, Decimal]:
     """Return the amount for this ending, plus the bonus if the participant is done and passed
-    enough checks."""
+    enough checks. Answers that nobody can have read for are paid in no ending."""
     link, nothing = participant.link, Decimal("0.00")
     if participant.state == ParticipantState.SCREENED:
         return link.amount_screened, nothing
-    if participant.state != ParticipantState.DONE:
+    if work.is_too_fast:
         return nothing, nothing
-    earned = checks and 100 * passed >= link.bonus_percent * checks
-    return link.amount, link.bonus if earned else nothing
+    is_done = participant.state == ParticipantState.DONE
+    amount = link.amount if is_done else nothing
+    if link.pays_by_item and participant.state in PAID_BY_ITEM:
+        amount = link.amount * work.answered
+    earned = is_done and checks and 100 * passed >= link.bonus_percent * checks
+    return amount, link.bonus if earned else nothing
 
 
 def payment_file(link: OpenLink) -> Iterator[str]:
@@ -98,5 +132,6 @@ def payment_file(link: OpenLink) -> Iterator[str]:
             participant.external_id, participant.source, participant.study, participant.session,
             participant.annotator and participant.annotator.name, participant.state, reason,
             row.items, f"{row.minutes:.1f}", row.checks_passed, row.checks, row.amount, row.bonus,
+            row.work.skipped, row.work.fast, "; ".join(row.marks),
         )  # fmt: skip
         yield csv_line(cells)

@@ -17,14 +17,19 @@ from annotations.answering.guidelines import guidelines_of
 from annotations.forms.open_links import OwnCodeForm, ShortQuestionsForm
 from annotations.models import CampaignState, ItemKind, OpenLink, Participant, ParticipantState
 from annotations.open_links.arrival import (
-    Arrival,
+    OWN_CODE,
     arrival_of,
+    has_finished_here,
+    is_guessing,
+    is_named_by,
+    origin_of,
     own_code,
     participant_by,
     participant_of,
     remember,
+    remember_finished,
 )
-from annotations.open_links.links import outcome_of
+from annotations.open_links.links import ParticipantOutcome, outcome_of
 from annotations.open_links.places import (
     agree,
     end,
@@ -78,38 +83,41 @@ def _participant_page(view: View) -> View:
 
 @_open_page
 def open_entry(request: HttpRequest, link: OpenLink) -> HttpResponse:
-    """The link itself: consent for new people, a redirect to their page for others."""
+    """The link itself: consent for new people, a redirect to their page for others.
+
+    Only the browser of somebody whose part is over gets to its end: to all others unknown, banned
+    and finished people look alike.
+    """
     arrival = arrival_of(request.GET)
-    participant = participant_by(link, arrival) if arrival else None
-    if arrival is None:
-        participant = participant_of(request, str(link.address))
-    if participant:
+    form = OwnCodeForm(request.POST if "code" in request.POST else None)
+    returns = arrival is None and form.is_valid()
+    if returns:
+        arrival = own_code(form.cleaned_data["code"])
+    participant = participant_of(request, str(link.address))
+    if participant and (arrival is None or is_named_by(participant, arrival)):
         return _entered(participant)
-    if arrival and is_banned(link, arrival.external_id):
-        return _nothing_to_do(request, link)
+    is_refused = returns
+    if arrival:
+        participant = participant_by(link, arrival)
+        if is_guessing(request, link, arrival, is_known=participant is not None):
+            return _nothing_to_do(request, link)
+        if participant and not participant.is_over:
+            return _entered(participant)
+        is_refused |= participant is not None or is_banned(link, arrival.external_id)
     end_overdue(link)
-    if not is_taking_people(link):
+    agrees = request.method == "POST" and not form.is_bound
+    if returns or (agrees and is_refused) or not is_taking_people(link):
         return _nothing_to_do(request, link)
-    form = None if arrival else OwnCodeForm(request.POST or None)
-    if request.method == "POST":
-        if form is not None and form.is_valid():
-            arrival = own_code(form.cleaned_data["code"])
-        if arrival:
-            return _agreed(request, link, arrival)
+    if agrees:
+        return _entered(agree(link, arrival or own_code()))
     return _page(
         request,
         link,
         "consent",
-        form=form,
+        form=None if arrival else form,
         arrival=arrival,
         consent=as_html(own_words(link.consent)),
     )
-
-
-def _agreed(request: HttpRequest, link: OpenLink, arrival: Arrival) -> HttpResponse:
-    if is_banned(link, arrival.external_id):
-        return _nothing_to_do(request, link)
-    return _entered(agree(link, arrival))
 
 
 def _entered(participant: Participant) -> HttpResponse:
@@ -130,13 +138,17 @@ def open_start(request: HttpRequest, participant: Participant) -> HttpResponse:
         return _entered(participant)
     form = ShortQuestionsForm(link.before, request.POST if request.method == "POST" else None)
     if form.is_valid():
-        return _entered(take_place(participant, form.answers()))
+        participant = take_place(participant, form.answers(), origin_of(request, link))
+        if participant.state == ParticipantState.CONSENTED:
+            return _nothing_to_do(request, link)
+        return _entered(participant)
     campaign = link.campaign
     return _page(
         request,
         link,
         "start",
         form=form,
+        code=participant.external_id if participant.source == OWN_CODE else "",
         practice=campaign.items.filter(kind=ItemKind.PRACTICE).count(),
         **guidelines_of(campaign),
     )
@@ -154,8 +166,11 @@ def open_finish(request: HttpRequest, participant: Participant) -> HttpResponse:
     form = ShortQuestionsForm(link.after, request.POST if request.method == "POST" else None)
     if form.is_valid():
         finish(participant, form.answers())
-        return redirect(_at(link, "open_end"))
-    return _page(request, link, "finish", form=form)
+        response: HttpResponse = redirect(_at(link, "open_end"))
+    else:
+        response = _page(request, link, "finish", form=form)
+    # Already with the form, as browsers drop the first response of a button pressed twice.
+    return remember_finished(response, participant, _at(link, "open_entry"))
 
 
 @_participant_page
@@ -171,11 +186,20 @@ def open_leave(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 @_participant_page
 def open_end(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """How the part ended, with that ending's code and link back."""
+    """How the part ended, with that ending's code and link back; those of people who are done only
+    in the browser in which they finished, as others may know their ids."""
     if not participant.is_over:
         return _entered(participant)
-    outcome = outcome_of(participant)
-    return _page(request, participant.link, "end", participant=participant, outcome=outcome)
+    is_done = participant.state == ParticipantState.DONE
+    is_elsewhere = is_done and not has_finished_here(request, participant)
+    return _page(
+        request,
+        participant.link,
+        "end",
+        participant=participant,
+        outcome=ParticipantOutcome() if is_elsewhere else outcome_of(participant),
+        is_elsewhere=is_elsewhere,
+    )
 
 
 def _nothing_to_do(request: HttpRequest, link: OpenLink) -> HttpResponse:

@@ -22,7 +22,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotations.goals.goals import close_reached_campaigns
-from annotations.open_links.places import end_all_overdue
+from annotations.open_links.places import end_all_overdue, remove_who_only_agreed
 from annotations.planning.campaigns import announce_answered_campaigns
 from annotations.results.mails import note_due_mails
 from evaluations.corpus.uploads.keeping import clear_leftovers
@@ -130,6 +130,7 @@ JOBS = (
     Job("mails", MINUTE, Lane.WAKE, _wake_for_mails),
     Job("answered campaigns", BEAT, Lane.COMPUTE, announce_answered_campaigns, of_project=True),
     Job("participants out of time", MINUTE, Lane.COMPUTE, end_all_overdue, of_project=True),
+    Job("people who only agreed", HOUR, Lane.REMOVE, remove_who_only_agreed, of_project=True),
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
     Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
     Job("counts of requests", HOUR, Lane.REMOVE, _remove_counts),

@@ -421,6 +421,12 @@ SUSPECT_FLAT = _raters.threshold(
     "Who gives the same answer this often is called flat.",
     "They may be clicking without reading.",
 )  # fmt: skip
+READING_PACE = _raters.threshold(
+    "READING_PACE", 15, "words per second",
+    "An answer that took less time than the rated text at this pace was given without reading it;"
+    " a participant of an open link with more such answers than others is not done.",
+    "Twice what people who skim reach, and four times what they read (Brysbaert, 2019).",
+)  # fmt: skip
 CHANCE_LEVEL = _raters.threshold(
     "CHANCE_LEVEL", 0.02, "probability",
     "Who agrees with others as well as blind answers would with this probability is not above"

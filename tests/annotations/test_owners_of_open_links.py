@@ -25,6 +25,7 @@ FIELDS = {
     "address": "ferries", "title": "Rate texts", "consent": "Agree?", "people": "4",
     "items_each": "2", "minutes": "30", "is_open": "on", "amount": "2.50",
     "amount_screened": "0.10", "bonus": "1", "bonus_percent": "50",
+    "skip_percent": "20", "per_address": "3",
     "before_lines": "First language? | yes = 2, no = 0\nYears? | number",
     "after_lines": "Anything? | text",
 }  # fmt: skip
@@ -93,6 +94,8 @@ def test_an_owner_opens_a_campaign_to_everybody(
         ("done_url", "https://user:pw@panel.example/", "no password"),
         ("done_url", "https://panel.example/{id}?x=1", "behind the ? only"),
         ("people", "0", "greater than or equal to 1"),
+        ("skip_percent", "101", "less than or equal to 100"),
+        ("incomplete_url", "http://panel.example/", "begins with https"),
         ("address", "not an address", "valid"),
         ("consent", "", "required"),
     ],

@@ -4,10 +4,12 @@ items are lost, and nobody ends early because others were reserving."""
 import threading
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection, connections
+from django.db.models import F
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
@@ -26,6 +28,7 @@ from annotations.planning.campaigns import open_campaign
 from evaluations.models import CandidateOutput, Document, Project, System
 
 pytestmark = pytest.mark.django_db(transaction=True)
+MINUTE = timedelta(minutes=1)
 GROUP = {
     "text": "Group?", "kind": "choice", "options": ["a", "b"], "quotas": {"a": 3},
 }  # fmt: skip
@@ -82,6 +85,7 @@ def worked(participant: Participant) -> int:
     criterion = seat.campaign.criteria.get().pk
     while queue := queue_of(seat):
         fields = {f"score-{criterion}": "3"}
+        Assignment.objects.filter(pk=queue[0]).update(reserved_at=F("reserved_at") - MINUTE)
         submit(seat, queue[0], fields, user=None, version=0, seconds=1.0)
         done += 1
     finish(participant, {})
