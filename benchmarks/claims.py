@@ -45,6 +45,7 @@ from geval.statistics.null_judges import (
     annotator_scores,
     constant_scores,
     document_scores,
+    group_scores,
     is_met,
     length_scores,
     shuffled_scores,
@@ -166,6 +167,9 @@ def null_scores(
         return [] if both is None else [both]
     if name == "document":
         return [document_scores(data.units, human)]
+    if name == "group":
+        of_groups = group_scores(data.units, human)
+        return [] if of_groups is None else [of_groups]
     if name == "annotator":
         by_annotator = annotator_scores(data.units, data.humans[criterion].ratings)
         return [] if by_annotator is None else [by_annotator]

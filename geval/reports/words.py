@@ -231,8 +231,8 @@ def _unread(evidence: Evidence) -> str:
         return "Within a system it ranks against people: it knows at most who wrote a text"
     if within and not within.is_related:
         return "Within a system it is not shown to follow people: it may know only who wrote a text"
-    knows = "who wrote a text and its length" if within else "a text's length"
-    return f"Among texts of equal length it is not shown to follow people: it may know only {knows}"
+    knows = "who wrote a text and its length" if within else "a text's length or group"
+    return f"Among like texts it is not shown to follow people: it may know only {knows}"
 
 
 def _titles(nulls: Sequence[NullJudge]) -> str:

@@ -2,8 +2,9 @@
 
 A claim about a judge is meaningful only where none of these meets it too: the best constant, the
 judge's scores shuffled, the length of the texts, and on a pass/fail criterion the majority's
-verdict. Three know people's other ratings: those of the same system, of the same document, and of
-the same person where each output has one rating. None of them sees a rating of what it predicts.
+verdict. Four know people's other ratings: those of the same system, of the same document, of the
+same group of documents, and of the same person where each output has one rating. None of them sees
+a rating of what it predicts.
 """
 
 from collections.abc import Sequence
@@ -15,11 +16,15 @@ from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
 from geval.statistics.thresholds import NULL_CHANCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
-NullName = Literal["constant", "majority", "shuffled", "length", "system", "document", "annotator"]
+NullName = Literal[
+    "constant", "majority", "shuffled", "length", "system", "document", "group", "annotator"
+]
 NULL_NAMES: tuple[NullName, ...] = get_args(NullName)
 # Shuffled scores have no correlation by construction, and a document's mean ranks nothing in it:
 # they are tests, and no page shows them.
-SHOWN_NULLS: tuple[NullName, ...] = ("constant", "majority", "length", "system", "annotator")
+SHOWN_NULLS: tuple[NullName, ...] = (
+    "constant", "majority", "length", "system", "group", "annotator"
+)  # fmt: skip
 # What these know of people's ratings is taken off where a judge is looked at within systems.
 KNOWN_WITHIN: tuple[NullName, ...] = ("system", "document")
 # The more ratings, the less shuffles differ; this many ratings over all shuffles suffice.
@@ -93,6 +98,18 @@ def document_scores(outputs: Outputs, human: FloatArray) -> FloatArray:
         human: shape (outputs,), people's mean, NaN for missing.
     """
     return _others_means(outputs.document, np.arange(len(outputs)), human)
+
+
+def group_scores(outputs: Outputs, human: FloatArray) -> FloatArray | None:
+    """Return what each output is about, as a score: the mean rating of the other documents of its
+    group; shape (outputs,), NaN where there are none. None without groups.
+
+    Args:
+        human: shape (outputs,), people's mean, NaN for missing.
+    """
+    if outputs.group is None:
+        return None
+    return _others_means(outputs.group[outputs.document], outputs.document, human)
 
 
 def annotator_scores(outputs: Outputs, ratings: Ratings) -> FloatArray | None:

@@ -18,8 +18,8 @@ from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 # Pieces of the line over lengths, and outputs for each: enough for a length that is best.
 MOST_PIECES, OUTPUTS_A_PIECE = 20, 5
-# Lines of systems and means of documents are fitted in turn; where all systems wrote about all
-# documents, two rounds are enough.
+# Lines of systems and means of documents or groups are fitted in turn; where all systems wrote
+# about all documents, two rounds are enough.
 ROUNDS = 4
 
 
@@ -74,8 +74,8 @@ def p_beyond_length(
     outputs: Outputs, human: FloatArray, scores: FloatArray, words: FloatArray, *, by_system: bool
 ) -> float | None:
     """Return p of the one-sided test that scores follow people's mean no more than by what the
-    length of a text tells, and by what it has in common with the document's other outputs. None if
-    all lengths are equal.
+    length of a text tells, and by what it has in common with the document's other outputs, or where
+    there are none with its group. None if all lengths are equal and nothing is in groups.
 
     What length tells is a broken line over the order of lengths, so that neither long nor short
     texts have to be the better ones, fitted by least squares to people's and to the judge's ranks;
@@ -91,7 +91,8 @@ def p_beyond_length(
     complete = np.flatnonzero(~np.isnan(human + scores))
     system = outputs.system[complete] if by_system else np.zeros(len(complete), dtype=np.int64)
     own_words = words[complete]
-    if not by_system and len(np.unique(own_words[~np.isnan(own_words)])) < 2:
+    is_equal = len(np.unique(own_words[~np.isnan(own_words)])) < 2
+    if not by_system and is_equal and outputs.group is None:
         return None
     strata = [np.flatnonzero(system == each) for each in np.unique(system)]
     left = np.column_stack([human[complete], scores[complete]])
@@ -99,18 +100,20 @@ def p_beyond_length(
     for rows in strata:
         left[rows] = np.column_stack([ranks(side) for side in left[rows].T]) / len(rows)
         fits.append(np.linalg.qr(_broken_line(own_words[rows]))[0])
-    _names, document, size = np.unique(
-        outputs.document[complete], return_inverse=True, return_counts=True
-    )
-    shared = size[document] > 1
+    unit = outputs.document[complete]
+    if outputs.group is not None:
+        is_alone = np.bincount(unit)[unit] == 1
+        unit = np.where(is_alone, outputs.documents + outputs.group[unit], unit)
+    _names, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
+    shared = size[unit] > 1
     for _round in range(ROUNDS):
         for rows, basis in zip(strata, fits, strict=True):
             left[rows] -= basis @ (basis.T @ left[rows])
         for side in left.T:
-            side[shared] -= (sums(document, side, len(size)) / size)[document][shared]
+            side[shared] -= (sums(unit, side, len(size)) / size)[unit][shared]
     clusters, cluster = np.unique(outputs.clustered.document[complete], return_inverse=True)
     of_cluster = sums(cluster, np.round(left.prod(axis=1), DIGITS), len(clusters))
-    # Fitted lines take up some of what varies; means of documents are within clusters.
+    # Fitted lines take up some of what varies; means of documents and groups are within clusters.
     fitted = sum(basis.shape[1] for basis in fits)
     error = float(np.sqrt((of_cluster**2).sum() * len(left) / max(1, len(left) - fitted)))
     if len(clusters) < 2 or not error:

@@ -81,10 +81,10 @@ SENTENCES = {
     "with the missing ones its scores are not shown to be as close": lambda e: (
         not e.filled.scores_like_a_rater and e.holds_within
     ),
-    "Among texts of equal length it is not shown": lambda e: (
+    "Among like texts it is not shown": lambda e: (
         not e.adds_to_length and (e.within is None or e.within.is_related)
     ),
-    "only a text's length": lambda e: e.within is None,
+    "only a text's length or group": lambda e: e.within is None,
     "It ranks against people": lambda e: e.is_reversed,
     "Within a system it ranks against people": lambda e: e.within.is_reversed,
     "Within a system it is not shown": lambda e: (

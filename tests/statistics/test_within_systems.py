@@ -1,6 +1,7 @@
 """What a judge adds by reading: ranks and scores within systems, held against who wrote it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +14,12 @@ from geval.reports.verdicts.check_figures import (
 )
 from geval.statistics.agreement import ratings_of_the_bar
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.null_judges import annotator_scores, document_scores, system_scores
+from geval.statistics.null_judges import (
+    annotator_scores,
+    document_scores,
+    group_scores,
+    system_scores,
+)
 from geval.statistics.scales import Scale
 from geval.statistics.thresholds import WITHIN_OUTPUTS
 from geval.statistics.within_systems import (
@@ -93,6 +99,17 @@ def test_null_judges_see_no_rating_of_what_they_predict() -> None:
 
     np.testing.assert_array_equal(system_scores(outputs, human), [4.0, 4.0, 3.0, 3.0, 2.0, 2.0])
     np.testing.assert_array_equal(document_scores(outputs, human), [2.0, 1.0, NAN, 3.0, 4.0, 5.0])
+
+
+def test_the_group_alone_knows_its_other_documents() -> None:
+    outputs = replace(Outputs.full(3, 2), group=np.array([0, 0, 1]))
+    human = np.array([1.0, 2.0, 3.0, NAN, 5.0, 4.0])
+
+    found = group_scores(outputs, human)
+
+    assert found is not None
+    np.testing.assert_array_equal(found, [3.0, 3.0, 1.5, 1.5, NAN, NAN])
+    assert group_scores(Outputs.full(3, 2), human) is None
 
 
 def test_who_rated_it_counts_where_each_output_has_one_rating() -> None:
@@ -290,3 +307,26 @@ def test_raters_of_few_points_are_compared_as_they_rated() -> None:
     assert perfect.passes
     assert perfect.test.winning_rate.value >= like_a_rater.test.winning_rate.value
     assert perfect.p_nearer < 0.001
+
+
+def test_a_judge_of_the_topic_adds_nothing_within_groups() -> None:
+    blind, reading = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        outputs = replace(Outputs.full(240, 1), group=np.arange(240) % 12)
+        topic = 3 + rng.normal(0, 1, 12)[outputs.group]
+        quality = topic + rng.normal(0, 0.6, 240)
+        human = np.clip(np.round(quality + rng.normal(0, 0.4, (3, 240))), 1, 5).mean(0)
+        for found, scores in ((blind, topic), (reading, quality + rng.normal(0, 0.4, 240))):
+            found.append(
+                p_beyond_length(
+                    outputs,
+                    human,
+                    np.round(scores + rng.normal(0, 0.2, 240)),
+                    np.full(240, NAN),
+                    by_system=False,
+                )
+            )
+
+    assert sum(p <= 0.025 for p in blind) <= 4
+    assert sum(p <= 0.025 for p in reading) == 40

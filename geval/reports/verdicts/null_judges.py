@@ -23,6 +23,7 @@ from geval.statistics.null_judges import (
     annotator_scores,
     constant_scores,
     document_scores,
+    group_scores,
     is_met,
     length_scores,
     shuffled_scores,
@@ -42,6 +43,7 @@ TITLES: dict[NullName, str] = {
     "length": "length alone",
     "system": "who wrote it",
     "document": "the document alone",
+    "group": "the group alone",
     "annotator": "who rated it",
 }
 NOTHING_RANKED = "a judge that gives all outputs the same score ranks nothing"
@@ -172,7 +174,8 @@ class NullView:
 def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     """Return the null judges: the best constant, on a scale with two points the majority, the
     judge's scores shuffled over outputs, and those that rank: length alone, where texts differ in
-    it, and what people's other ratings of the system, the document and by the annotator tell."""
+    it, and what people's other ratings of the system, document or group, or by the annotator,
+    tell."""
     nulls = []
     always: dict[NullName, float | None] = {
         "constant": best_constant(view.agreeing, view.scale) if view.agreeing is not None else None,
@@ -192,6 +195,7 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
         "length": _by_length(view),
         "system": system_scores(view.outputs, view.human),
         "document": document_scores(view.outputs, view.human),
+        "group": group_scores(view.outputs, view.human),
         "annotator": annotator_scores(view.outputs, view.ratings),
     }
     for name, scores in ranking.items():
