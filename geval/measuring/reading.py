@@ -36,11 +36,14 @@ from geval.files.score_records import PROBABILITY
 from geval.files.word_ratings import WordError, WordRatings
 from geval.measuring.inputs import InputError
 from geval.statistics.scales import Scale
+from geval.texts.sentences import shortened
 
 # Default names of a criterion, a rater and a judge.
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
 # Errors often share a cause, and these fit in a terminal.
 SHOWN_ERRORS = 5
+# Of a column in an error: in a file that is no table its first line is one.
+MOST_OF_A_NAME = 30
 # The names of columns are collected from this many rows.
 LOOKED_AT = 1000
 # Names (that no file has) of columns that are added where rows name no document or no system, or
@@ -378,4 +381,5 @@ def _how_to_say(preview: Preview) -> str:
 
 
 def _columns_are(names: frozenset[str]) -> str:
-    return f"Its columns are {', '.join(sorted(names)) or 'none'}."
+    listed = ", ".join(shortened(name, MOST_OF_A_NAME) for name in sorted(names))
+    return f"Its columns are {listed or 'none'}."
