@@ -19,6 +19,7 @@ from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
+from evaluations.reports.ratings.pseudonyms import report_with_pseudonyms
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.cached_report import (
     ASK_AGAIN_SECONDS,
@@ -28,7 +29,7 @@ from evaluations.reports.serving.cached_report import (
 from evaluations.reports.serving.live import mark_of
 from evaluations.reports.serving.parts import ReportView, page_and_query
 from evaluations.reports.serving.view import report_view
-from evaluations.web.parameters import REPORT, reads
+from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
@@ -347,13 +348,16 @@ def texts(
     return render(request, "evaluations/report_texts.html", context)
 
 
-@reads(*REPORT)
+@reads(*REPORT, PSEUDONYMS)
 @waits_as_text
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
         raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
     options = options_in(request, project)
     content = report_view(project, options).download(ending)
+    # Anybody who has a shared link can read this; its view is fixed, so nobody asks for names.
+    if wants_pseudonyms(request, usually=getattr(request, "shared", False)):
+        content = report_with_pseudonyms(project.pk, content, ending)
     response = HttpResponse(content, BY_ENDING[ending].content_type)
     score = "" if options.human_score == MEAN else f"-{options.human_score}"
     of_round = f"-{slugify(options.round_name)}" if options.round else ""
