@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
 from prometheus_client import Counter, Histogram
 
-from evaluations.people.senders import is_for_api
 from geval_site.logs import route_of
 from geval_site.visitors import client_address
 
@@ -74,7 +73,9 @@ def _is_of_somebody(request: HttpRequest) -> bool:
     """Whether a page was made for a user who is signed in; whoever uses the browser after them must
     not find it. A view that did not read the session made no such page."""
     session: Any = getattr(request, "session", None)
-    is_read = session is not None and session.accessed and not is_for_api(request)
+    match = request.resolver_match
+    is_api = match is not None and match.namespace == "api"
+    is_read = session is not None and session.accessed and not is_api
     return bool(is_read and session.get(SESSION_KEY))
 
 

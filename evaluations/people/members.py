@@ -82,8 +82,8 @@ def _reserve(project: Project, count: int, *, by: User) -> None:
     # Of two requests at the same time, the second counts the first's.
     Project.objects.select_for_update().get(pk=project.pk)
     limits = ProjectLimits.objects.filter(project=project).first()
-    own = limits.invitations if limits else None
-    most = settings.PROJECT_INVITATIONS if own is None else own
+    allowed = limits.invitations if limits else None
+    most = settings.PROJECT_INVITATIONS if allowed is None else allowed
     open_ones = project.invitations.open().count()
     if most and open_ones + count > most:
         raise TooManyInvitationsError(

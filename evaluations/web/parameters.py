@@ -52,12 +52,12 @@ def wants_pseudonyms(request: HttpRequest, *, usually: bool) -> bool:
     Raises:
         UnknownFieldError: the value is neither yes nor no.
     """
-    given = request.GET.get(PSEUDONYMS)
-    if given is None:
+    value = request.GET.get(PSEUDONYMS)
+    if value is None:
         return usually
-    if given.lower() not in ("", "1", "true", "0", "false"):
-        raise UnknownFieldError(f"{PSEUDONYMS} is true or false, not {given[:40]!r}.")
-    return given.lower() in ("", "1", "true")
+    if value.lower() not in ("", "1", "true", "0", "false"):
+        raise UnknownFieldError(f"{PSEUDONYMS} is true or false, not {value[:40]!r}.")
+    return value.lower() in ("", "1", "true")
 
 
 class ParametersMiddleware:
@@ -78,8 +78,8 @@ class ParametersMiddleware:
         allowed = getattr(view, "reads", ())
         if is_page and ANY not in allowed:
             try:
-                given = [name for name in request.GET if not name.startswith(TRACKERS)]
-                refuse_unknown(given, allowed, "parameter")
+                names = [name for name in request.GET if not name.startswith(TRACKERS)]
+                refuse_unknown(names, allowed, "parameter")
             except UnknownFieldError as error:
                 return refused(request, 400, TITLE, str(error))
         return None

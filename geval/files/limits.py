@@ -45,12 +45,12 @@ _VARIABLES = {
 
 @cache
 def _of_environment() -> FileLimits:
-    """Return the limits where there is no site; what is no whole number counts as not set."""
-    given = {name: os.environ.get(variable, "") for name, (variable, _unit) in _VARIABLES.items()}
+    """Return the limits where there is no site; anything but a whole number counts as not set."""
+    texts = {name: os.environ.get(variable, "") for name, (variable, _unit) in _VARIABLES.items()}
     return FileLimits(
         **{
             name: int(text) * _VARIABLES[name][1]  # type: ignore[arg-type]
-            for name, text in given.items()
+            for name, text in texts.items()
             if text.isascii() and text.isdecimal() and len(text) < 10 and int(text)
         }
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from geval.files.readers import InputFile
-from geval.texts.sentences import shortened
 
 # Sources for `measure` and similar functions: paths, data frames of pandas or polars, Arrow tables,
 # records.
@@ -38,7 +37,7 @@ def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]
     if paths := _paths_of(source):
         for path in paths:
             if not _is_file(path):
-                raise InputError(f"There is no file {shortened(str(path), LONGEST_PATH)}.")
+                raise InputError(f"There is no file {str(path)[:LONGEST_PATH]}.")
         yield [InputFile(path, path.name, sheet=sheet) for path in paths]
         return
     with tempfile.TemporaryDirectory(prefix="geval-") as folder:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from geval.files import contradictions
-from geval.files.apart import ReadingError, first_records_apart, preview_apart, read_apart
+from geval.files.apart import ReadingError, first_records, preview_apart, read_apart
 from geval.files.apart.messages import RecordBatch
 from geval.files.cells import CellColumn
 from geval.files.contents import ColumnContent
@@ -35,7 +35,6 @@ from geval.files.score_records import PROBABILITY
 from geval.files.word_ratings import WordError, WordRatings
 from geval.measuring.inputs import InputError
 from geval.statistics.scales import Scale
-from geval.texts.sentences import shortened
 
 # Default names of a criterion, a rater and a judge.
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
@@ -289,7 +288,7 @@ def _records(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _batches(file: InputFile, most: int) -> Iterator[RecordBatch]:
     try:
-        yield from first_records_apart(file, most)
+        yield from first_records(file, most)
     except ReadingError as error:
         raise InputError(f"{file.name}: {error}") from None
 
@@ -384,5 +383,5 @@ def _how_to_say(preview: Preview) -> str:
 
 
 def _columns_are(names: frozenset[str]) -> str:
-    listed = ", ".join(shortened(name, MOST_OF_A_NAME) for name in sorted(names))
+    listed = ", ".join(name[:MOST_OF_A_NAME] for name in sorted(names))
     return f"Its columns are {listed or 'none'}."

@@ -122,9 +122,9 @@ def _files(inputs: Mapping[str, str], variables: Mapping[str, str]) -> list[str]
     return files
 
 
-def _clipped(found: re.Match[str]) -> str:
+def _clipped(quoted: re.Match[str]) -> str:
     """Return a quoted text of at most 30 letters: a cell may hold what belongs in no log."""
-    text = found[0]
+    text = quoted[0]
     return text if len(text) <= MOST_QUOTED + 2 else f"{text[: MOST_QUOTED + 1]}…{text[-1]}"
 
 
@@ -276,14 +276,14 @@ def _comment(text: str, mark: str, variables: Mapping[str, str], token: str) -> 
     number = _pull_request(variables)
     if not token or number is None:
         return
-    own = _own_login(variables, token)
+    login = _own_login(variables, token)
     issues = f"{variables['GITHUB_API_URL']}/repos/{variables['GITHUB_REPOSITORY']}/issues"
     for page in range(1, MOST_PAGES + 1):
         address = f"{issues}/{number}/comments?per_page=100&page={page}"
         comments = _call("GET", address, token)
         for each in comments:
             # People and other bots may quote the mark; their comments must not be changed.
-            is_ours = each["user"]["type"] == "Bot" and each["user"]["login"] == own
+            is_ours = each["user"]["type"] == "Bot" and each["user"]["login"] == login
             if is_ours and each["body"].rstrip().endswith(mark):
                 _call("PATCH", f"{issues}/comments/{each['id']}", token, {"body": text})
                 return

@@ -47,7 +47,8 @@ def test_a_file_has_at_most_so_many_bytes() -> None:
 def test_a_character_that_cannot_be_stored_is_named_with_its_line(text: str) -> None:
     refused = refusal(f"project: p\n{text}\n")
 
-    assert refused.startswith("f:2: A text has a character that cannot be stored")
+    assert refused.startswith("f:2: ")
+    assert "cannot be stored" in refused
 
 
 def test_values_are_nested_at_most_so_deep() -> None:

@@ -53,8 +53,8 @@ def _participants(
     people = Participant.objects.filter(link__campaign__project=project)
     names = annotator_names(project.pk, pseudonyms=pseudonyms)
     for participant in people.select_related("link__campaign").iterator():
-        own = "" if pseudonyms else participant.name
-        name = names.get(participant.annotator_id, own)
+        unseated = "" if pseudonyms else participant.name
+        name = names.get(participant.annotator_id, unseated)
         yield participant, _about_participant(participant, name)
 
 

@@ -31,9 +31,9 @@ def annotator_names(project_id: int, *, pseudonyms: bool) -> dict[int | None, st
 
 def report_with_pseudonyms(project_id: int, content: str, ending: str) -> str:
     """Return a report's download with pseudonyms in the places that name annotators."""
-    own = annotator_names(project_id, pseudonyms=False)
+    real = annotator_names(project_id, pseudonyms=False)
     shown = annotator_names(project_id, pseudonyms=True)
-    names = {name: shown[pk] for pk, name in own.items() if pk in shown}
+    names = {name: shown[pk] for pk, name in real.items() if pk in shown}
     if ending != "json" or not names:
         return _in_sentences(content, names)
     renamed = _renamed(orjson.loads(content), "", names)
@@ -65,5 +65,5 @@ def _in_sentences(text: str, names: Mapping[str, str]) -> str:
         return text
     anybody = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     listed = re.compile(rf"(?<=the others: )(?:{anybody})(?:, (?:{anybody}))*")
-    one = re.compile(anybody)
-    return listed.sub(lambda all_: one.sub(lambda name: names[name[0]], all_[0]), text)
+    single = re.compile(anybody)
+    return listed.sub(lambda all_: single.sub(lambda name: names[name[0]], all_[0]), text)

@@ -2,7 +2,7 @@
 
 from geval.files.apart.reading import (
     ReadingError,
-    first_records_apart,
+    first_records,
     preview_apart,
     read_apart,
     records_apart,
@@ -11,7 +11,7 @@ from geval.files.apart.reading import (
 
 __all__ = [
     "ReadingError",
-    "first_records_apart",
+    "first_records",
     "preview_apart",
     "read_apart",
     "records_apart",

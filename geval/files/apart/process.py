@@ -142,13 +142,15 @@ def _send_records(job: ApartJob, answers: IO[bytes]) -> None:
     """Send the first records of a file; as many at a time as rows."""
     try:
         with open_packed(job.file.path) as raw:
-            found = records_of(raw, job.file.name, FileErrors(most=1), job.file.sheet)
-            header = found.header if isinstance(found, Table) else ()
+            content = records_of(raw, job.file.name, FileErrors(most=1), job.file.sheet)
+            header = content.header if isinstance(content, Table) else ()
             records: Iterator[tuple[int, dict[str, Any]]] = iter(())
-            if isinstance(found, Table):
-                records = ((line, dict(zip(header, row, strict=True))) for line, row in found.lines)
-            elif found is not None:
-                records = ((line, dict(record)) for line, record in found.lines)
+            if isinstance(content, Table):
+                records = (
+                    (line, dict(zip(header, row, strict=True))) for line, row in content.lines
+                )
+            elif content is not None:
+                records = ((line, dict(record)) for line, record in content.lines)
             records = islice(records, job.records)
             is_begun = False
             while (part := list(islice(records, PART_ROWS))) or not is_begun:
@@ -194,10 +196,10 @@ def _limit_memory() -> None:
 
 def _limit(what: int, soft: int, hard: int) -> None:
     """Set a limit; one that the user's own shell or scheduler has set stays."""
-    _soft, own = resource.getrlimit(what)
-    if own != resource.RLIM_INFINITY:
+    _soft, ceiling = resource.getrlimit(what)
+    if ceiling != resource.RLIM_INFINITY:
         soft, hard = (
-            own if end == resource.RLIM_INFINITY else min(end, own) for end in (soft, hard)
+            ceiling if end == resource.RLIM_INFINITY else min(end, ceiling) for end in (soft, hard)
         )
     resource.setrlimit(what, (soft, hard))
 

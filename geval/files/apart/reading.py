@@ -81,7 +81,7 @@ def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str,
     return {}
 
 
-def first_records_apart(file: InputFile, most: int) -> Generator[RecordBatch, None, None]:
+def first_records(file: InputFile, most: int) -> Generator[RecordBatch, None, None]:
     """Yield the first records of a file, in parts; at least one part, with the header of a table.
 
     Raises:
