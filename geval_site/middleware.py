@@ -7,6 +7,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.contrib.auth import SESSION_KEY
 from django.http import HttpRequest, HttpResponse
 from django_structlog.middlewares import RequestMiddleware
 from prometheus_client import Counter, Histogram
@@ -63,7 +64,19 @@ class HeadersMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        if _is_of_somebody(request):
+            response.headers.setdefault("Cache-Control", "private, no-store")
         return response
+
+
+def _is_of_somebody(request: HttpRequest) -> bool:
+    """Whether a page was made for a user who is signed in; whoever uses the browser after them must
+    not find it. A view that did not read the session made no such page."""
+    session: Any = getattr(request, "session", None)
+    match = request.resolver_match
+    is_api = match is not None and match.namespace == "api"
+    is_read = session is not None and session.accessed and not is_api
+    return bool(is_read and session.get(SESSION_KEY))
 
 
 class RequestLogMiddleware(RequestMiddleware):

@@ -122,6 +122,7 @@ MIDDLEWARE = [
     "evaluations.web.gate.refusals.RequestRateMiddleware",
     "evaluations.web.api.middleware.IdempotencyMiddleware",
     "evaluations.people.audit.AuditMiddleware",
+    "evaluations.web.parameters.ParametersMiddleware",
     *OPENID["middleware"],
     "axes.middleware.AxesMiddleware",
 ]
@@ -371,6 +372,9 @@ PROJECT_MONEY_PER_MONTH = environment.money("GEVAL_PROJECT_MONEY_PER_MONTH", def
 USER_STORAGE_MB = environment.whole("GEVAL_USER_STORAGE_MB", default=0)
 USER_RUNS = environment.whole("GEVAL_USER_RUNS", default=0)
 USER_MONEY_PER_MONTH = environment.money("GEVAL_USER_MONEY_PER_MONTH", default="0")
+# Each invitation can be a mail in the site's name: open ones of a project, and of a user in a day.
+PROJECT_INVITATIONS = environment.whole("GEVAL_PROJECT_INVITATIONS", default=50)
+USER_INVITATIONS = environment.whole("GEVAL_USER_INVITATIONS", default=100)
 
 # For `/metrics`; in production nobody may read them without it.
 METRICS_TOKEN = environment.text("GEVAL_METRICS_TOKEN")

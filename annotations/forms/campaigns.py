@@ -20,6 +20,8 @@ from geval.files.fields import COMMENT_LIMIT
 from geval.pipelines.project_files.fields import PLAN
 
 User = get_user_model()
+# What a link to the form may fill in.
+FILLED_IN = (*GOAL_FIELDS, "criteria", "selection", "sample_size", "overlap")
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
 FOLDED = (
     (
@@ -219,7 +221,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
     def fill_in(self, query: QueryDict) -> None:
         """Set initial values from a link to the form, such as a plan's: the goal, the criteria,
         which outputs and how many, and the annotators per item. Unusable values are ignored."""
-        for name in (*GOAL_FIELDS, "criteria", "selection", "sample_size", "overlap"):
+        for name in FILLED_IN:
             given: Any = query.getlist(name) if name == "criteria" else query.get(name)
             if not given:
                 continue

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignState
 from evaluations.models import Mail, MailKind
 from evaluations.people.languages import counted, language_of
-from evaluations.people.mails import claim, ending, is_wanted, send, site_address
+from evaluations.people.mails import claim, ending, is_wanted, quoted, send, site_address
 
 # How long before a campaign's end annotators are reminded.
 SOON = timedelta(days=2)
@@ -85,10 +85,10 @@ def send_work_mail(mail_id: int) -> None:
 
 
 def _of_campaign(mail: Mail, campaign: Campaign) -> tuple[str, list[str]]:
-    name = {"campaign": campaign.name}
+    name = {"campaign": quoted(campaign.name)}
     if mail.kind == MailKind.DEADLINE and campaign.deadline:
         moment = date_format(timezone.localtime(campaign.deadline), "DATETIME_FORMAT")
-        subject = _("%(campaign)s ends on %(moment)s") % (name | {"moment": moment})
+        subject = _("Ends on %(moment)s: %(campaign)s") % (name | {"moment": moment})
         line = _("Some of its items still wait for your answers.")
     else:
         subject = _("There is work for you: %(campaign)s") % name
@@ -111,7 +111,8 @@ def _of_week(mail: Mail) -> tuple[str, list[str]]:
         )
         working = [row[0] for row in cursor.fetchall()]
     for campaign in Campaign.objects.filter(pk__in=working).select_related("project"):
-        waiting = _("Items of %(campaign)s wait for your answers.") % {"campaign": campaign.name}
+        name = {"campaign": quoted(campaign.name)}
+        waiting = _("Items of %(campaign)s wait for your answers.") % name
         lines.append(" ".join([waiting, *_link(campaign)]))
     return _("Your week of annotating"), lines
 

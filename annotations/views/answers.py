@@ -28,6 +28,7 @@ from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, project_view
+from evaluations.web.parameters import reads
 from geval.texts.numbers import thin, whole_number
 from geval.texts.spelling import storable
 
@@ -43,6 +44,7 @@ SHOWN: dict[str, tuple[str, Q]] = {
 }
 
 
+@reads("show", "annotator", "page")
 @project_view(EDITORS)
 def answer_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
@@ -100,6 +102,7 @@ def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]
     return entries
 
 
+@reads("show", "annotator", "page")
 @require_POST
 @project_view(EDITORS)
 def answer_review(request: HttpRequest, project: Project, pk: int, answer: int) -> HttpResponse:
@@ -122,6 +125,7 @@ def answer_review(request: HttpRequest, project: Project, pk: int, answer: int) 
     return _back(request, campaign)
 
 
+@reads("show", "annotator", "page")
 @require_POST
 @project_view(EDITORS)
 def answer_hand_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
@@ -132,6 +136,7 @@ def answer_hand_out(request: HttpRequest, project: Project, pk: int) -> HttpResp
     return redirect(campaign)
 
 
+@reads("show", "annotator", "page")
 @require_POST
 @project_view(EDITORS)
 def annotator_exclude(

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotations.errors import AnnotationError
-from annotations.forms.campaigns import CampaignForm, GuidelinesForm
+from annotations.forms.campaigns import FILLED_IN, CampaignForm, GuidelinesForm
 from annotations.forms.plans import as_plan
 from annotations.goals.goals import standing
 from annotations.models import Campaign, CampaignGoal, CampaignState
@@ -27,6 +27,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
+from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 from geval.texts.numbers import thin, whole_number
 
@@ -56,6 +57,7 @@ def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
     return in_language(request, answer) if is_annotator else answer()
 
 
+@reads(*FILLED_IN)
 @project_view(EDITORS)
 def campaign_create(request: HttpRequest, project: Project) -> HttpResponse:
     return _edit(request, project, Campaign(project=project))

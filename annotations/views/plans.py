@@ -13,6 +13,7 @@ from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.serving.live import live_data
+from evaluations.web.parameters import ANY, reads
 from geval.measuring.plans import Plan
 from geval.statistics.thresholds import PROMISE_DOCUMENTS
 
@@ -23,6 +24,7 @@ QUESTIONS = {
 }
 
 
+@reads(ANY)
 @project_view(EDITORS)
 def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
     """Plan a campaign from the ratings in this project or in another project of the user."""

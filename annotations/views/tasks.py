@@ -27,6 +27,7 @@ from annotations.planning.assignment import (
     skip,
 )
 from annotations.results.comparison import answer_of, answers_of_others, own_answers
+from evaluations.web.parameters import reads
 from geval.texts.numbers import whole_number
 from geval.texts.spelling import storable
 from geval_site.site_files import site_files
@@ -45,6 +46,7 @@ def task_current(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _page(request, seat, assignment)
 
 
+@reads("have")
 @require_GET
 @seat_view
 def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
@@ -54,6 +56,7 @@ def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _fragment(request, seat, _own(seat, waiting[0]) if waiting else None)
 
 
+@reads("fragment")
 @require_GET
 @seat_view
 def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
@@ -66,6 +69,7 @@ def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
     )
 
 
+@reads("fragment", "before")
 @require_GET
 @seat_view
 def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:

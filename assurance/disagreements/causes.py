@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
+from django.db.models import Value
 from django.utils import timezone
 
 from evaluations.models import CandidateOutput, Criterion, GapCause, Judge, Project
@@ -20,6 +21,7 @@ COLUMNS = (
     "given_by",
     "given_at",
 )
+WHO = "given_by_name"
 _VALUES = (
     "judge__name",
     "judge__version",
@@ -28,7 +30,7 @@ _VALUES = (
     "output__system__name",
     "cause",
     "note",
-    "given_by_name",
+    WHO,
     "given_at",
 )
 
@@ -71,26 +73,27 @@ def take_cause_back(judge: Judge, criterion: Criterion, output: CandidateOutput)
     return bool(causes.delete()[0])
 
 
-def as_csv(project: Project) -> Iterator[str]:
+def as_csv(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
     """Yield a header and a line per cause."""
     yield csv_line(COLUMNS)
-    for row in _rows(project):
+    for row in _rows(project, pseudonyms=pseudonyms):
         yield csv_line(value.isoformat() if hasattr(value, "isoformat") else value for value in row)
 
 
-def as_json(project: Project) -> bytes:
+def as_json(project: Project, *, pseudonyms: bool = False) -> bytes:
     """Return all causes as one list."""
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(project)]
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(project, pseudonyms=pseudonyms)]
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def as_jsonl(project: Project) -> Iterator[bytes]:
+def as_jsonl(project: Project, *, pseudonyms: bool = False) -> Iterator[bytes]:
     """Yield one JSON object per line."""
-    for row in _rows(project):
+    for row in _rows(project, pseudonyms=pseudonyms):
         yield orjson.dumps(dict(zip(COLUMNS, row, strict=True)), option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _rows(project: Project) -> Iterator[tuple[Any, ...]]:
-    yield from (
-        GapCause.objects.of_project(project).order_by("pk").values_list(*_VALUES).iterator(2000)
-    )
+def _rows(project: Project, *, pseudonyms: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield all causes; with pseudonyms nobody is named who gave one."""
+    causes = GapCause.objects.of_project(project).order_by("pk")
+    shown = [Value("") if pseudonyms and name == WHO else name for name in _VALUES]
+    yield from causes.values_list(*shown).iterator(2000)

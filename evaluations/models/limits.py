@@ -34,6 +34,7 @@ class ProjectLimits(models.Model):
         validators=[MinValueValidator(Decimal(0))],
         help_text="In the currency of the judges' prices.",
     )
+    invitations = models.PositiveIntegerField("open invitations", null=True, blank=True)
 
     def __str__(self) -> str:
         return f"limits of {self.project}"

@@ -24,6 +24,10 @@ from evaluations.models import Invitation, Mail, PersonalSettings, RequestCount
 TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
 # Each is a mail from the site: a stolen account must not send thousands.
 MOST_INVITED = 500
+MOST_OF_A_NAME = 60
+# What has a colon and slashes, an "@", or a dot before letters, as "example.org" has.
+_LINKS = re.compile(r"\S*(?:://|@|＠|[.。．｡]\w*[^\W\d])\S*")
+_QUOTES = str.maketrans(dict.fromkeys('“”"', "'"))
 _SEPARATORS = re.compile(r"[\s,;<>\"]+")
 # Links to reset a password, per address and over all workers, because anyone who knows the address
 # can request them.
@@ -72,6 +76,13 @@ def addresses_to_invite(text: str) -> list[str]:
     return addresses
 
 
+def quoted(name: str) -> str:
+    """Return a name that users chose, in quotes and without links and addresses: mails are in the
+    site's name, and programs make links of both."""
+    without = _LINKS.sub("…", " ".join(name.split()))
+    return f"“{without.translate(_QUOTES)[:MOST_OF_A_NAME]}”"
+
+
 def send(address: str, subject: str, lines: list[str]) -> None:
     """Send a mail now; line breaks are removed from its subject.
 
@@ -91,7 +102,7 @@ def send_invitation_mail(invitation_id: int, link: str, language: str) -> None:
         mailed_at=timezone.now()
     ):
         return
-    names = {"project": invitation.project.name, "owner": invitation.made_by}
+    names = {"project": quoted(invitation.project.name), "owner": invitation.made_by}
     with translation.override(language):
         subject = _("Invitation to %(project)s") % names
         until = date_format(timezone.localtime(invitation.expires_at), "DATETIME_FORMAT")

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -16,14 +17,27 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
-from evaluations.models import Invitation, Membership, Project, Role
+from evaluations.models import (
+    Invitation,
+    Membership,
+    Project,
+    ProjectLimits,
+    RequestCount,
+    Role,
+)
 from evaluations.models.members import INVITATION_DAYS
 from evaluations.models.tokens import digest_of
 from evaluations.people.waking import MessageLostError, wake_for_invitation, wake_for_password_reset
 
+DAY_SECONDS = 86_400
+
 
 class MemberError(ValueError):
     """A member cannot be changed in this way; the message says why."""
+
+
+class TooManyInvitationsError(MemberError):
+    """A limit of invitations would be exceeded; nobody was invited, and the message says which."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +60,50 @@ class MailedInvitations:
 
 
 def invite(
-    project: Project, role: str, *, by: User, note: str = "", days: int = INVITATION_DAYS,
-    address: str = "",
-) -> Invited:  # fmt: skip
-    """Create an invitation."""
+    project: Project, role: str, *, by: User, note: str = "", days: int = INVITATION_DAYS
+) -> Invited:
+    """Create an invitation.
+
+    Raises:
+        TooManyInvitationsError: see `_reserve`.
+    """
+    with transaction.atomic():
+        _reserve(project, 1, by=by)
+        return _create(project, role, by=by, note=note, days=days)
+
+
+@transaction.atomic
+def _reserve(project: Project, count: int, *, by: User) -> None:
+    """Count some new invitations; those of deleted projects count for the day as well.
+
+    Raises:
+        TooManyInvitationsError: the project would have too many, or the user in a day.
+    """
+    # Of two requests at the same time, the second counts the first's.
+    Project.objects.select_for_update().get(pk=project.pk)
+    limits = ProjectLimits.objects.filter(project=project).first()
+    allowed = limits.invitations if limits else None
+    most = settings.PROJECT_INVITATIONS if allowed is None else allowed
+    open_ones = project.invitations.open().count()
+    if most and open_ones + count > most:
+        raise TooManyInvitationsError(
+            f"A project may have {most:,} open invitations, and this one has {open_ones:,}; nobody"
+            " was invited. Revoke some, or ask the site's administrator for more."
+        )
+    sender = sha256(f"invitations of {by.pk}".encode()).hexdigest()
+    sent, _left = RequestCount.objects.take(sender, share=count, seconds=DAY_SECONDS)
+    if settings.USER_INVITATIONS and sent > settings.USER_INVITATIONS:
+        # The transaction ends here, so that a refused request counts nothing.
+        raise TooManyInvitationsError(
+            f"A user may create {settings.USER_INVITATIONS:,} invitations in a day, and this would"
+            f" be number {sent:,}; nobody was invited. Go on tomorrow, or ask the site's"
+            " administrator for more."
+        )
+
+
+def _create(
+    project: Project, role: str, *, by: User, note: str, days: int, address: str = ""
+) -> Invited:
     token = secrets.token_urlsafe(24)
     expires = timezone.now() + timedelta(days=days)
     invitation = Invitation.objects.create(
@@ -72,15 +126,24 @@ def invite_by_mail(
 
     Args:
         link_of: returns the link for an invitation's token.
+
+    Raises:
+        TooManyInvitationsError: see `_reserve`.
     """
     free = not_invited(project, addresses)
     left_out = len(addresses) - len(free)
-    for mailed, address in enumerate(free):
-        invited = invite(project, role, by=by, note=address, days=days, address=address)
+    with transaction.atomic():
+        _reserve(project, len(free), by=by)
+        made = [
+            _create(project, role, by=by, note=address, days=days, address=address)
+            for address in free
+        ]
+    for mailed, (address, invited) in enumerate(zip(free, made, strict=True)):
         try:
             wake_for_invitation(invited.invitation.pk, link_of(invited.token), language)
         except MessageLostError:
-            invited.invitation.delete()
+            lost = [other.invitation.pk for other in made[mailed:]]
+            Invitation.objects.filter(pk__in=lost).delete()
             return MailedInvitations(mailed, left_out, lost_from=address)
     return MailedInvitations(len(free), left_out)
 

@@ -307,6 +307,12 @@ class Run:
             return status
 
 
+# What reading a reply of something else raises.
+_NOT_A_SITE = (
+    AttributeError, KeyError, RecursionError, TypeError, ValueError, http.client.HTTPException,
+)  # fmt: skip
+
+
 def pull(site: str, project: str, *, token: str | None = None) -> Pulled:
     """The outputs, ratings, preferences and scores of a site's project, as `measure` takes them.
 
@@ -322,6 +328,7 @@ def pull(site: str, project: str, *, token: str | None = None) -> Pulled:
 
     Raises:
         ValueError: there is no token.
+        InputError: its reply is not that of a site.
         ApiError: the site refused, or has no such project.
         OSError: it does not answer.
 
@@ -334,4 +341,12 @@ def pull(site: str, project: str, *, token: str | None = None) -> Pulled:
         token = os.environ.get(TOKEN_VARIABLE, "")
     if not token:
         raise ValueError(no_token(site))
-    return Client(site, token=token).project(project).pull()
+    try:
+        return Client(site, token=token).project(project).pull()
+    except _NOT_A_SITE as error:
+        from geval.measuring.inputs import InputError
+
+        raise InputError(
+            f"{site} does not answer as a site of this version does ({type(error).__name__}:"
+            f" {str(error)[:100]})."
+        ) from None

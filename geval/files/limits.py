@@ -1,10 +1,13 @@
 """Limits of a file, because a few kilobytes can unpack to gigabytes: bytes, rows, columns, depth.
 
-A site sets its own with `use_limits`; messages name the site's settings.
+A site sets its own with `use_limits`; messages name the site's settings, which the library reads
+from the environment.
 """
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 MEGABYTE = 2**20
@@ -28,7 +31,32 @@ class FileLimits:
 
 
 DEFAULT_LIMITS = FileLimits()
-_limits_now: Callable[[], FileLimits] = lambda: DEFAULT_LIMITS  # noqa: E731 (replaced as a whole)
+_VARIABLES = {
+    "unpacked_bytes": ("GEVAL_UNPACKED_LIMIT_MB", MEGABYTE),
+    "field_bytes": ("GEVAL_FIELD_LIMIT_MB", MEGABYTE),
+    "json_bytes": ("GEVAL_JSON_LIMIT_MB", MEGABYTE),
+    "json_depth": ("GEVAL_JSON_DEPTH", 1),
+    "columns": ("GEVAL_COLUMN_LIMIT", 1),
+    "rows": ("GEVAL_ROW_LIMIT", 1),
+    "reading_bytes": ("GEVAL_READING_MEMORY_MB", MEGABYTE),
+    "reading_seconds": ("GEVAL_READING_SECONDS", 1),
+}
+
+
+@cache
+def _of_environment() -> FileLimits:
+    """Return the limits where there is no site; anything but a whole number counts as not set."""
+    texts = {name: os.environ.get(variable, "") for name, (variable, _unit) in _VARIABLES.items()}
+    return FileLimits(
+        **{
+            name: int(text) * _VARIABLES[name][1]  # type: ignore[arg-type]
+            for name, text in texts.items()
+            if text.isascii() and text.isdecimal() and len(text) < 10 and int(text)
+        }
+    )
+
+
+_limits_now: Callable[[], FileLimits] = _of_environment
 
 
 def use_limits(limits_now: Callable[[], FileLimits]) -> None:

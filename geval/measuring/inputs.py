@@ -17,6 +17,7 @@ Source = Any
 TABLE_NAME = "table"
 # Larger floats do not represent single integers.
 LARGEST_WHOLE = 2**53
+LONGEST_PATH = 300
 
 
 class InputError(ValueError):
@@ -35,24 +36,44 @@ def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]
     """
     if paths := _paths_of(source):
         for path in paths:
-            if not path.is_file():
-                raise InputError(f"There is no file {path}.")
+            if not _is_file(path):
+                raise InputError(f"There is no file {str(path)[:LONGEST_PATH]}.")
         yield [InputFile(path, path.name, sheet=sheet) for path in paths]
         return
     with tempfile.TemporaryDirectory(prefix="geval-") as folder:
         path = Path(folder) / "table.jsonl"
         with path.open("w", encoding="utf-8") as lines:
-            for record in records_of_table(source):
-                lines.write(json.dumps(_plain(record), ensure_ascii=False, default=str) + "\n")
+            for number, record in enumerate(records_of_table(source), start=1):
+                lines.write(f"{_as_json(record, number)}\n")
         if not path.stat().st_size:
             raise InputError("The table has no rows.")
         yield [InputFile(path, TABLE_NAME)]
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # the name is too long, or holds NUL
+        return False
+
+
+def _as_json(record: Mapping[str, Any], number: int) -> str:
+    try:
+        text = json.dumps(_plain(record), ensure_ascii=False, default=str)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"{TABLE_NAME}:{number}: the row cannot be written as JSON ({why})"
+        ) from None
+    return text
+
+
 def _paths_of(source: Source) -> list[Path]:
     if isinstance(source, str | PathLike):
         return [Path(source)]
-    if isinstance(source, Sequence) and source and isinstance(source[0], str | PathLike):
+    is_list = isinstance(source, Sequence) and not isinstance(source, bytes) and bool(source)
+    if is_list and all(isinstance(path, str | PathLike) for path in source):
         return [Path(path) for path in source]
     return []
 

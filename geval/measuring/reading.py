@@ -6,22 +6,21 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from geval.files import contradictions
+from geval.files.apart import ReadingError, first_records, preview_apart, read_apart
+from geval.files.apart.messages import RecordBatch
 from geval.files.cells import CellColumn
 from geval.files.contents import ColumnContent
 from geval.files.contradictions import ContradictionError, Repeats
 from geval.files.fields import SESSION
 from geval.files.limits import file_limits
 from geval.files.mapping import TARGETS, is_native, plain_names, problems_of
-from geval.files.opening import open_packed
-from geval.files.preview import Preview, preview_file
+from geval.files.preview import Preview
 from geval.files.questions import UploadAnswer, UploadQuestion
-from geval.files.readers import InputFile, read_rows
-from geval.files.records import Objects, Table, records_of
+from geval.files.readers import InputFile
 from geval.files.rows import (
     GROUP,
     Columns,
@@ -41,6 +40,8 @@ from geval.statistics.scales import Scale
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
 # Errors often share a cause, and these fit in a terminal.
 SHOWN_ERRORS = 5
+# Of a column in an error: in a file that is no table its first line is one.
+MOST_OF_A_NAME = 30
 # The names of columns are collected from this many rows.
 LOOKED_AT = 1000
 # Names (that no file has) of columns that are added where rows name no document or no system, or
@@ -133,7 +134,7 @@ def rows_of(
                 Path(folder) / f"{number}.jsonl",
             )
             columns[file.name] = named.columns
-            for given in read_rows(named, errors, defaults=defaults):
+            for given in read_apart(named, errors, defaults=defaults):
                 row = given
                 try:
                     if isinstance(given, ScoreRow):
@@ -172,7 +173,7 @@ def unnamed_judges(files: Sequence[InputFile], naming: Naming) -> set[str]:
         column.name
         for file in files
         if naming.judge[0] in _column_names(file)
-        for column in preview_file(file.path, file.name, None, file.sheet).columns
+        for column in preview_apart(file.path, file.name, sheet=file.sheet).columns
         if column.name not in named
         and (not column.guess or column.guess.startswith(("score", "rating", "judge")))
         and ColumnContent(column.name, column.values).may_be_scores
@@ -188,7 +189,7 @@ def _check_scale(row: RatingRow, scale: Scale | None) -> None:
 
 def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
     """Return a file with the meanings of its columns, recognised, given or asked for."""
-    preview = preview_file(file.path, file.name, None, file.sheet)
+    preview = preview_apart(file.path, file.name, sheet=file.sheet)
     if preview.error:
         message = preview.error
         raise InputError(message if file.name in message else f"{file.name}: {message}")
@@ -276,15 +277,20 @@ def _with_names(file: InputFile, path: Path) -> InputFile:
 
 
 def _records(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the records of a file, each with its line."""
-    errors = FileErrors(most=1)
-    with open_packed(file.path) as raw:
-        records = records_of(raw, file.name, errors, file.sheet)
-        if isinstance(records, Table):
-            for line, values in records.lines:
-                yield line, dict(zip(records.header, values, strict=True))
-        elif isinstance(records, Objects):
-            yield from records.lines
+    """Yield the records of a file, each with its line.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    for batch in _batches(file, file_limits().rows):
+        yield from batch.records
+
+
+def _batches(file: InputFile, most: int) -> Iterator[RecordBatch]:
+    try:
+        yield from first_records(file, most)
+    except ReadingError as error:
+        raise InputError(f"{file.name}: {error}") from None
 
 
 def _guess(preview: Preview) -> dict[str, str]:
@@ -353,12 +359,11 @@ def _cells(names: frozenset[str], naming: Naming, *, by_row: bool) -> dict[str, 
 
 def _column_names(file: InputFile) -> frozenset[str]:
     """Return the columns of a table, even if a preview cuts them; records may lack some."""
-    with open_packed(file.path) as raw:
-        records = records_of(raw, file.name, FileErrors(most=1), file.sheet)
-        if isinstance(records, Table):
-            return frozenset(records.header)
-    first = islice(_records(file), LOOKED_AT)
-    return frozenset(name for _line, record in first for name in record)
+    names: set[str] = set()
+    for batch in _batches(file, LOOKED_AT):
+        names.update(batch.header)
+        names.update(name for _line, record in batch.records for name in record)
+    return frozenset(names)
 
 
 def _as_an_error(preview: Preview) -> str:
@@ -378,4 +383,5 @@ def _how_to_say(preview: Preview) -> str:
 
 
 def _columns_are(names: frozenset[str]) -> str:
-    return f"Its columns are {', '.join(sorted(names)) or 'none'}."
+    listed = ", ".join(name[:MOST_OF_A_NAME] for name in sorted(names))
+    return f"Its columns are {listed or 'none'}."

@@ -2,20 +2,22 @@
 requests a report from a site; compares with the base branch; and reports in a comment, annotations
 and a summary.
 
-Everything is read from the environment (`INPUT_…` are the action's inputs): no text of a pull
-request reaches a shell.
+Everything is read from the environment (`INPUT_…` are the action's inputs), and tokens from files
+that it names: no text of a pull request reaches a shell. Whoever opens a pull request writes its
+files, so they are read only if they are files of the checkout and no links.
 """
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,14 @@ from geval.reports.verdicts.verdict_table import MARK, VerdictLine, comment, ver
 ERROR = 3
 TITLE = "May the judge rate?"
 SECONDS = 30.0
+# How much of a quoted cell is in an error: a token is longer.
+MOST_QUOTED = 30
+QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|“[^”]*”""", re.DOTALL)
+MARKUP = re.compile(r"[\\\]*_~]")
+# The beginnings of what GitHub makes a link of by itself: addresses, issues and commits.
+LINKED = re.compile(
+    r":(?=//)|www(?=\.)|#|\bGH(?=-)|\b(?=[a-f]*\d)[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE
+)
 # The most comments of a pull request that are searched, a hundred per page.
 MOST_PAGES = 30
 
@@ -45,25 +55,21 @@ class Checked:
     link: str = ""
 
 
-def main(variables: Mapping[str, str] = os.environ) -> int:
+def main(variables: MutableMapping[str, str] = os.environ) -> int:
     """Run a check; return the exit code: 0, 1, 2 as `geval-site check`, 3 for an error."""
-    inputs = {
-        name.removeprefix("INPUT_").replace("-", "_").lower(): value.strip()
-        for name, value in variables.items()
-        if name.startswith("INPUT_")
-    }
     try:
-        checked = _of_site(inputs) if inputs.get("site") else _of_files(inputs)
+        inputs = _inputs(variables)
+        checked = _of_site(inputs) if inputs.get("site") else _of_files(inputs, variables)
         before = None if inputs.get("site") else _of_base(inputs, variables)
     except (InputError, ApiError, OSError) as error:
-        _annotate("error", str(error))
+        _annotate("error", QUOTED.sub(_clipped, str(error)))
         return ERROR
     name = inputs.get("name") or "verdicts"
     text = comment(
         inputs.get("title") or TITLE,
-        checked.lines,
-        before,
-        required=checked.required,
+        _lines_as_letters(checked.lines),
+        None if before is None else _lines_as_letters(before),
+        required=[_as_letters(line) for line in checked.required],
         link=checked.link or _run_link(variables),
         name=name,
     )
@@ -71,12 +77,72 @@ def main(variables: Mapping[str, str] = os.environ) -> int:
     _append(variables.get("GITHUB_OUTPUT", ""), f"exit-code={checked.code}\n")
     _annotate_all(checked)
     try:
-        _comment(text, MARK.format(name=name), variables, inputs.get("token", ""))
+        _comment(text, MARK.format(name=name), variables, inputs["token"])
     except OSError as error:
         # The verdict counts even if the comment could not be written.
         _annotate("warning", f"The comment could not be written: {error}")
     sys.stdout.write(f"{text}\n")
     return checked.code
+
+
+def _inputs(variables: MutableMapping[str, str]) -> dict[str, str]:
+    """Return the inputs, and take them and the files of tokens away, so that what starts later does
+    not have them."""
+    inputs = {
+        name.removeprefix("INPUT_").replace("-", "_").lower(): variables.pop(name).strip()
+        for name in [*variables]
+        if name.startswith("INPUT_")
+    }
+    for name in ("token", "site_token"):
+        path = inputs.pop(f"{name}_file", "")
+        inputs[name] = Path(path).read_text(encoding="utf-8").strip() if path else ""
+        if path:
+            Path(path).unlink()
+    return inputs
+
+
+def _files(inputs: Mapping[str, str], variables: Mapping[str, str]) -> list[str]:
+    """Return the names of the files.
+
+    Raises:
+        InputError: a quote has no end; or a file is outside the checkout, or behind a link, so that
+            its content is not what the pull request shows.
+    """
+    try:
+        files = shlex.split(inputs.get("files", ""))
+    except ValueError as error:
+        raise InputError(f"files cannot be read: {error}. Close or remove the quote.") from None
+    root = Path(variables.get("GITHUB_WORKSPACE") or ".").resolve()
+    for name in files:
+        path = Path.cwd().resolve() / name
+        if path.resolve() != Path(os.path.normpath(path)):
+            raise InputError(f"{name} is a link, or in a folder that is one; name the file itself.")
+        if not path.resolve().is_relative_to(root):
+            raise InputError(f"{name} is outside the checkout; only its files are read.")
+    return files
+
+
+def _clipped(quoted: re.Match[str]) -> str:
+    """Return a quoted text of at most 30 letters: a cell may hold what belongs in no log."""
+    text = quoted[0]
+    return text if len(text) <= MOST_QUOTED + 2 else f"{text[: MOST_QUOTED + 1]}…{text[-1]}"
+
+
+def _lines_as_letters(lines: Sequence[VerdictLine]) -> list[VerdictLine]:
+    return [
+        replace(
+            line,
+            criterion=_as_letters(line.criterion),
+            judge=_as_letters(line.judge),
+        )
+        for line in lines
+    ]
+
+
+def _as_letters(name: str) -> str:
+    """Return a name of a file as Markdown that makes no link of it, and nothing bold; what would
+    break a table is left to `comment`."""
+    return LINKED.sub("\\g<0>\u200b", MARKUP.sub(r"\\\g<0>", name))
 
 
 def _listed(text: str) -> list[str]:
@@ -94,8 +160,8 @@ def _options(inputs: Mapping[str, str]) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value}
 
 
-def _of_files(inputs: Mapping[str, str]) -> Checked:
-    files = shlex.split(inputs.get("files", ""))
+def _of_files(inputs: Mapping[str, str], variables: Mapping[str, str]) -> Checked:
+    files = _files(inputs, variables)
     if not files:
         raise InputError("Name files with ratings and scores (files), or a site and a project.")
     measured = measure(files, **_options(inputs))
@@ -157,7 +223,7 @@ def _of_base(inputs: Mapping[str, str], variables: Mapping[str, str]) -> list[Ve
         return None
     with tempfile.TemporaryDirectory(prefix="geval-") as folder:
         files = []
-        for number, name in enumerate(shlex.split(inputs.get("files", ""))):
+        for number, name in enumerate(_files(inputs, variables)):
             shown = subprocess.run(
                 ["git", "show", f"origin/{base}:./{name}"],
                 capture_output=True,
@@ -210,18 +276,29 @@ def _comment(text: str, mark: str, variables: Mapping[str, str], token: str) -> 
     number = _pull_request(variables)
     if not token or number is None:
         return
+    login = _own_login(variables, token)
     issues = f"{variables['GITHUB_API_URL']}/repos/{variables['GITHUB_REPOSITORY']}/issues"
     for page in range(1, MOST_PAGES + 1):
         address = f"{issues}/{number}/comments?per_page=100&page={page}"
         comments = _call("GET", address, token)
         for each in comments:
-            # People may quote the mark; their comments must not be changed.
-            if each["body"].rstrip().endswith(mark) and each["user"]["type"] == "Bot":
+            # People and other bots may quote the mark; their comments must not be changed.
+            is_ours = each["user"]["type"] == "Bot" and each["user"]["login"] == login
+            if is_ours and each["body"].rstrip().endswith(mark):
                 _call("PATCH", f"{issues}/comments/{each['id']}", token, {"body": text})
                 return
         if len(comments) < 100:
             break
     _call("POST", f"{issues}/{number}/comments", token, {"body": text})
+
+
+def _own_login(variables: Mapping[str, str], token: str) -> str:
+    """Return the name under which comments with this token are written; "" if GitHub does not say,
+    so that no comment is taken for ours."""
+    address = variables.get("GITHUB_GRAPHQL_URL", "")
+    asked = {"query": "query { viewer { login } }"}
+    answer = _call("POST", address, token, asked) if address else {}
+    return str(((answer.get("data") or {}).get("viewer") or {}).get("login") or "")
 
 
 def _pull_request(variables: Mapping[str, str]) -> int | None:

@@ -47,7 +47,7 @@ def send_due() -> list[str]:
 
 
 def test_work_and_the_week_are_mailed_once(ann: User) -> None:
-    assert send_due() == ["There is work for you: Ferries", "Your week of annotating"]
+    assert send_due() == ["There is work for you: “Ferries”", "Your week of annotating"]
     assert send_due() == []
 
     campaign = Campaign.objects.get()
@@ -72,7 +72,7 @@ def test_the_week_says_how_much_was_answered(
 
     week = next(message for message in mail.outbox if "week" in message.subject)
     assert "in the last seven days: 1" in week.body
-    assert "Items of Ferries wait" in week.body
+    assert "Items of “Ferries” wait" in week.body
 
 
 def test_the_last_two_days_are_announced(ann: User) -> None:
@@ -82,7 +82,7 @@ def test_the_last_two_days_are_announced(ann: User) -> None:
 
     Campaign.objects.update(deadline=timezone.now() + timedelta(days=1))
     [subject] = send_due()
-    assert subject.startswith("Ferries ends on ")
+    assert subject.startswith("Ends on ")
     assert send_due() == []
 
 
@@ -153,11 +153,11 @@ def test_two_workers_send_a_mail_once_and_a_failed_one_again(
 def test_mails_are_in_the_persons_language_else_the_campaigns(ann: User) -> None:
     PersonalSettings.objects.create(user=ann, mails_digest=False)
     Campaign.objects.update(language="fr")
-    assert send_due() == ["Du travail vous attend : Ferries"]
+    assert send_due() == ["Du travail vous attend : “Ferries”"]
 
     Mail.objects.all().delete()
     PersonalSettings.objects.update(language="ja")
-    assert send_due() == ["作業があります：Ferries"]
+    assert send_due() == ["作業があります：“Ferries”"]
 
 
 def test_a_person_chooses_address_and_mails(ann: User, client: Client) -> None:

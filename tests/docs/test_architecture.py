@@ -31,7 +31,7 @@ ROOMS = {
 # The page fits on two screens, and the walks in the head.
 MOST_LINES, MOST_COLUMNS, MOST_FILES = 65, 180, 25
 # From how many rooms to how many others something is imported.
-MOST_ARROWS = 180
+MOST_ARROWS = 182
 LINTER = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["importlinter"]
 LAYERS: list[list[str]] = [
     re.findall(r"[\w.]+", layer) for layer in LINTER["contracts"][0]["layers"]

@@ -192,6 +192,11 @@ def test_commands(
     assert MESSAGES[name] in capsys.readouterr().err
 
 
+def beside(file: str) -> dict[str, str]:
+    """The checkout of a job with this file."""
+    return {"GITHUB_WORKSPACE": str(Path(file).parent)}
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_the_action(name: str, file: str, capsys: pytest.CaptureFixture[str]) -> None:
     inputs = {
@@ -199,7 +204,7 @@ def test_the_action(name: str, file: str, capsys: pytest.CaptureFixture[str]) ->
         for key, value in (NAMED | wrong(name)).items()
     }
 
-    assert main(inputs | {"INPUT_FILES": file}) == 3
+    assert main(inputs | {"INPUT_FILES": file, **beside(file)}) == 3
     assert MESSAGES[name] in capsys.readouterr().out
 
 
@@ -224,7 +229,12 @@ def test_a_table_without_criteria_takes_any_name() -> None:
 def test_several_judges_and_no_name_is_an_error_of_every_gate(
     file: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    inputs = {"INPUT_FILES": file, "INPUT_HUMAN": "ann\nbob", "INPUT_JUDGE": "gpt\nllama"}
+    inputs = {
+        **beside(file),
+        "INPUT_FILES": file,
+        "INPUT_HUMAN": "ann\nbob",
+        "INPUT_JUDGE": "gpt\nllama",
+    }
     judge = GevalJudge(request.node, lambda *_: None)(table(), **NAMED)
 
     with pytest.raises(geval.InputError, match="one of gpt, llama"):

@@ -90,7 +90,7 @@ def test_an_address_may_be_left_out_at_joining(
     client.force_login(owner)
     client.post(INVITE, {**FORM, "mailed-addresses": "x@example.org", "mailed-language": "es"})
     deliver(sent)
-    assert mail.outbox[0].subject == "Invitación a Small"
+    assert mail.outbox[0].subject == "Invitación a “Small”"
     link = re.search(r"/invitation/\S+", mail.outbox[0].body)
     assert link is not None
 

@@ -18,7 +18,8 @@ from tests.conftest import CHECKOUT
 from tests.measuring.conftest import made_up, written
 
 MARK = "<!-- geval-site: verdicts -->"
-THEIRS = {"id": 1, "body": f"> {MARK}", "user": {"type": "User"}}
+OWN = "github-actions[bot]"
+THEIRS = {"id": 1, "body": f"> {MARK}", "user": {"type": "User", "login": "ann"}}
 
 
 class Comments:
@@ -46,16 +47,20 @@ class Comments:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.is_forbidden = False
+        self.own = OWN
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        self.calls.append((method, path.partition("?")[0]))
+        if path != "/graphql":
+            self.calls.append((method, path.partition("?")[0]))
+        if path == "/graphql":
+            return 200, {"data": {"viewer": {"login": self.own}}}
         if method == "GET":
             page = int(path.rpartition("page=")[2])
             return 200, self.listed[100 * (page - 1) : 100 * page]
         if self.is_forbidden:
             return 403, {}
         if method == "POST":
-            self.listed.append({"id": 900, "user": {"type": "Bot"}, **body})
+            self.listed.append({"id": 900, "user": {"type": "Bot", "login": OWN}, **body})
         else:
             number = int(path.rpartition("/")[2])
             next(each for each in self.listed if each["id"] == number).update(body)
@@ -95,11 +100,14 @@ def run(
     event.write_text(json.dumps({"pull_request": {"number": 7}}))
 
     def check(**inputs: str) -> tuple[int, str]:
+        token = tmp_path / "token"
+        token.write_text("secret\n")
         code = main(
             {
                 "INPUT_FILES": "outputs.csv ratings.csv scores.csv",
-                "INPUT_TOKEN": "secret",
+                "INPUT_TOKEN_FILE": str(token),
                 "GITHUB_API_URL": comments.address,
+                "GITHUB_GRAPHQL_URL": f"{comments.address}/graphql",
                 "GITHUB_REPOSITORY": "them/theirs",
                 "GITHUB_SERVER_URL": "https://github.example",
                 "GITHUB_RUN_ID": "5",
@@ -131,8 +139,11 @@ def test_the_first_run_writes_a_comment_and_later_ones_renew_it(
 def test_a_comment_on_a_later_page_is_renewed_too(
     run: Callable[..., tuple[int, str]], comments: Comments
 ) -> None:
-    comments.listed[:] = [{"id": n, "body": "hello", "user": {"type": "User"}} for n in range(150)]
-    comments.listed.append({"id": 500, "body": f"old\n{MARK}\n", "user": {"type": "Bot"}})
+    comments.listed[:] = [
+        {"id": n, "body": "hello", "user": {"type": "User", "login": "ann"}} for n in range(150)
+    ]
+    ours = {"type": "Bot", "login": OWN}
+    comments.listed.append({"id": 500, "body": f"old\n{MARK}\n", "user": ours})
 
     run()
 
@@ -232,7 +243,7 @@ def test_the_metadata_names_inputs_that_the_program_reads() -> None:
     names = [line.split(":")[0].strip() for line in text.splitlines() if line.startswith("  ")
              and not line.startswith("   ") and line.rstrip().endswith(":")]  # fmt: skip
 
-    for name in set(names) - {"exit-code", "package", "token", "steps"}:
+    for name in set(names) - {"exit-code", "package", "token", "site-token", "steps"}:
         assert f"INPUT_{name.upper().replace('-', '_')}: ${{{{ inputs.{name} }}}}" in text
         assert f'"{name.replace("-", "_")}"' in program
     assert all("@" in line and len(line.split("@")[1].split()[0]) == 40
@@ -241,11 +252,15 @@ def test_the_metadata_names_inputs_that_the_program_reads() -> None:
     for line in steps.splitlines():
         if "run:" in line:
             assert "${{" not in line, "an input reaches a shell"
+        if "python " in line:
+            assert "python -I " in line, "a folder of the checkout would be a place for modules"
+    for name in ("token", "site-token"):
+        assert f"INPUT_{name.upper().replace('-', '_')}: " not in text
 
 
 def test_it_runs_as_the_action_runs_it(repository: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "geval.pipelines.github"],
+        [sys.executable, "-P", "-m", "geval.pipelines.github"],
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT),
              "INPUT_FILES": "outputs.csv ratings.csv scores.csv"},
         capture_output=True, text=True, check=False,
@@ -253,3 +268,110 @@ def test_it_runs_as_the_action_runs_it(repository: Path) -> None:
 
     assert done.returncode in (0, 1, 2), done.stderr
     assert "| criterion | verdict |" in done.stdout
+
+
+def test_a_link_is_not_followed(run: Callable[..., tuple[int, str]], repository: Path) -> None:
+    (repository / "environ.csv").symlink_to("/proc/self/environ")
+    (repository / "folder").symlink_to("/proc/self")
+    (repository / "inside.csv").symlink_to("ratings.csv")
+
+    for name in ("environ.csv", "folder/environ", "inside.csv"):
+        code, printed = run(INPUT_FILES=name)
+        assert (code, "is a link" in printed, "PATH" in printed) == (3, True, False)
+
+
+def test_nothing_outside_the_checkout_is_read(
+    run: Callable[..., tuple[int, str]], repository: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.csv").write_text("a secret\n")
+
+    for name in ("../secret.csv", str(tmp_path / "secret.csv"), "/proc/self/environ"):
+        code, printed = run(INPUT_FILES=name)
+        assert code == 3
+        assert "outside the checkout" in printed or "is a link" in printed
+        assert "a secret" not in printed
+
+
+def test_an_odd_quote_is_an_error(run: Callable[..., tuple[int, str]]) -> None:
+    code, printed = run(INPUT_FILES="it's.csv")
+
+    assert code == 3
+    assert "No closing quotation" in printed
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "one line {secret}",
+        "doc_id,system_id,criterion,annotator,score\na,b,c,d,{secret}\n",
+        "doc_id,system_id,criterion,annotator,score\na,b,c,{secret},4\na,b,c,{secret},5\n",
+        '[{{"{secret}": 1}}]',
+    ],
+)
+def test_errors_quote_thirty_letters(
+    run: Callable[..., tuple[int, str]], repository: Path, content: str
+) -> None:
+    secret = "ghp_" + "0123456789" * 5
+    (repository / "odd.csv").write_text(content.format(secret=secret))
+
+    code, printed = run(INPUT_FILES="odd.csv")
+
+    assert code == 3
+    assert secret[:31] not in printed
+
+
+def test_inputs_and_files_of_tokens_are_gone_when_files_are_read(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("secret")
+    seen: list[list[str]] = []
+    monkeypatch.setattr("geval.pipelines.github.measure", lambda *_a, **_n: seen.append(
+        [name for name in variables if name.startswith("INPUT_")]) or 1 / 0)  # fmt: skip
+    variables = {"INPUT_FILES": "ratings.csv", "INPUT_TOKEN_FILE": str(token)}
+
+    with pytest.raises(ZeroDivisionError):
+        main(variables)
+
+    assert (seen, token.exists()) == ([[]], False)
+
+
+@pytest.mark.parametrize("own", [OWN, ""])
+def test_a_comment_of_another_bot_stays(
+    run: Callable[..., tuple[int, str]], comments: Comments, own: str
+) -> None:
+    comments.own = own
+    other = {"type": "Bot", "login": "other[bot]"}
+    comments.listed[:] = [{"id": 1, "body": f"theirs\n{MARK}", "user": other}]
+
+    run()
+
+    assert [each["body"].partition("\n")[0] for each in comments.listed] == [
+        "theirs",
+        "### May the judge rate?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("https://evil.example", "https:\u200b//evil.example"),
+        ("www.evil.example", "www\u200b.evil.example"),
+        ("**bold** _it_ ~~no~~", "\\*\\*bold\\*\\* \\_it\\_ \\~\\~no\\~\\~"),
+        ("\\[x](y)", "\\\\\\[x\\]\\(y)"),
+        ("them#1 GH-2", "them#\u200b1 GH\u200b-2"),
+        ("fc46929e", "fc4692\u200b9e"),
+        ("effaced facade", "effaced facade"),
+    ],
+)
+def test_names_make_no_links_and_nothing_bold(
+    run: Callable[..., tuple[int, str]], repository: Path, comments: Comments,
+    name: str, written: str,
+) -> None:  # fmt: skip
+    for file in ("ratings.csv", "scores.csv"):
+        path = repository / file
+        path.write_text(path.read_text().replace("coherence", name))
+
+    run()
+
+    assert f"| {written} |" in comments.listed[1]["body"]

@@ -43,6 +43,14 @@ def test_a_file_has_at_most_so_many_bytes() -> None:
     assert refusal(fits + b"#").startswith("f:1: The file has more than")
 
 
+@pytest.mark.parametrize("text", [r'a: "\uD800"', r'"\uD800": 1', r'a: ["\0"]', r'"a\0": 1'])
+def test_a_character_that_cannot_be_stored_is_named_with_its_line(text: str) -> None:
+    refused = refusal(f"project: p\n{text}\n")
+
+    assert refused.startswith("f:2: ")
+    assert "cannot be stored" in refused
+
+
 def test_values_are_nested_at_most_so_deep() -> None:
     fits = "[" * (MOST_DEPTH + 1) + "]" * (MOST_DEPTH + 1)
 

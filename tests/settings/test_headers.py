@@ -71,3 +71,15 @@ def test_so_does_the_redirect_to_https_and_hsts_follows(settings: Any) -> None:
     assert_safe(plain)
     assert "Strict-Transport-Security" not in plain
     assert safe["Strict-Transport-Security"].startswith("max-age=31536000")
+
+
+def test_pages_of_somebody_are_kept_nowhere(
+    owner: User, small_project: Project, client: Client
+) -> None:
+    client.force_login(owner)
+
+    for address in ("/", "/p/small/", "/p/small/annotate/export/ratings.csv", "/p/nothing/"):
+        assert client.get(address).headers["Cache-Control"] == "private, no-store"
+    assert client.get("/api/v1/projects").headers.get("Cache-Control") != "private, no-store"
+    client.logout()
+    assert "no-store" not in client.get("/docs/").headers.get("Cache-Control", "")

@@ -67,7 +67,7 @@ def get_disagreements(
 
 
 @router.get("/causes", openapi_extra=LINES, tags=["corpus"])
-def get_causes(request: HttpRequest, slug: Path[str]) -> Any:
+def get_causes(request: HttpRequest, slug: Path[str], pseudonyms: bool = False) -> Any:
     """Why judges and people differ, as members found: all causes, one JSON object per line."""
-    lines = as_jsonl(project_for(request, slug))
+    lines = as_jsonl(project_for(request, slug), pseudonyms=pseudonyms)
     return StreamingHttpResponse(lines, content_type="application/x-ndjson")

@@ -11,10 +11,12 @@ from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.web.parameters import REPORT, reads
 from evaluations.web.views.reports import waits
 from geval.reports.pair_view import read_pair_view
 
 
+@reads(*REPORT, "only", "page")
 @project_view(READERS)
 def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
     """Tests between two judges, once a worker has made them; the page polls until then."""
@@ -28,6 +30,7 @@ def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "assurance/judge_compare_tests.html", context)
 
 
+@reads(*REPORT, "only", "page")
 @project_view(READERS)
 @waits
 def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
@@ -44,6 +47,7 @@ def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "assurance/judge_compare.html", context)
 
 
+@reads(*REPORT, "only", "page")
 @project_view(READERS)
 @waits
 def judge_probabilities(request: HttpRequest, project: Project) -> HttpResponse:

@@ -18,12 +18,17 @@ from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.data import options_of
+from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from evaluations.web.views.reports import options_in, waits
 from geval.reports.gap_list import MOST_GAPS, gaps_as_csv
 from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_view import BASES, GapView, read_gap_view
 
+# The parameters of a view of the disagreements.
+GAPS = (*REPORT, "criterion", "judge", "run", "system", "without", "output", "page", "by", "cause")
 
+
+@reads(*GAPS, "given")
 @project_view(READERS)
 @waits
 def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
@@ -122,6 +127,7 @@ def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
     return _back(request, project, output=about["output"] or view.output)
 
 
+@reads(*GAPS)
 @project_view(READERS)
 def gap_export(request: HttpRequest, project: Project) -> HttpResponse:
     """The largest gaps of a view as CSV."""
@@ -133,16 +139,18 @@ def gap_export(request: HttpRequest, project: Project) -> HttpResponse:
     return response
 
 
+@reads(PSEUDONYMS)
 @project_view(READERS)
-def cause_export(_request: HttpRequest, project: Project, ending: str) -> HttpResponse:
+def cause_export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     """All causes of the project's gaps as a file."""
     response: HttpResponse
+    shown = {PSEUDONYMS: wants_pseudonyms(request, usually=False)}
     if ending == "csv":
         response = StreamingHttpResponse(  # type: ignore[assignment]
-            as_csv(project), content_type="text/csv; charset=utf-8"
+            as_csv(project, **shown), content_type="text/csv; charset=utf-8"
         )
     elif ending == "json":
-        response = HttpResponse(as_json(project), "application/json")
+        response = HttpResponse(as_json(project, **shown), "application/json")
     else:
         raise Http404("Causes can be downloaded as csv or json.")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-causes.{ending}"'

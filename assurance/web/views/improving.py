@@ -36,12 +36,14 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import Candidate, Criterion, Judge, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
 from evaluations.people.audit import note_detail
+from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 from geval.improving.ground import ImproveError
 from geval.improving.words import outcome_in_words
 from geval_site.queues import RUNS
 
 
+@reads("judge", "criterion")
 @project_view(READERS)
 def improve(request: HttpRequest, project: Project) -> HttpResponse:
     """What was tried for a judge on a criterion, and what is proven."""

@@ -2,7 +2,7 @@
 texts and ratings in the form of another tool."""
 
 import shutil
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from geval.files.hugging_face import write_folder
 from geval.pipelines.project_files.command import CannotError, add_site, client_of, export
 from geval.reports.words import left_out_in_words
 
-ARCHIVE = "archive"
+ARCHIVE, PUBLISHED = "archive", "hugging-face"
 
 
 def _archive(project: Project, path: Path, **how: bool) -> dict[str, int]:
@@ -29,21 +29,21 @@ def _archive(project: Project, path: Path, **how: bool) -> dict[str, int]:
         return write_archive(project, file, **how)
 
 
-def _download(name: str) -> Callable[[Project, Path], dict[str, int]]:
+def _download(name: str) -> Callable[..., dict[str, int]]:
     """Return the function that writes a download into a file."""
 
-    def write(project: Project, path: Path) -> dict[str, int]:
+    def write(project: Project, path: Path, **how: bool) -> dict[str, int]:
         with path.open("xb") as file:
-            for part in DOWNLOADS[name].write(project):
+            for part in DOWNLOADS[name].write(project, **how):
                 file.write(part if isinstance(part, bytes) else part.encode())
         return {"outputs": CandidateOutput.objects.of_project(project).count()}
 
     return write
 
 
-FORMS: dict[str, Callable[[Project, Path], dict[str, int]]] = {
+FORMS: dict[str, Callable[..., dict[str, int]]] = {
     ARCHIVE: _archive,
-    "hugging-face": lambda project, folder: write_folder(dataset_of(project), folder),
+    PUBLISHED: lambda project, folder, **how: write_folder(dataset_of(project, **how), folder),
     "label-studio": _download("label-studio.json"),
     "argilla": _download("argilla.json"),
 }
@@ -84,10 +84,10 @@ class Command(SiteCommand):
 
         parser.add_argument(
             "--pseudonyms",
-            action="store_true",
+            action=BooleanOptionalAction,
             help=(
                 "call annotators “annotator 1” and so on, and name nobody who reviewed or decided;"
-                " what people wrote in comments stays as it is"
+                " what people wrote in comments stays as it is; the usual form of hugging-face"
             ),
         )
 
@@ -105,13 +105,14 @@ class Command(SiteCommand):
             if path.exists():
                 raise CommandError(f"{path} already exists; choose another file.")
             hidden = len(withheld_documents(project.pk))
-            how = {name: options[name] for name in ("with_locked", "pseudonyms")}
-            if any(how.values()):
+            how = {"pseudonyms": options["pseudonyms"]}
+            if how["pseudonyms"] is None:
+                how["pseudonyms"] = options["form"] == PUBLISHED
+            if options["with_locked"]:
                 if options["form"] != ARCHIVE:
-                    raise CommandError("--with-locked and --pseudonyms are for archives.")
-                counts = _archive(project, unfinished, **how)
-            else:
-                counts = FORMS[options["form"]](project, unfinished)
+                    raise CommandError("--with-locked is for archives.")
+                how["with_locked"] = True
+            counts = FORMS[options["form"]](project, unfinished, **how)
             unfinished.rename(path)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror or error}") from None

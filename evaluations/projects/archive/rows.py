@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from evaluations.reports.ratings.pseudonyms import unless_pseudonyms
 from geval.files.archive.record_file import NamedAnswer, RecordFile, Ref
 
 # The default expression of a field that refers to another record (see also `values`). The letters
@@ -119,9 +120,7 @@ def _if_shown(*names: str, otherwise: str = "NULL") -> dict[str, str]:
 
 def _unless_pseudonyms(**names: str) -> dict[str, str]:
     """Return the expressions of members' names, which an archive with pseudonyms omits."""
-    return {
-        field: f"CASE WHEN %(pseudonyms)s THEN '' ELSE {name} END" for field, name in names.items()
-    }
+    return {field: unless_pseudonyms(name) for field, name in names.items()}
 
 
 STORED: Mapping[str, Stored] = {

@@ -18,6 +18,7 @@ from evaluations.projects.archive.rows import (
     select,
 )
 from evaluations.reports.ratings.human_scores import stated_probabilities
+from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.files.archive.manifest import FILES, SHOWN_AS, ArchiveManifest, write_manifest
 from geval.files.archive.record_file import RecordFile
 from geval.files.archive.record_lines import as_line
@@ -108,12 +109,8 @@ def _stage_annotators(project_id: int, *, pseudonyms: bool) -> None:
                     ON COMMIT DROP"""
         )
         cursor.execute(
-            f"""INSERT INTO {ARCHIVED_ANNOTATORS} SELECT id, CASE WHEN %s
-                    THEN CASE kind WHEN 'person' THEN 'annotator ' ELSE 'mean ' END
-                        || row_number() OVER (PARTITION BY kind ORDER BY id)
-                    ELSE name END
-                FROM annotations_annotator WHERE project_id = %s""",
-            [pseudonyms, project_id],
+            f"INSERT INTO {ARCHIVED_ANNOTATORS} SELECT id, name FROM {ANNOTATORS} AS n",
+            {"pseudonyms": pseudonyms, "project": project_id},
         )
 
 

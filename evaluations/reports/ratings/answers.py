@@ -12,6 +12,7 @@ from django.db import connections, transaction
 
 from evaluations.models import Criterion, Project
 from evaluations.models.improving import withheld_documents
+from evaluations.reports.ratings.pseudonyms import ANNOTATORS, unless_pseudonyms
 from geval.files.answers.names import with_names
 
 CHUNK = 1_000
@@ -36,18 +37,20 @@ _ANSWERS = f"""
         i.expected::json, a.passed,
         (SELECT json_agg(json_build_object('at', h.at, 'before', h.before, 'after', h.after)
             ORDER BY h.id) FROM annotations_answerchange h WHERE h.assignment_id = a.id),
-        (SELECT json_agg(json_build_object('at', w.at, 'by', w.by_name, 'action', w.action,
-            'reason', w.reason, 'answer', w.answer, 'skip_reason', w.skip_reason) ORDER BY w.id)
+        (SELECT json_agg(json_build_object('at', w.at, 'by', {unless_pseudonyms("w.by_name")},
+            'action', w.action, 'reason', w.reason, 'answer', w.answer,
+            'skip_reason', w.skip_reason) ORDER BY w.id)
             FROM annotations_review w WHERE w.assignment_id = a.id)
     FROM annotations_assignment a JOIN annotations_campaign c ON c.id = a.campaign_id
     JOIN annotations_campaignitem i ON i.id = a.item_id
     JOIN evaluations_document d ON d.id = i.document_id
-    JOIN annotations_annotator n ON n.id = a.annotator_id
+    JOIN {ANNOTATORS} n ON n.id = a.annotator_id
     WHERE c.project_id = %(project)s AND d.id <> ALL(%(hidden)s) AND {KEPT} {{more}}
     ORDER BY a.id"""
 _DECISIONS = f"""
     SELECT c.name, c.kind, i.position, d.doc_id, i.outputs, {_SYSTEMS.format("i.outputs")},
-        coalesce(nullif(t.by_name, ''), u.username, ''), t.answer::json, t.note, t.at
+        {unless_pseudonyms("coalesce(nullif(t.by_name, ''), u.username, '')")},
+        t.answer::json, t.note, t.at
     FROM annotations_decision t JOIN annotations_campaignitem i ON i.id = t.item_id
     JOIN annotations_campaign c ON c.id = i.campaign_id
     JOIN evaluations_document d ON d.id = i.document_id
@@ -57,15 +60,16 @@ _DECISIONS = f"""
 
 
 def answer_records(
-    project: Project, *, outputs: Sequence[int] | None = None, answers: Sequence[int] | None = None
-) -> Iterator[dict[str, Any]]:
+    project: Project, *, outputs: Sequence[int] | None = None, answers: Sequence[int] | None = None,
+    pseudonyms: bool = False,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Yield the answers of a project's campaigns in the order in which items were assigned.
 
     Args:
         outputs: only answers about one of these outputs.
         answers: only the answers with these ids, which the records then include.
     """
-    more, parameters = "", _about(project)
+    more, parameters = "", _about(project, pseudonyms=pseudonyms)
     if answers is not None:
         more, parameters["answers"] = "AND a.id = ANY(%(answers)s::bigint[])", list(answers)
     if outputs is not None:
@@ -99,9 +103,11 @@ def answer_records(
         yield record if answers is None else {"id": pk, **record}
 
 
-def decision_records(project: Project, *, campaign: int | None = None) -> Iterator[dict[str, Any]]:
+def decision_records(
+    project: Project, *, campaign: int | None = None, pseudonyms: bool = False
+) -> Iterator[dict[str, Any]]:
     """Yield adjudicators' decisions, oldest first; the newest about an item counts."""
-    more, parameters = "", _about(project)
+    more, parameters = "", _about(project, pseudonyms=pseudonyms)
     if campaign is not None:
         more, parameters["campaign"] = "AND i.campaign_id = %(campaign)s", campaign
     criteria = dict(Criterion.objects.filter(project=project).values_list("pk", "name"))
@@ -113,8 +119,9 @@ def decision_records(project: Project, *, campaign: int | None = None) -> Iterat
         yield dict(zip(DECISIONS, values, strict=True))
 
 
-def _about(project: Project) -> dict[str, Any]:
-    return {"project": project.pk, "hidden": withheld_documents(project.pk)}
+def _about(project: Project, *, pseudonyms: bool) -> dict[str, Any]:
+    hidden = withheld_documents(project.pk)
+    return {"project": project.pk, "hidden": hidden, "pseudonyms": pseudonyms}
 
 
 def _rows(query: str, parameters: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

@@ -7,6 +7,7 @@ Panel ids are personal data and are in no download.
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -14,7 +15,8 @@ import orjson
 from annotations.models import Participant
 from evaluations.models import Project
 from evaluations.reports.ratings.exported import dataset_of, exported_outputs
-from evaluations.reports.ratings.exports import as_csv, as_jsonl
+from evaluations.reports.ratings.exports import COLUMNS, as_csv, as_jsonl
+from evaluations.reports.ratings.pseudonyms import annotator_names
 from geval.files.hugging_face import write_zip
 from geval.files.tool_forms import argilla_record, as_json_list, label_studio_task
 from geval.texts.spreadsheets import csv_line
@@ -28,35 +30,38 @@ CHUNK = 2**16
 Content = Iterable[str] | Iterable[bytes]
 
 
-def participants_as_csv(project: Project) -> Iterator[str]:
+def participants_as_csv(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
     """Yield a line per question that a participant was asked, or one line for a participant without
     any."""
     yield csv_line(PARTICIPANT_COLUMNS)
-    for participant in _participants(project):
-        about = _about_participant(participant).values()
+    for participant, about in _participants(project, pseudonyms=pseudonyms):
         for answer in participant.answers() or [("", "", "")]:
-            yield csv_line([*about, *answer])
+            yield csv_line([*about.values(), *answer])
 
 
-def participants_as_jsonl(project: Project) -> Iterator[bytes]:
+def participants_as_jsonl(project: Project, *, pseudonyms: bool = False) -> Iterator[bytes]:
     """Yield a participant per line, with the answers by question."""
-    for participant in _participants(project):
+    for participant, about in _participants(project, pseudonyms=pseudonyms):
         answers = {"before": participant.before, "after": participant.after}
-        yield orjson.dumps(
-            _about_participant(participant) | answers, option=orjson.OPT_APPEND_NEWLINE
-        )
+        yield orjson.dumps(about | answers, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _participants(project: Project) -> Iterator[Participant]:
+def _participants(
+    project: Project, *, pseudonyms: bool
+) -> Iterator[tuple[Participant, dict[str, Any]]]:
+    """Yield participants with the columns about them; those who never began have no pseudonym."""
     people = Participant.objects.filter(link__campaign__project=project)
-    return people.select_related("link__campaign", "annotator").iterator()
+    names = annotator_names(project.pk, pseudonyms=pseudonyms)
+    for participant in people.select_related("link__campaign").iterator():
+        unseated = "" if pseudonyms else participant.name
+        name = names.get(participant.annotator_id, unseated)
+        yield participant, _about_participant(participant, name)
 
 
-def _about_participant(participant: Participant) -> dict[str, Any]:
-    annotator = participant.annotator
+def _about_participant(participant: Participant, name: str) -> dict[str, Any]:
     return {
         "campaign": participant.link.campaign.name,
-        "annotator": annotator.name if annotator else participant.name,
+        "annotator": name,
         "panel": participant.source,
         "state": participant.state,
         "screened_for": participant.screened_for,
@@ -68,40 +73,40 @@ def _about_participant(participant: Participant) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Download:
-    """A download: its content type, and the function that writes it."""
+    """A download: its content type, and the function that writes it.
+
+    Args:
+        is_published: it is made to be published, so that it has pseudonyms unless names are asked
+            for.
+    """
 
     content_type: str
-    write: Callable[[Project], Content]
+    write: Callable[..., Content]
+    is_published: bool = False
 
 
-def _label_studio(project: Project) -> Content:
-    return as_json_list(map(label_studio_task, exported_outputs(project)))
+def _label_studio(project: Project, *, pseudonyms: bool = False) -> Content:
+    return as_json_list(map(label_studio_task, exported_outputs(project, pseudonyms=pseudonyms)))
 
 
-def _argilla(project: Project) -> Content:
-    return as_json_list(map(argilla_record, exported_outputs(project)))
+def _argilla(project: Project, *, pseudonyms: bool = False) -> Content:
+    return as_json_list(map(argilla_record, exported_outputs(project, pseudonyms=pseudonyms)))
 
 
-def _hugging_face(project: Project) -> Content:
+def _hugging_face(project: Project, *, pseudonyms: bool = True) -> Content:
     with tempfile.TemporaryFile() as file:
-        write_zip(dataset_of(project), file)
+        write_zip(dataset_of(project, pseudonyms=pseudonyms), file)
         file.seek(0)
         while chunk := file.read(CHUNK):
             yield chunk
 
 
 DOWNLOADS = {
-    "ratings.csv": Download(CSV, lambda project: as_csv(project, "ratings")),
-    "ratings.jsonl": Download(LINES, lambda project: as_jsonl(project, "ratings")),
-    "preferences.csv": Download(CSV, lambda project: as_csv(project, "preferences")),
-    "preferences.jsonl": Download(LINES, lambda project: as_jsonl(project, "preferences")),
-    "answers.csv": Download(CSV, lambda project: as_csv(project, "answers")),
-    "answers.jsonl": Download(LINES, lambda project: as_jsonl(project, "answers")),
-    "decisions.csv": Download(CSV, lambda project: as_csv(project, "decisions")),
-    "decisions.jsonl": Download(LINES, lambda project: as_jsonl(project, "decisions")),
+    **{f"{kind}.csv": Download(CSV, partial(as_csv, kind=kind)) for kind in COLUMNS},
+    **{f"{kind}.jsonl": Download(LINES, partial(as_jsonl, kind=kind)) for kind in COLUMNS},
     "participants.csv": Download(CSV, participants_as_csv),
     "participants.jsonl": Download(LINES, participants_as_jsonl),
     "label-studio.json": Download(JSON, _label_studio),
     "argilla.json": Download(JSON, _argilla),
-    "hugging-face.zip": Download("application/zip", _hugging_face),
+    "hugging-face.zip": Download("application/zip", _hugging_face, is_published=True),
 }

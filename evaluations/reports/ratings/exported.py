@@ -12,12 +12,13 @@ from typing import Any
 
 from django.db import connection
 
-from annotations.models import Annotator, Rating
+from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.ratings.answers import answer_records
 from evaluations.reports.ratings.exports import COLUMNS, records
+from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.files.hugging_face import RECORDS, Dataset, Rows
 from geval.files.tool_forms import ExportedOutput, Given
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
@@ -31,8 +32,14 @@ _SCORES = f"""
     JOIN evaluations_criterion c ON c.id = n.criterion_id
     ORDER BY n.output_id, c.position, c.id, n.judge_id"""
 
+_RATINGS = f"""
+    SELECT r.output_id, c.name, n.name, n.kind, r.score, r.comment
+    FROM annotations_rating r JOIN {ANNOTATORS} n ON n.id = r.annotator_id
+    JOIN evaluations_criterion c ON c.id = r.criterion_id
+    WHERE r.output_id = ANY (%(outputs)s) ORDER BY r.id"""
 
-def exported_outputs(project: Project) -> Iterator[ExportedOutput]:
+
+def exported_outputs(project: Project, *, pseudonyms: bool = False) -> Iterator[ExportedOutput]:
     """Yield all outputs, by document."""
     hidden = frozenset(withheld_documents(project.pk))
     judges = {judge.pk: judge.label for judge in Judge.objects.filter(project=project)}
@@ -40,8 +47,9 @@ def exported_outputs(project: Project) -> Iterator[ExportedOutput]:
     keys = list(outputs.values_list("pk", flat=True))
     for start in range(0, len(keys), CHUNK):
         chunk = keys[start : start + CHUNK]
-        ratings, scores = _ratings_of(chunk), _scores_of(chunk, judges)
-        comments, answers = _comments_of(chunk), _answers_of(project, chunk)
+        ratings, comments = _ratings_of(project, chunk, pseudonyms=pseudonyms)
+        answers = _answers_of(project, chunk, pseudonyms=pseudonyms)
+        scores = _scores_of(chunk, judges)
         listed = CandidateOutput.objects.filter(pk__in=chunk).select_related(
             "system", "document__conversation"
         )
@@ -67,32 +75,34 @@ def metadata_names(project: Project) -> list[str]:
         return [name for (name,) in cursor.fetchall()]
 
 
-def _ratings_of(outputs: Sequence[int]) -> dict[int, list[Given]]:
+def _ratings_of(
+    project: Project, outputs: Sequence[int], *, pseudonyms: bool
+) -> tuple[dict[int, list[Given]], dict[int, dict[str, str]]]:
+    """Return people's ratings, and all comments by their author, by output."""
     ratings: dict[int, list[Given]] = defaultdict(list)
-    rows = Rating.objects.filter(output__in=outputs, annotator__kind=Annotator.Kind.PERSON)
-    names = ("output_id", "criterion__name", "annotator__name", "score")
-    for output, *given in rows.order_by("pk").values_list(*names):
-        ratings[output].append((given[0], given[1], given[2]))
-    return ratings
-
-
-def _comments_of(outputs: Sequence[int]) -> dict[int, dict[str, str]]:
     comments: dict[int, dict[str, str]] = defaultdict(dict)
-    rows = Rating.objects.filter(output__in=outputs).exclude(comment="")
-    for output, who, text in rows.order_by("pk").values_list(
-        "output_id", "annotator__name", "comment"
-    ):
-        comments[output][who] = text
-    return comments
+    about: dict[str, Any] = {
+        "project": project.pk,
+        "outputs": list(outputs),
+        "pseudonyms": pseudonyms,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_RATINGS, about)
+        for output, criterion, who, kind, points, comment in cursor.fetchall():
+            if kind == Annotator.Kind.PERSON:
+                ratings[output].append((criterion, who, points))
+            if comment:
+                comments[output][who] = comment
+    return ratings, comments
 
 
 def _answers_of(
-    project: Project, outputs: Sequence[int]
+    project: Project, outputs: Sequence[int], *, pseudonyms: bool
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Return the record of answers by document and system; a comparison is listed with its first
     output."""
     answers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for record in answer_records(project, outputs=outputs):
+    for record in answer_records(project, outputs=outputs, pseudonyms=pseudonyms):
         answers[record["doc_id"], record["systems"][0]].append(record)
     return answers
 
@@ -137,11 +147,12 @@ def _said(document: Document, output: CandidateOutput) -> dict[str, Any]:
     return {"turns": turns_as_json((*history, *unnumbered)), "rate": "reply"}
 
 
-def dataset_of(project: Project) -> Dataset:
-    """Return a project as a dataset whose rows are read when it is written."""
+def dataset_of(project: Project, *, pseudonyms: bool = True) -> Dataset:
+    """Return a project as a dataset whose rows are read when it is written; datasets are made to be
+    published, so without names."""
 
     def given(of: str, author: str) -> Iterator[dict[str, Any]]:
-        for output in exported_outputs(project):
+        for output in exported_outputs(project, pseudonyms=pseudonyms):
             for criterion, who, points in getattr(output, of):
                 names = {name: output.columns[name] for name in ("doc_id", "system_id")}
                 comment = {"comment": output.comments.get(who, "")} if of == "ratings" else {}
@@ -151,9 +162,9 @@ def dataset_of(project: Project) -> Dataset:
         "outputs": lambda: (output.columns for output in exported_outputs(project)),
         "ratings": lambda: given("ratings", "annotator"),
         "scores": lambda: given("scores", "judge"),
-        "preferences": lambda: records(project, "preferences"),
-        "answers": lambda: records(project, "answers"),
-        "decisions": lambda: records(project, "decisions"),
+        "preferences": lambda: records(project, "preferences", pseudonyms=pseudonyms),
+        "answers": lambda: records(project, "answers", pseudonyms=pseudonyms),
+        "decisions": lambda: records(project, "decisions", pseudonyms=pseudonyms),
     }
     criteria = project.criteria.order_by("position", "pk")
     return Dataset(

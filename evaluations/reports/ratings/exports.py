@@ -15,6 +15,7 @@ from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.reports.ratings.answers import ANSWERS, DECISIONS, answer_records, decision_records
 from evaluations.reports.ratings.human_scores import stated_probabilities
+from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.texts.spreadsheets import csv_line
 
 RATINGS = (
@@ -34,32 +35,32 @@ PREFERENCES = (
     "created_at", "comment",
 )  # fmt: skip
 QUERIES = {
-    "ratings": """
+    "ratings": f"""
         SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight,
                r.created_at, coalesce(p.probability, 1), r.comment
             FROM annotations_rating r
-        LEFT JOIN unnest(%s::bigint[], %s::bigint[], %s::float8[])
+        LEFT JOIN unnest(%(outputs)s::bigint[], %(criteria)s::bigint[], %(shares)s::float8[])
             AS p(output_id, criterion_id, probability)
             ON p.output_id = r.output_id AND p.criterion_id = r.criterion_id
-        JOIN annotations_annotator n ON n.id = r.annotator_id JOIN evaluations_criterion c
+        JOIN {ANNOTATORS} n ON n.id = r.annotator_id JOIN evaluations_criterion c
             ON c.id = r.criterion_id
         JOIN evaluations_candidateoutput o ON o.id = r.output_id JOIN evaluations_document d
             ON d.id = o.document_id
         JOIN evaluations_system s ON s.id = o.system_id
-        WHERE n.project_id = %s AND n.kind = 'person' AND d.id <> ALL(%s) ORDER BY r.id""",
-    "preferences": """
+        WHERE n.kind = 'person' AND d.id <> ALL(%(hidden)s) ORDER BY r.id""",
+    "preferences": f"""
         SELECT d.doc_id, sa.name, sb.name, coalesce(c.name, ''), n.name,
                CASE sign(p.value) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END, abs(p.value),
                CASE p.a_was_left WHEN true THEN 'a' WHEN false THEN 'b'
                    ELSE '' END, p.scores_in_sight, p.created_at, p.comment
-        FROM annotations_preference p JOIN annotations_annotator n ON n.id = p.annotator_id
+        FROM annotations_preference p JOIN {ANNOTATORS} n ON n.id = p.annotator_id
         LEFT JOIN evaluations_criterion c ON c.id = p.criterion_id
         JOIN evaluations_candidateoutput a ON a.id = p.output_a_id
         JOIN evaluations_candidateoutput b ON b.id = p.output_b_id
         JOIN evaluations_system sa ON sa.id = a.system_id JOIN evaluations_system sb
             ON sb.id = b.system_id
         JOIN evaluations_document d ON d.id = a.document_id
-        WHERE n.project_id = %s AND d.id <> ALL(%s) ORDER BY p.id""",
+        WHERE d.id <> ALL(%(hidden)s) ORDER BY p.id""",
 }
 COLUMNS = {
     "ratings": RATINGS,
@@ -72,17 +73,17 @@ CHUNK = 5_000
 _NESTED = (list, dict)
 
 
-def as_csv(project: Project, kind: str) -> Iterator[str]:
+def as_csv(project: Project, kind: str, *, pseudonyms: bool = False) -> Iterator[str]:
     """Yield a header and a line per record; cells that look like formulas are escaped."""
     yield csv_line(COLUMNS[kind])
-    for record in records(project, kind):
+    for record in records(project, kind, pseudonyms=pseudonyms):
         row = record.values()
         yield csv_line(map(_cell, row), number="{:.12g}".format)
 
 
-def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
+def as_jsonl(project: Project, kind: str, *, pseudonyms: bool = False) -> Iterator[bytes]:
     """Yield one JSON object per line."""
-    for record in records(project, kind):
+    for record in records(project, kind, pseudonyms=pseudonyms):
         yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -91,23 +92,28 @@ def _cell(value: Any) -> Any:
     return (orjson.dumps(value).decode() if value else "") if isinstance(value, _NESTED) else value
 
 
-def records(project: Project, kind: str) -> Iterator[dict[str, Any]]:
+def records(project: Project, kind: str, *, pseudonyms: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the records as objects."""
     if kind == "answers":
-        yield from answer_records(project)
+        yield from answer_records(project, pseudonyms=pseudonyms)
     elif kind == "decisions":
-        yield from decision_records(project)
+        yield from decision_records(project, pseudonyms=pseudonyms)
     else:
-        for row in _stored_rows(project, kind):
+        for row in _stored_rows(project, kind, pseudonyms=pseudonyms):
             yield dict(zip(COLUMNS[kind], row, strict=True))
 
 
-def _stored_rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:
+def _stored_rows(project: Project, kind: str, *, pseudonyms: bool) -> Iterator[tuple[Any, ...]]:
     connection = connections["default"]
-    hidden = withheld_documents(project.pk)
-    chosen = [side.tolist() for side in stated_probabilities(project.pk)]
+    about: dict[str, Any] = {
+        "project": project.pk,
+        "hidden": withheld_documents(project.pk),
+        "pseudonyms": pseudonyms,
+    }
+    if kind == "ratings":
+        chosen = [side.tolist() for side in stated_probabilities(project.pk)]
+        about |= zip(("outputs", "criteria", "shares"), chosen, strict=True)
     with transaction.atomic(), connection.chunked_cursor() as cursor:
-        first = chosen if kind == "ratings" else []
-        cursor.execute(QUERIES[kind], [*first, project.pk, hidden])
+        cursor.execute(QUERIES[kind], about)
         while rows := cursor.fetchmany(CHUNK):
             yield from rows

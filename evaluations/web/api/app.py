@@ -18,7 +18,7 @@ from evaluations.judging.runs.errands import request_probe
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import ErrandState
 from evaluations.people.audit import note_action, note_refusal
-from evaluations.people.members import MemberError
+from evaluations.people.members import MemberError, TooManyInvitationsError
 from evaluations.people.waking import MessageLostError
 from evaluations.projects.deletion import DeletionError
 from evaluations.web.agents.endpoint import router as agents
@@ -32,10 +32,10 @@ from evaluations.web.api.projects import router as projects
 from evaluations.web.api.runs import router as runs
 from evaluations.web.api.schemas import (
     PARAMETERS,
-    UnknownFieldError,
     parameters_of,
     refuse_unread,
 )
+from evaluations.web.parameters import TITLE, UnknownFieldError
 from geval.files.questions import StatementError, wider_scales, written_columns
 from geval.files.recognised import UnclearColumnsError
 from geval.files.rows import LoadError
@@ -83,11 +83,12 @@ api.add_decorator(refuse_unread, mode="operation")
 
 # Titles of refusals whose message says everything.
 TITLES: dict[type[Exception], tuple[int, str]] = {
-    UnknownFieldError: (400, "Unknown field or parameter"),
+    UnknownFieldError: (400, TITLE),
     ForbiddenError: (403, "Forbidden"),
     RunError: (409, "The run cannot be started"),
     PromptError: (409, "The run cannot be started"),
     StillInUseError: (409, "Still in use"),
+    TooManyInvitationsError: (409, "Too many invitations"),
     MemberError: (409, "The member cannot be changed"),
     DeletionError: (409, "The project cannot be deleted"),
     StatementError: (422, "Invalid columns or scales"),

@@ -314,17 +314,16 @@ def load_scores(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) 
 
 
 @router.get("/ratings", openapi_extra=LINES)
-def get_ratings(request: HttpRequest, slug: Path[str]) -> Any:
+def get_ratings(request: HttpRequest, slug: Path[str], pseudonyms: bool = False) -> Any:
     """All ratings of people, one JSON object per line."""
-    return StreamingHttpResponse(
-        as_jsonl(project_for(request, slug), "ratings"), content_type="application/x-ndjson"
-    )
+    lines = as_jsonl(project_for(request, slug), "ratings", pseudonyms=pseudonyms)
+    return StreamingHttpResponse(lines, content_type="application/x-ndjson")
 
 
 @router.get("/preferences", openapi_extra=LINES)
-def get_preferences(request: HttpRequest, slug: Path[str]) -> Any:
+def get_preferences(request: HttpRequest, slug: Path[str], pseudonyms: bool = False) -> Any:
     """All preferences of people, one JSON object per line."""
-    lines = as_jsonl(project_for(request, slug), "preferences")
+    lines = as_jsonl(project_for(request, slug), "preferences", pseudonyms=pseudonyms)
     return StreamingHttpResponse(lines, content_type="application/x-ndjson")
 
 
@@ -384,12 +383,17 @@ def _lines(query: str, project: Project) -> StreamingHttpResponse:
 
 
 @router.get("/exports/{name}")
-def get_export(request: HttpRequest, slug: Path[str], name: Path[Export]) -> Any:
+def get_export(
+    request: HttpRequest, slug: Path[str], name: Path[Export], pseudonyms: bool | None = None
+) -> Any:
     """Outputs with their ratings and scores, as a dataset of Hugging Face (a zip), tasks of Label
     Studio or records of Argilla (JSON lists), which uploads accept; or all answers of campaigns and
-    adjudicators' decisions."""
+    adjudicators' decisions. `pseudonyms` leaves out annotators' names; the dataset does so
+    unless it is false."""
     project, download = project_for(request, slug), DOWNLOADS[name]
-    return StreamingHttpResponse(download.write(project), content_type=download.content_type)
+    shown = download.is_published if pseudonyms is None else pseudonyms
+    content = download.write(project, pseudonyms=shown)
+    return StreamingHttpResponse(content, content_type=download.content_type)
 
 
 def _text(value: str) -> str:

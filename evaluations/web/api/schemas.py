@@ -4,7 +4,7 @@ nothing.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar, get_args
 
@@ -15,8 +15,8 @@ from ninja import Field, Schema
 from ninja.operation import Operation
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from evaluations.web.parameters import refuse_unknown
 from geval.files.rows import is_text
-from geval.texts.near_names import unknown_field
 
 # A body that is not parsed is checked up to this length, in bytes.
 MOST_LOOKED_AT = 2**20
@@ -29,10 +29,6 @@ LARGEST_PAGE = 1000
 # PostgreSQL's bigint; a lookup by a larger number would find nothing.
 LARGEST_ID = BigIntegerField.MAX_BIGINT
 ID = Field(le=LARGEST_ID)
-
-
-class UnknownFieldError(Exception):
-    """A request has an unknown field or parameter; the message lists the allowed ones."""
 
 
 class In(Schema):
@@ -66,15 +62,6 @@ class In(Schema):
                         "surrogate)"
                     )
         return values
-
-
-def refuse_unknown(values: Iterable[str], allowed: Sequence[str], kind: str = "field") -> None:
-    """
-    Raises:
-        UnknownFieldError: a field or a parameter is not among those that are read.
-    """
-    if unknown := [name for name in values if name not in allowed]:
-        raise UnknownFieldError(unknown_field(unknown[0], allowed, kind))
 
 
 def refuse_booleans(model: type[BaseModel], values: Mapping[str, Any]) -> None:

@@ -67,7 +67,7 @@ class LimitsForm(forms.ModelForm):
 
     class Meta:
         model = ProjectLimits
-        fields = ("storage_mb", "runs", "money_per_month")
+        fields = ("storage_mb", "runs", "money_per_month", "invitations")
 
 
 class ShareForm(forms.Form):

@@ -10,11 +10,13 @@ from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.parts import ANNOTATORS
 from evaluations.reports.serving.view import page_view
+from evaluations.web.parameters import REPORT, reads
 from evaluations.web.views.reports import waits
 from geval.reports.annotators import of_ratings
 from geval.statistics.thresholds import SPLIT
 
 
+@reads(*REPORT)
 @project_view(READERS)
 @partial(waits, tab="annotators")
 def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:

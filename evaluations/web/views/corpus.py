@@ -20,6 +20,7 @@ from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.web.forms.corpus import DocumentFilterForm
 from evaluations.web.forms.projects import JudgeFormSet, SystemFormSet
+from evaluations.web.parameters import reads
 from evaluations.web.views.reports import waits
 from geval.reports.report import family_of_judge
 from geval.statistics.bias import Family
@@ -27,6 +28,7 @@ from geval.statistics.bias import Family
 SYSTEMS_A_PAGE = 200
 
 
+@reads("q", "rated", "name", "value", "sort", "page")
 @project_view(READERS)
 @waits
 def document_list(request: HttpRequest, project: Project) -> HttpResponse:
@@ -49,6 +51,7 @@ def document_list(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/document_list.html", context)
 
 
+@reads("sort", "against")
 @project_view(READERS)
 def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     document = get_object_or_404(project.documents, pk=pk)
@@ -100,6 +103,7 @@ def output_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     return redirect(output.document)
 
 
+@reads("page")
 @project_view(READERS)
 def system_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(project.systems.order_by("pk"), SYSTEMS_A_PAGE).get_page(

@@ -19,6 +19,7 @@ from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing
 from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.playground import plain_lines
+from evaluations.web.parameters import reads
 from evaluations.web.views.errands import shown_errand
 from geval.texts.word_differences import line_differences
 
@@ -46,12 +47,14 @@ def criterion_presets(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("evaluations:criterion_list", project.slug)
 
 
+@reads("judge")
 @project_view(EDITORS)
 def criterion_create(request: HttpRequest, project: Project) -> HttpResponse:
     criterion = Criterion(project=project, position=project.criteria.count())
     return _edit(request, project, criterion)
 
 
+@reads("judge")
 @project_view(EDITORS)
 def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return _edit(request, project, get_object_or_404(Criterion, project=project, pk=pk))
@@ -118,6 +121,7 @@ def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
     return shown_errand("steps", wanted, then="say")
 
 
+@reads("judge")
 @require_POST
 @project_view(EDITORS)
 def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:

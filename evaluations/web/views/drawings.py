@@ -14,6 +14,7 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.view import report_view
+from evaluations.web.parameters import REPORT, reads
 from evaluations.web.views.reports import (
     chosen_figures,
     number_in_view,
@@ -36,6 +37,7 @@ TYPES = {
 }
 
 
+@reads(*REPORT, "drawn", "by", "on")
 @waits_as_text
 def piece(request: HttpRequest, project: Project) -> HttpResponse:
     """The figures of one criterion and judge, for a page that switches between them."""
@@ -46,6 +48,7 @@ def piece(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/report_drawings.html", context)
 
 
+@reads(*REPORT, "mm")
 @waits_as_text
 def download(
     request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
@@ -107,6 +110,7 @@ def _numbers(
     return numbers, by_pk[judge]
 
 
+@reads(*REPORT, "human", "score")
 @project_view(READERS)
 @waits
 def report_bubble(

@@ -15,12 +15,14 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.people.access import READERS, project_view
+from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 
 # What to do once the answer has arrived: reload the page, submit its form, or only say so.
 ENDINGS = ("refresh", "submit", "say")
 
 
+@reads("then")
 @project_view(READERS)
 def errand_state(request: HttpRequest, project: Project, kind: str, pk: int) -> HttpResponse:
     if kind not in KINDS:

@@ -14,6 +14,7 @@ from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import SnapshotForm
+from evaluations.web.parameters import REPORT, reads
 
 # Length of a hash's prefix that identifies one of a project's snapshots.
 LEAST_CHARACTERS = 8
@@ -56,6 +57,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(snapshot)
 
 
+@reads(*REPORT, "sha256")
 @project_view(READERS)
 def snapshot_list(request: HttpRequest, project: Project) -> HttpResponse:
     """All frozen reports; if exactly one hash begins with the query, it opens at once."""
@@ -75,6 +77,7 @@ def snapshot_list(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/snapshot_list.html", context)
 
 
+@reads("download")
 @project_view(READERS)
 def snapshot_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     snapshot = get_object_or_404(ReportSnapshot, project=project, pk=pk)
@@ -88,6 +91,7 @@ def snapshot_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     return render(request, "evaluations/snapshot_detail.html", context)
 
 
+@reads("download")
 @project_view(READERS)
 def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The page as it was when the report was frozen."""

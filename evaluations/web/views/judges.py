@@ -32,6 +32,7 @@ from evaluations.reports.serving.view import report_view
 from evaluations.reports.steadiness import steadiness
 from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.playground import PlaygroundForm
+from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.base import Evaluator
@@ -45,6 +46,7 @@ from geval_site.extensions import extensions
 from geval_site.queues import RUNS
 
 
+@reads("verdicts")
 @project_view(READERS)
 def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
     """All judges. Verdicts that take more than a moment are fetched after the page has loaded."""
@@ -62,6 +64,7 @@ def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/judge_list.html", context)
 
 
+@reads("criterion", "own")
 @project_view(READERS)
 def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(
@@ -128,6 +131,7 @@ def _trial(judge: Judge) -> dict[str, Any]:
     }
 
 
+@reads("criterion", "own")
 @project_view(EDITORS)
 def judge_try(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Try a judge on a few items, or with "keep" store the wording in the judge; for htmx, the
@@ -183,6 +187,7 @@ def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     return render(request, "evaluations/judge_standing.html", context)
 
 
+@reads("kind", "endpoint")
 @project_view(EDITORS)
 def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a judge with a single form: G-Eval by default, with links to other kinds."""

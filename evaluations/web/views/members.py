@@ -19,6 +19,7 @@ from evaluations.people.audit import note_detail
 from evaluations.people.languages import in_language
 from evaluations.people.members import (
     MemberError,
+    TooManyInvitationsError,
     accept,
     change_role,
     invitation_for,
@@ -30,6 +31,7 @@ from evaluations.people.members import (
     send_new_password,
 )
 from evaluations.web.forms.members import InvitationForm, JoinForm, MailedInvitationsForm, RoleForm
+from evaluations.web.parameters import reads
 
 PAGE_SIZE = 100
 
@@ -48,7 +50,12 @@ def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
         return render(request, "evaluations/member_list.html", _context(project, form), status=422)
     assert isinstance(request.user, User)
     data = form.cleaned_data
-    invited = invite(project, data["role"], by=request.user, note=data["note"], days=data["days"])
+    asked = {"by": request.user, "note": data["note"], "days": data["days"]}
+    try:
+        invited = invite(project, data["role"], **asked)
+    except TooManyInvitationsError as error:
+        form.add_error(None, str(error))
+        return render(request, "evaluations/member_list.html", _context(project, form), status=422)
     note_detail(request, f"as {data['role']}")
     context = _context(project, InvitationForm()) | {
         "link": invitation_link(request, invited.token),
@@ -67,15 +74,20 @@ def invitations_mail(request: HttpRequest, project: Project) -> HttpResponse:
         return render(request, "evaluations/member_list.html", context, status=422)
     assert isinstance(request.user, User)
     data = form.cleaned_data
-    invited = invite_by_mail(
-        project,
-        data["addresses"],
-        data["role"],
-        by=request.user,
-        days=data["days"],
-        language=data["language"],
-        link_of=partial(invitation_link, request),
-    )
+    try:
+        invited = invite_by_mail(
+            project,
+            data["addresses"],
+            data["role"],
+            by=request.user,
+            days=data["days"],
+            language=data["language"],
+            link_of=partial(invitation_link, request),
+        )
+    except TooManyInvitationsError as error:
+        form.add_error(None, str(error))
+        context = _context(project, InvitationForm()) | {"mailed_form": form}
+        return render(request, "evaluations/member_list.html", context, status=422)
     if invited.lost_from:
         messages.error(request, f"No mail can be sent at the moment, from {invited.lost_from} on.")
     note_detail(request, f"{invited.mailed} as {data['role']}")
@@ -136,6 +148,7 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     return redirect("evaluations:member_list", project.slug)
 
 
+@reads("page")
 @project_view(EDITORS)
 def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(project.audit_entries.all(), PAGE_SIZE).get_page(request.GET.get("page"))

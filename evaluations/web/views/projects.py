@@ -38,6 +38,7 @@ from evaluations.reports.serving.live import data_version
 from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
+from evaluations.web.parameters import PSEUDONYMS, reads, wants_pseudonyms
 from geval.files.archive.errors import ArchiveError
 
 
@@ -127,11 +128,12 @@ def project_import(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluations/project_import.html", {"form": form}, status=status)
 
 
+@reads(PSEUDONYMS)
 @project_view(EDITORS)
 def project_export(request: HttpRequest, project: Project) -> Any:
     """Download the whole project as one file; with `?pseudonyms`, without annotators' names."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
-    write_archive(project, file, pseudonyms="pseudonyms" in request.GET)
+    write_archive(project, file, pseudonyms=wants_pseudonyms(request, usually=False))
     file.seek(0)
     return FileResponse(file, as_attachment=True, filename=f"{project.slug}.zip")
 

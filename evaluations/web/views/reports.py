@@ -19,6 +19,7 @@ from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
+from evaluations.reports.ratings.pseudonyms import report_with_pseudonyms
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.cached_report import (
     ASK_AGAIN_SECONDS,
@@ -28,6 +29,7 @@ from evaluations.reports.serving.cached_report import (
 from evaluations.reports.serving.live import mark_of
 from evaluations.reports.serving.parts import ReportView, page_and_query
 from evaluations.reports.serving.view import report_view
+from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
@@ -111,6 +113,7 @@ def number_in_view(
     return about, get_object_or_404(project.judges, pk=judge)
 
 
+@reads(*REPORT)
 @project_view(READERS)
 def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
     context = report_context(request, project)
@@ -119,12 +122,14 @@ def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/report_detail.html", context)
 
 
+@reads(*REPORT)
 def paper(request: HttpRequest, project: Project) -> HttpResponse:
     """The table of judges by criteria, as papers print it."""
     context = report_context(request, project, base=request.path.removesuffix(PAPER))
     return render(request, "evaluations/report_paper.html", context)
 
 
+@reads(*REPORT, "on", "drawn", "by")
 def evidence(request: HttpRequest, project: Project) -> HttpResponse:
     """The evidence on one criterion: levels, coefficients, tests of judges, figures."""
     base = request.path.removesuffix(NUMBERS)
@@ -234,6 +239,7 @@ def chosen_figures(
     )
 
 
+@reads(*REPORT, "mark", "part", "first", "on")
 def piece(request: HttpRequest, project: Project) -> HttpResponse:
     """The numbers alone, if they have changed since `mark`; otherwise 204, which costs one
     query."""
@@ -278,6 +284,7 @@ def report_again(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(f"{address}?{query}" if query else address)
 
 
+@reads(*REPORT, "table")
 @waits_as_text
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
@@ -295,6 +302,7 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
     return JsonResponse(drawn.as_json())
 
 
+@reads(*REPORT)
 @waits
 def cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
     """The documents behind a judge's number on a criterion; on a shared report they do not open."""
@@ -313,6 +321,7 @@ def cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> 
     return render(request, "evaluations/report_cell.html", context)
 
 
+@reads(*REPORT)
 @waits
 def texts(
     request: HttpRequest, project: Project, criterion: int, judge: int, document: int
@@ -339,12 +348,16 @@ def texts(
     return render(request, "evaluations/report_texts.html", context)
 
 
+@reads(*REPORT, PSEUDONYMS)
 @waits_as_text
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
         raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
     options = options_in(request, project)
     content = report_view(project, options).download(ending)
+    # Anybody who has a shared link can read this; its view is fixed, so nobody asks for names.
+    if wants_pseudonyms(request, usually=getattr(request, "shared", False)):
+        content = report_with_pseudonyms(project.pk, content, ending)
     response = HttpResponse(content, BY_ENDING[ending].content_type)
     score = "" if options.human_score == MEAN else f"-{options.human_score}"
     of_round = f"-{slugify(options.round_name)}" if options.round else ""

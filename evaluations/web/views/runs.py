@@ -42,6 +42,7 @@ from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.run_results import precisions, so_far
 from evaluations.reports.serving.limits import is_large
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm, wanted_run
+from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.choices import settings_rows
@@ -49,6 +50,7 @@ from geval.llm.prompts import PromptError
 from geval_site.queues import RUNS
 
 
+@reads("judge", "criterion", "outputs")
 @project_view(READERS)
 def run_list(request: HttpRequest, project: Project) -> HttpResponse:
     runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
@@ -57,6 +59,7 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/run_list.html", context)
 
 
+@reads("list")
 @project_view(READERS)
 def jobs(request: HttpRequest, project: Project) -> HttpResponse:
     """The header's status, which every visible page polls, or the home page's list."""
@@ -242,6 +245,7 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return redirect(run)
 
 
+@reads("state", "reason", "criterion", "system", "sort", "page")
 @project_view(READERS)
 def item_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)

@@ -18,6 +18,7 @@ from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.data import options_of
 from evaluations.web.forms.projects import ShareForm
+from evaluations.web.parameters import REPORT, reads
 from evaluations.web.views import drawings, reports
 from geval.reports.options import LISTS
 
@@ -108,12 +109,14 @@ def _view_of(link: ShareLink, query: QueryDict) -> QueryDict:
     return view
 
 
+@reads(*REPORT)
 @shared
 def shared_report(request: HttpRequest, project: Project) -> HttpResponse:
     context = reports.report_context(request, project, base=request.path)
     return render(request, "evaluations/report_detail.html", context)
 
 
+@reads(*REPORT)
 @shared
 def shared_document(
     request: HttpRequest, project: Project, criterion: int, judge: int, document: int

@@ -2,10 +2,18 @@
 
 from geval.files.apart.reading import (
     ReadingError,
+    first_records,
     preview_apart,
     read_apart,
     records_apart,
     zip_apart,
 )
 
-__all__ = ["ReadingError", "preview_apart", "read_apart", "records_apart", "zip_apart"]
+__all__ = [
+    "ReadingError",
+    "first_records",
+    "preview_apart",
+    "read_apart",
+    "records_apart",
+    "zip_apart",
+]

@@ -22,8 +22,8 @@ LENGTH = struct.Struct(">Q")
 @dataclass(frozen=True)
 class ApartJob:
     """A request to read a file: its rows; without `defaults` its preview, using the project's names
-    (`names`); its records at some `lines`; or the records of `members` of a zip. `seconds` is
-    processor time."""
+    (`names`); its records at some `lines`; its first `records`; or the records of `members` of a
+    zip. `seconds` is processor time."""
 
     file: InputFile
     defaults: FileDefaults | None
@@ -32,6 +32,7 @@ class ApartJob:
     names: KnownNames | None = None
     lines: frozenset[int] = frozenset()
     members: tuple[str, ...] = ()
+    records: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,21 @@ class FoundRecords:
 
 
 @dataclass(frozen=True)
+class RecordBatch:
+    """Some records of a file, each with its line; of a table also its header."""
+
+    header: tuple[str, ...]
+    records: list[tuple[int, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
 class Refused:
-    """A zip cannot be read; `why` says why."""
+    """A file cannot be read; `why` says why."""
 
     why: str
 
 
-Message = RowBatch | Preview | FoundRecords | ZippedRecords | Refused | Ended
+Message = RowBatch | Preview | FoundRecords | RecordBatch | ZippedRecords | Refused | Ended
 
 
 def packed_message(message: Any) -> bytes:

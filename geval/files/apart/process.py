@@ -16,23 +16,25 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from geval.files.apart.messages import (
     ApartJob,
     Ended,
     FoundRecords,
+    RecordBatch,
     Refused,
     RowBatch,
     next_message,
     packed_message,
 )
 from geval.files.limits import file_limits, use_limits
-from geval.files.opening import opens_with_arrow
+from geval.files.opening import open_packed, opens_with_arrow
 from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadable
 from geval.files.parquet import load_arrow
 from geval.files.preview import Preview, preview_file
 from geval.files.readers import cells_at, read_rows
+from geval.files.records import Table, records_of
 from geval.files.rows import FileErrors, Row, characters_of
 from geval.files.zipped_records import zipped_records
 
@@ -75,14 +77,16 @@ def _do(job: ApartJob, answers: IO[bytes]) -> None:
     status = 1
     try:
         use_limits(lambda: job.limits)
-        resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
+        _limit(resource.RLIMIT_CPU, job.seconds, job.seconds + 1)
         # A second guard: each file that is unpacked counts separately.
         most = file_limits().unpacked_bytes
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        _limit(resource.RLIMIT_FSIZE, most, most)
         _limit_memory()
         _import_for(job.file.path)
         if job.members:
             _read_zip(job, answers)
+        elif job.records:
+            _send_records(job, answers)
         elif job.lines:
             answers.write(packed_message(FoundRecords(cells_at(job.file, job.lines))))
         elif job.defaults is None:
@@ -134,6 +138,31 @@ def _read(job: ApartJob, answers: IO[bytes]) -> None:
             return
 
 
+def _send_records(job: ApartJob, answers: IO[bytes]) -> None:
+    """Send the first records of a file; as many at a time as rows."""
+    try:
+        with open_packed(job.file.path) as raw:
+            content = records_of(raw, job.file.name, FileErrors(most=1), job.file.sheet)
+            header = content.header if isinstance(content, Table) else ()
+            records: Iterator[tuple[int, dict[str, Any]]] = iter(())
+            if isinstance(content, Table):
+                records = (
+                    (line, dict(zip(header, row, strict=True))) for line, row in content.lines
+                )
+            elif content is not None:
+                records = ((line, dict(record)) for line, record in content.lines)
+            records = islice(records, job.records)
+            is_begun = False
+            while (part := list(islice(records, PART_ROWS))) or not is_begun:
+                is_begun = True
+                answers.write(packed_message(RecordBatch(header, part)))
+                answers.flush()
+    except UNREADABLE as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        answers.write(packed_message(Refused(reason_unreadable(error))))
+
+
 def _read_zip(job: ApartJob, answers: IO[bytes]) -> None:
     try:
         for part in zipped_records(job.file.path, job.members):
@@ -162,14 +191,24 @@ def _limit_memory() -> None:
     except OSError:  # systems without it do not enforce this limit
         return
     most = pages * resource.getpagesize() + file_limits().reading_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_AS, most, resource.RLIM_INFINITY)
+
+
+def _limit(what: int, soft: int, hard: int) -> None:
+    """Set a limit; one that the user's own shell or scheduler has set stays."""
+    _soft, ceiling = resource.getrlimit(what)
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = (
+            ceiling if end == resource.RLIM_INFINITY else min(end, ceiling) for end in (soft, hard)
+        )
+    resource.setrlimit(what, (soft, hard))
 
 
 def _import_for(path: Path) -> None:
     """Import Arrow before the limit applies, as this takes more memory than reading most files."""
     if not opens_with_arrow(path):
         return
-    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY, resource.RLIM_INFINITY)
     with suppress(PackedError):  # reading the file reports it
         load_arrow()
     _limit_memory()

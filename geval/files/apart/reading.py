@@ -20,6 +20,7 @@ from geval.files.apart.messages import (
     Ended,
     FoundRecords,
     Message,
+    RecordBatch,
     Refused,
     RowBatch,
     packed_message,
@@ -78,6 +79,22 @@ def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str,
     except ReadingError:
         pass
     return {}
+
+
+def first_records(file: InputFile, most: int) -> Generator[RecordBatch, None, None]:
+    """Yield the first records of a file, in parts; at least one part, with the header of a table.
+
+    Raises:
+        ReadingError: the file is damaged, or takes too much memory or time.
+    """
+    plain = replace(file, path=file.path.resolve(), counter=None)
+    job = ApartJob(plain, None, file_limits(), file_limits().reading_seconds, records=most)
+    with closing(_messages(job)) as messages:
+        for message in messages:
+            if isinstance(message, Refused):
+                raise ReadingError(message.why)
+            if isinstance(message, RecordBatch):
+                yield message
 
 
 def read_apart(

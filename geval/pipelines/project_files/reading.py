@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from geval.files.rows import is_text
+
 # Such files are written by hand; larger or deeper ones would only cost time and memory.
 MOST_BYTES = 2**20
 MOST_DEPTH = 20
@@ -121,6 +123,14 @@ class _RefusedError(Exception):
         self.problem = Problem(_line_of(event), message)
 
 
+def _check_text(event: Any) -> None:
+    """Refuse what no database stores, and no file in UTF-8 has but by an escape."""
+    if "\0" in event.value or not is_text(event.value):
+        raise _RefusedError(
+            event, 'A text has a character that cannot be stored, such as "\\uD800" or "\\0".'
+        )
+
+
 class _Reader:
     """Builds values from the events of YAML's parser, with limits."""
 
@@ -153,6 +163,7 @@ class _Reader:
             raise _RefusedError(event, f"Remove the tag {event.tag[:60]}: tags are not read.")
         self._take(event, 1)
         if isinstance(event, yaml.ScalarEvent):
+            _check_text(event)
             is_plain = event.style is None
             node = _Node(line, meaning(event.value) if is_plain else event.value)
         elif isinstance(event, yaml.SequenceStartEvent):
@@ -179,6 +190,7 @@ class _Reader:
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 raise _RefusedError(event, "A name must be a word or a text.")
+            _check_text(event)
             name, at = event.value, _line_of(event)
             node = self._node(next(events), events, depth + 1)
             if name in nodes:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from geval.pipelines.github import main
-from tests.pipelines.test_the_action_of_a_site import inputs
+from tests.pipelines.test_the_action_of_a_site import inputs, main
 from tests.processes import SiteProcess
 
 __all__ = ["inputs"]

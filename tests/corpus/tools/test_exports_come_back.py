@@ -92,7 +92,10 @@ def contents(project: Project) -> dict[str, Any]:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_project_comes_back(filled: Project, tmp_path: Path, form: str) -> None:
     path = tmp_path / "exported"
-    call_command("export_project", "small", str(path), "--as", form, stdout=io.StringIO())
+    call_command(
+        "export_project", "small", str(path), "--as", form, "--no-pseudonyms",
+        stdout=io.StringIO(),
+    )  # fmt: skip
     said = io.StringIO()
 
     call_command("load", "copy", str(path), stdout=said)
@@ -123,7 +126,7 @@ def test_download_loaded_again_changes_nothing(filled: Project, tmp_path: Path, 
     before, choices = contents(filled), Preference.objects.count()
     assert {rating[3] for rating in before["ratings"]} >= set(ODD_NAMES)
     path = tmp_path / name
-    content = list(DOWNLOADS[name].write(filled))
+    content = list(DOWNLOADS[name].write(filled, pseudonyms=False))
     path.write_bytes(b"".join(c if isinstance(c, bytes) else c.encode() for c in content))
     printed = io.StringIO()
 
@@ -139,7 +142,7 @@ def test_a_dataset_without_arrow_is_json_lines(
     monkeypatch.setattr(hugging_face, "find_spec", lambda _name: None)
     folder = tmp_path / "exported"
 
-    hugging_face.write_folder(dataset_of(filled), folder)
+    hugging_face.write_folder(dataset_of(filled, pseudonyms=False), folder)
     call_command("load", "copy", str(folder), stdout=io.StringIO())
 
     assert {path.suffix for path in folder.iterdir()} == {".md", ".jsonl"}
@@ -147,7 +150,7 @@ def test_a_dataset_without_arrow_is_json_lines(
 
 
 def test_the_card_says_what_is_in_which_file(filled: Project, tmp_path: Path) -> None:
-    counts = hugging_face.write_folder(dataset_of(filled), tmp_path / "d")
+    counts = hugging_face.write_folder(dataset_of(filled, pseudonyms=False), tmp_path / "d")
 
     card = (tmp_path / "d" / "README.md").read_text()
     assert counts == {"outputs": 10, "ratings": 5, "scores": 2, "preferences": 1}
