@@ -1,6 +1,9 @@
 """A model's replies with the fields that a judge needs. Pure data."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from geval.llm.rate_headers import RateHeaders
 
@@ -17,6 +20,23 @@ class Token:
     text: str
     logprob: float
     alternatives: tuple[tuple[str, float], ...] = ()
+
+    @cached_property
+    def probabilities(self) -> Mapping[str, float]:
+        """The probability of each text at this position. The chosen one counts even if the list of
+        alternatives omits it."""
+        of_texts: dict[str, float] = {}
+        for text, logprob in self.alternatives:
+            of_texts[text] = of_texts.get(text, 0.0) + _probability(logprob)
+        if self.text not in of_texts:
+            of_texts[self.text] = _probability(self.logprob)
+        return of_texts
+
+
+def _probability(logprob: float) -> float:
+    # Servers send -9999 or -inf for "practically never", and rounding may push a certain token
+    # slightly above 0; NaN is none.
+    return 0.0 if math.isnan(logprob) else math.exp(min(logprob, 0.0))
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ def _place_of(
 def _overfull(tokens: Sequence[Token], scale: Scale) -> Failure | None:
     """Return a failure where the texts at a position have more than the whole probability."""
     for token in tokens[: len(short(scale.highest))]:
-        total = math.fsum(_alternatives(token).values())
+        total = math.fsum(token.probabilities.values())
         if total > MOST_PROBABILITY:
             return Failure(
                 Reason.NO_LOGPROBS,
@@ -231,28 +231,11 @@ def _note_on_end(tokens: Sequence[Token], offset: int, rating: Rating) -> str:
     chosen = tokens[0].text[offset:]
     if len(tokens) < 2 or chosen.strip(_AROUND) != rating.text or not chosen[-1:].isdecimal():
         return ""
-    texts = _alternatives(tokens[1])
+    texts = tokens[1].probabilities
     share = math.fsum(p for text, p in texts.items() if _GOES_ON.match(plain_characters(text)))
     if share <= UNRESOLVED:
         return ""
     return f"{share:.0%} of the probability after the rating makes it part of a longer expression."
-
-
-def _alternatives(token: Token) -> dict[str, float]:
-    """Return the probability of each text at a position. The chosen token counts even if the top
-    list omits it."""
-    alternatives: dict[str, float] = {}
-    for text, logprob in token.alternatives:
-        alternatives[text] = alternatives.get(text, 0.0) + _probability(logprob)
-    if token.text not in alternatives:
-        alternatives[token.text] = _probability(token.logprob)
-    return alternatives
-
-
-def _probability(logprob: float) -> float:
-    # Servers send -9999 or -inf for "practically never", and rounding may push a certain token
-    # slightly above 0.
-    return math.exp(min(logprob, 0.0)) if not math.isnan(logprob) else 0.0
 
 
 def _bare(text: str) -> str:
@@ -304,7 +287,7 @@ def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
     # Where the reply uses digits, "one" among the alternatives begins a sentence.
     spells = not any(map(str.isdecimal, token.text[offset:]))
     by_bare_text: dict[str, float] = {}
-    for text, probability in _alternatives(token).items():
+    for text, probability in token.probabilities.items():
         if beginning and not text.startswith(beginning):
             continue
         bare = _bare(text[len(beginning) :])
@@ -326,10 +309,13 @@ def _resolve_digits(
     chosen = _bare(tokens[0].text)
     # A text such as "01" spells no point; equal spellings do ("５" has become "5").
     writes_whole_numbers = any(len(text) > 1 and text in spelled for text in digits)
+    is_one_digit = all(len(text) == 1 for text in spelled)
     masses: dict[float, float] = {}
     unresolved = 0.0
     for text, probability in digits.items():
-        could_go_on = any(other != text and other.startswith(text) for other in spelled)
+        could_go_on = not is_one_digit and any(
+            other != text and other.startswith(text) for other in spelled
+        )
         if could_go_on and text == chosen:
             shares = _continued(tokens[1:], text, spelled)
             if shares is None and not writes_whole_numbers:
@@ -363,8 +349,7 @@ def _continued(
     if not tokens:
         return None
     shares: dict[float, float] = {}
-    here = _alternatives(tokens[0])
-    for text, probability in here.items():
+    for text, probability in tokens[0].probabilities.items():
         following = unicodedata.normalize("NFKC", text)
         joined = prefix + following.rstrip(_AROUND)
         if following[:1].isdecimal():
