@@ -9,6 +9,7 @@ from django.db import connection
 from evaluations.models import EvaluationRun, Project
 from evaluations.models.changes import state_of
 from evaluations.reports.data import fill_judges
+from evaluations.reports.report import criterion_result
 from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
 from geval.reports.gap_numbers import (
@@ -44,15 +45,20 @@ _WORDS = """
 
 
 def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapNumbers:
-    """Return the numbers of a view. Defaults are the first criterion with a judge, and the judge
-    that ranks outputs most like people."""
+    """Return the numbers of a view. Defaults are the first criterion with a judge, and the best
+    judge on it, as its report has it."""
     criteria = {record.pk: record for record in project.criteria.all()}
     judge_ids = list(project.judges.values_list("pk", flat=True))
     data = everything.selected(view.options)
     judged = tuple(pk for pk in criteria if any(on == pk for on, _judge in data.judges))
     chosen = first_of(view.criterion, criteria, (judged or (0,))[0])
     ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in judge_ids]
-    judge = first_of(view.judge, judge_ids, (ranked or [0])[0])
+    judge = first_of(view.judge, judge_ids)
+    if not judge and ranked:
+        result = criterion_result(
+            project, criteria[chosen], options=view.options, data=data, probed=()
+        )
+        judge = result.best.pk if result.best else ranked[0]
     runs = project.runs.counting().filter(judge=judge, pk=view.run) if judge else ()
     run = next(iter(runs), None)
     listed = tuple(sorted({*ranked, *([judge] if judge and ranked else [])}))

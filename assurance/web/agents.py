@@ -27,7 +27,7 @@ class AssuranceTools(Tools):
         """The outputs on which a judge and people differ most, with their texts.
 
         Args:
-            judge: by default the one that ranks outputs most like people.
+            judge: by default the best one, as the report has it.
             by: `gap`: score less people; `shifted`: beyond the judge's usual shift; `apart`: where
                 people differ from each other.
             most: how many, at most 20.

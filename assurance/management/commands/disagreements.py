@@ -25,7 +25,7 @@ class Command(SiteCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument(
-            "--judge", metavar="J", help="(default: the one that ranks most like people)"
+            "--judge", metavar="J", help="(default: the best one, as the report has it)"
         )
         parser.add_argument("--criterion", metavar="C", help="(default: the first with a judge)")
         parser.add_argument("--by", choices=BASES, default="gap", help="what they are ranked by")

@@ -24,7 +24,7 @@ router = Router()
 
 
 class GapQuery(In):
-    """`judge` 0 is the one that ranks outputs most like people, an empty `criterion` the first with
+    """`judge` 0 is the best one, as the report has it, an empty `criterion` the first with
     a judge."""
 
     judge: int = Field(0, ge=0, le=LARGEST_ID)

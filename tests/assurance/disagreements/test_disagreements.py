@@ -373,7 +373,7 @@ def test_the_page_takes_as_many_queries_for_many_outputs_as_for_few(
     )
     shown(client)
 
-    with django_assert_max_num_queries(32):
+    with django_assert_max_num_queries(36):
         text = shown(client)
 
     assert len(listed(text)) == 50
