@@ -197,11 +197,12 @@ CELERY_TASK_QUEUES = task_queues(QUEUES)
 CELERY_TASK_ROUTES = task_routes(QUEUES)
 
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    {"NAME": name}
     for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
+        "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "django.contrib.auth.password_validation.CommonPasswordValidator",
+        "evaluations.people.passwords.TokensEnd",
     )
 ]
 AUTHENTICATION_BACKENDS = [

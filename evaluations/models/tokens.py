@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
 
 from evaluations.models.project import Project
 
 PREFIX = "geval_"
+# A forgotten token ends by itself.
+TOKEN_DAYS = 90
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def valid(self, token: str) -> ApiTokenQuerySet:
-        """The record of a token whose user is active; none for any other text."""
-        return self.filter(digest=digest_of(token), user__is_active=True)
+        """The record of a token that has not expired and whose user is active; none for any other
+        text."""
+        is_open = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        return self.filter(is_open, digest=digest_of(token), user__is_active=True)
+
+    def issue(self, *, days: int = TOKEN_DAYS, **fields: Any) -> str:
+        """Create a token and return its text, which is not stored.
+
+        Args:
+            days: after which it expires; 0 for never.
+        """
+        token, digest = new_token()
+        expires_at = timezone.now() + timedelta(days=days) if days else None
+        self.create(digest=digest, expires_at=expires_at, **fields)
+        return token
 
 
 class ApiToken(models.Model):
@@ -33,6 +52,7 @@ class ApiToken(models.Model):
     )
     may_change = models.BooleanField(default=True, help_text="Otherwise it can only read.")
     created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty for never.")
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     objects = ApiTokenQuerySet.as_manager()
@@ -42,6 +62,10 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
 def new_token() -> tuple[str, str]:

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import ApiToken
-from evaluations.models.tokens import new_token
+from evaluations.models.tokens import TOKEN_DAYS
 from geval.texts.program import command
 
 
@@ -21,6 +21,14 @@ class Command(SiteCommand):
         parser.add_argument("name", help="what it is for")
         parser.add_argument("--project", help="access this project only")
         parser.add_argument("--read-only", action="store_true")
+        parser.add_argument(
+            "--days",
+            type=int,
+            choices=range(3651),
+            default=TOKEN_DAYS,
+            metavar="N",
+            help=f"after which it expires (default: {TOKEN_DAYS}; 0: never)",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = get_user_model().objects.filter(username=options["user"]).first()
@@ -30,12 +38,11 @@ class Command(SiteCommand):
                 f" `{command('createsuperuser')}`."
             )
         project = find_project(options["project"]) if options["project"] else None
-        token, digest = new_token()
-        ApiToken.objects.create(
+        token = ApiToken.objects.issue(
             user=user,
             name=options["name"],
-            digest=digest,
             project=project,
             may_change=not options["read_only"],
+            days=options["days"],
         )
         self.stdout.write(token)

@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 
 from evaluations.models import Judge, Project, ProjectLimits, System, WebhookEvent
+from evaluations.models.tokens import TOKEN_DAYS
 from evaluations.projects.deletion import confirm
 from geval.llm.addresses import ForbiddenAddressError, check_address
 
@@ -124,6 +125,13 @@ class TokenForm(forms.Form):
         label="Allow changes",
         required=False,
         help_text="Otherwise the token can only read, whatever your role is.",
+    )
+    days = forms.TypedChoiceField(
+        label="Expires",
+        coerce=int,
+        choices=[(30, "in 30 days"), (90, "in 90 days"), (365, "in a year"), (0, "never")],
+        initial=TOKEN_DAYS,
+        help_text="It also ends when you change your password.",
     )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from evaluations.models import ApiToken, PersonalSettings
-from evaluations.models.tokens import new_token
 from evaluations.people.languages import choose_language, in_language
 from evaluations.people.mails import save_settings
 from evaluations.people.waking import MessageLostError, wake_for_password_reset
@@ -29,8 +28,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None, user=request.user)
     token = ""
     if form.is_valid():
-        token, digest = new_token()
-        ApiToken.objects.create(user_id=request.user.pk or 0, digest=digest, **form.cleaned_data)
+        token = ApiToken.objects.issue(user_id=request.user.pk or 0, **form.cleaned_data)
         form = TokenForm(user=request.user)
     tokens = ApiToken.objects.filter(user=request.user.pk).select_related("project")
     context = {"tokens": tokens, "form": form, "token": token}
