@@ -20,7 +20,10 @@ from geval.statistics.thresholds import INTERVAL_GROUPS
 from geval.statistics.types import FloatArray, IntArray
 
 # Names that state a group: topic3-12, customer_b/7.
-_GROUP_AND_NUMBER = re.compile(r"(?P<group>.*[^\W_])[-_/:. ]\d+")
+# A date states none.
+_GROUP_AND_NUMBER = re.compile(
+    r"(?!.*(?:19|20)\d\d[-_/. ]\d\d?[-_/. ]\d\d?$)(?P<group>.*[^\W_])[-_/:. ]\d+"
+)
 LEAST_IN_GROUP = 3
 
 

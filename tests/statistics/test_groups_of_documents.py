@@ -94,6 +94,8 @@ def test_intervals_over_groups_hold_the_true_value(groups: int) -> None:
         ([f"doc-{number}" for number in range(40)], 0),
         ([f"t{group}-{n}" for group in range(8) for n in range(3)] + ["other"], 0),
         ([f"{group}-{number}" for group in range(10) for number in range(5)], 10),
+        ([f"2024-{month:02}-{day}" for month in range(1, 10) for day in range(1, 6)], 0),
+        ([f"log 2024/{month:02}/{day:02}" for month in range(1, 10) for day in range(1, 6)], 0),
     ],
 )
 def test_names_may_state_groups(names: list[str], groups: int) -> None:
