@@ -8,6 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from assurance.certifying.bindings import bindings_of, differences, outdated, probes_outdated
+from evaluations.corpus.locks.draws import earlier_draws
+from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.sealing import is_signed, public_key, sign
 from evaluations.reports.data import load_data
@@ -112,6 +114,8 @@ def certify(
         content["unseen_documents"] = int(data.units.documents)
     if data.withheld:
         content["withheld_documents"] = data.withheld
+    if locked_of(judge.project) and (earlier := str(earlier_draws(judge.project))):
+        content["earlier_draws"] = earlier
     content["signature"] = sign(signed_part(content))
     with transaction.atomic():
         return Certificate.objects.create(

@@ -109,8 +109,7 @@ class LockedDocuments(models.Model):
         return bool(self.exceptions.get(unit, is_locked(unit, seed=self.seed, share=self.share)))
 
     def looks_used(self) -> int:
-        """Return how many looks have a result, including those of all copies of the draw on this
-        site and those from archives."""
+        """Return how many looks have a result, including those that an archive brought."""
         return max(LockEvent.objects.looks(self.draw), self.looks.count())
 
     def document_ids(self) -> list[int]:
@@ -145,8 +144,7 @@ class LockEventQuerySet(models.QuerySet["LockEvent"]):
 
 
 class LockEvent(models.Model):
-    """An event of a draw of locked documents: what, by whom and when. It outlives its project, so
-    that a new import of the same texts counts the same looks."""
+    """An event of a draw of locked documents: what, by whom and when. It outlives its project."""
 
     draw = models.CharField(max_length=32, db_index=True)
     kind = models.CharField(max_length=10, choices=EventKind)
