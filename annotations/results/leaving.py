@@ -12,7 +12,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
-from django.db.models import CharField, F, Func, Model, Q, QuerySet, Value
+from django.db.models import CharField, F, Func, Model, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
@@ -46,6 +47,7 @@ from evaluations.models import (
 )
 from evaluations.models.changes import note_change
 from evaluations.models.kept_reports import KeptReport
+from evaluations.models.uploads import ACTIVE, SavedColumns, Upload, UploadFile
 from evaluations.people.members import remove
 
 # Who did something: the columns of the name as it was then and of the user ("": none), and the way
@@ -69,6 +71,9 @@ SENTENCES: tuple[tuple[type[Model], str, str], ...] = (
     (Exclusion, "reason", "annotator__project"),
     (Review, "reason", "assignment__campaign__project"),
 )
+
+# Columns of uploads and their files that may have names of raters.
+LOADED, UPLOADED = ("about", "result", "errors", "contents"), ("columns", "preview", "refused")
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,7 @@ def forget(person: Person, *, dry_run: bool = False) -> dict[str, int]:
     removed["entries of logs"] = _rename_in_logs(person)
     for user in person.users:
         removed.update(_leave(user, person.project))
+    removed["records of uploads"] = _forget_uploads(person)
     removed["frozen reports that keep the name"] = _frozen(person).count()
     removed["annotators' names"] = _rename(person.annotators, person.pseudonym)
     if dry_run:
@@ -212,6 +218,28 @@ def _leave(user: Any, project: Project | None) -> dict[str, int]:
         user.delete()
         left["accounts"] = 1
     return left
+
+
+def _forget_uploads(person: Person) -> int:
+    """Remove the site's records of uploads that name an annotator: in columns, first rows, errors,
+    and what was counted."""
+    removed = 0
+    for name in {annotator.name for annotator in person.annotators}:
+        quoted = f'"{re.escape(json.dumps(name, ensure_ascii=False)[1:-1])}\\\\?"'
+        files = UploadFile.objects.annotate(
+            text=Concat(*(Cast(f, TextField()) for f in UPLOADED), output_field=TextField())
+        )
+        naming = Q(text__regex=quoted) | Q(files__in=files.filter(text__regex=quoted))
+        uploads = Upload.objects.annotate(
+            text=Concat(*(Cast(f, TextField()) for f in LOADED), output_field=TextField())
+        )
+        uploads = uploads.filter(naming, _of(person, "project")).exclude(state__in=ACTIVE)
+        saved = SavedColumns.objects.annotate(text=Cast("columns", TextField()))
+        saved = saved.filter(_of(person, "project"), text__regex=quoted)
+        removed += uploads.distinct().count() + saved.count()
+        Upload.objects.filter(pk__in=uploads.values("pk")).delete()
+        saved.delete()
+    return removed
 
 
 def _frozen(person: Person) -> QuerySet[ReportSnapshot]:

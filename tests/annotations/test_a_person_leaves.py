@@ -23,6 +23,7 @@ from annotations.results.leaving import ACTED, forget, person_named
 from annotations.results.reviewing import exclude, lift, reject
 from evaluations.models import ApiToken, AuditEntry, Invitation, LockEvent, Membership, Project
 from evaluations.models.tokens import new_token
+from evaluations.models.uploads import Upload
 from tests.annotations import test_open_links
 from tests.annotations.test_open_links import Person
 
@@ -180,11 +181,22 @@ def test_raters_of_files_and_lifted_exclusions_are_renamed(traces: Campaign, own
     exclude(annotator, user=owner, reason=f"{NAME} left")
     lift(annotator, user=owner)
     Annotator.objects.create(project=traces.project, name="Renate of the file")
+    upload = Upload.objects.create(
+        project=traces.project, state="done", contents={"raters": {"Renate of the file": 3}}
+    )
+    columns = {"q": 'ratings["quality","Renate of the file"]'}
+    Upload.objects.create(project=traces.project, state="done").files.create(
+        name="f.csv", size=1, columns=columns
+    )
+    kept = Upload.objects.create(project=traces.project, state="done", contents={"raters": {}})
+    traces.project.saved_columns.create(name="as before", columns=columns, file_columns=[])
 
     run("Renate of the file", "--confirm", "Renate of the file")
     run(NAME, "--confirm", NAME)
 
     assert rows_with(NAME, "Renate") == []
+    assert list(Upload.objects.all()) == [kept]
+    assert not upload.files.exists()
 
 
 def test_every_column_with_the_name_of_who_acted_is_known() -> None:

@@ -69,7 +69,9 @@ def copied(
     other, _new = Project.objects.get_or_create(slug=slug, defaults={"name": slug})
     texts = [change(f"Text {number}.") for number in numbers]
     texts += [f"Something else, {number} of it" for number in range(others)]
-    rows = [(f"{slug}{numbers}-{n}", "s0", text, "Out") for n, text in enumerate(texts)]
+    rows: list[tuple[object, ...]] = [
+        (f"{slug}{numbers}-{n}", "s0", text, "Out") for n, text in enumerate(texts)
+    ]
     load(other, {"outputs.csv": as_csv("doc_id,system_id,source,output", rows)})
     return other
 
