@@ -108,14 +108,14 @@ def certify(
     if human_score != MEAN:
         content["human_score"] = human_score
         speak_of.append(compared_with(ReportOptions(human_score=human_score)))
+    if locked_of(judge.project) and (earlier := earlier_draws(judge.project)):
+        speak_of.append(f"The locked documents are the {earlier} on this site.")
     if speak_of:
         content["what_numbers_speak_of"] = speak_of
     if is_searched and not data.withheld:
         content["unseen_documents"] = int(data.units.documents)
     if data.withheld:
         content["withheld_documents"] = data.withheld
-    if locked_of(judge.project) and (earlier := str(earlier_draws(judge.project))):
-        content["earlier_draws"] = earlier
     content["signature"] = sign(signed_part(content))
     with transaction.atomic():
         return Certificate.objects.create(

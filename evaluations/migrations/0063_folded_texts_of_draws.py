@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from evaluations.corpus.locks.draws import digest_of
+from evaluations.models.improving import text_digest
 
 _TEXTS = """
     SELECT d.source, v.turns, d.turns_before, o.texts FROM evaluations_document d
@@ -20,7 +20,7 @@ def fold(apps, schema_editor):
     )
     for draw, project in cursor.fetchall():
         cursor.execute(_TEXTS, [project])
-        digests = sorted({digest_of(*row) for row in cursor.fetchall()})
+        digests = sorted({text_digest(*row) for row in cursor.fetchall()})
         cursor.execute(
             """INSERT INTO evaluations_lockedtext (draw, digest, is_locked)
                SELECT %s, digest, false FROM unnest(%s::text[]) AS t(digest)

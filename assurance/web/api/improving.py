@@ -75,7 +75,7 @@ def get_locked(request: HttpRequest, slug: Path[str]) -> Any:
 
 @router.post("/locked", response={201: dict[str, Any]})
 def make_locked(request: HttpRequest, slug: Path[str], data: LockIn) -> Any:
-    """Set documents aside, for good."""
+    """Set documents aside, for good; refused where ten of them were drawn before on this site."""
     project = project_for(request, slug, change=True)
     locked = lock_documents(
         project, by=request.user, share=data.share, looks=data.looks, may_redraw=False

@@ -1,23 +1,19 @@
 """The site's record of draws of locked documents: digests of their texts, and the events of each
 draw. Both outlive the project, so that a later draw of the same texts is known as such."""
 
-import json
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import ordinal
 from django.db import connection
 from django.utils import timezone
 
 from evaluations.models import LockedDocuments, LockEvent, Look, Project
 from evaluations.models.changes import note_change
-from evaluations.models.improving import EventKind
-from geval.reports.drawings.shapes import ordinal
+from evaluations.models.improving import EventKind, text_digest
 from geval.statistics.thresholds import LOCKED_DOCUMENTS
-from geval.texts.spelling import folded
-from geval.texts.turns import turns_from
 
 COMMAND_LINE = "the command line"
 FETCHED = 500
@@ -192,16 +188,5 @@ def _texts(project_id: int) -> Iterator[_Text]:
         cursor.execute(_CONTENTS, [project_id])
         while rows := cursor.fetchmany(FETCHED):
             for pk, doc_id, session, source, turns, before, outputs, exact in rows:
-                digest = digest_of(source, turns, before, outputs)
+                digest = text_digest(source, turns, before, outputs)
                 yield _Text(pk, session or doc_id, (digest, exact))
-
-
-def digest_of(source: str, turns: Any, before: int | None, outputs: list[str] | None) -> str:
-    """Return the digest by which a document is known: of its source in its folded form, or else of
-    its conversation up to the rated turn and its outputs."""
-    content = source
-    if not source:
-        stored = json.loads(turns) if isinstance(turns, str) else turns
-        content = "\n".join([turn.text for turn in turns_from(stored)[:before]] + (outputs or []))
-    # A text of marks alone is known as it is.
-    return sha256((folded(content) or content.strip()).encode()).hexdigest()

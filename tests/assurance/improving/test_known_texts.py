@@ -138,7 +138,9 @@ def test_signed_certificates_and_pages_name_a_second_draw(
     made = certify(judge, criterion, read_requirements(["documents>=1"]))
 
     named = "2nd draw of 60 of these 60 texts"
-    assert made.content["earlier_draws"] == named
+    assert made.content["what_numbers_speak_of"] == [
+        f"The locked documents are the {named} on this site."
+    ]
     for page in ("/p/small/improve/", made.get_absolute_url()):
         assert named in client.get(page).content.decode()
 
