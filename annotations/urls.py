@@ -9,6 +9,7 @@ from annotations.views import (
     files,
     open_links,
     participants,
+    people,
     plans,
     tasks,
 )
@@ -73,6 +74,7 @@ urlpatterns = [
         open_links.participant_forget,
         name="participant_forget",
     ),
+    path("p/<slug:slug>/members/forget/", people.person_forget, name="person_forget"),
     path(OPEN, participants.open_entry, name="open_entry"),
     path(OPEN + "/start", participants.open_start, name="open_start"),
     path(OPEN + "/finish", participants.open_finish, name="open_finish"),

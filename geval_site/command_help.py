@@ -23,7 +23,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Runs": ("judge", "runs", "pause", "resume", "cancel"),
     "Results": ("report", "reproduce"),
     "Better judges": (),
-    "People and projects": ("member", "create_token", "delete_project"),
+    "People and projects": ("member", "create_token", "forget_person", "delete_project"),
     "The site": ("web", "worker", "mcp", "backup", "restore", "tidy"),
     "Models on this machine": ("local_llm", "standin_llm"),
 }

@@ -66,9 +66,12 @@ def own_code(typed: str = "") -> Arrival:
 
 
 def participant_of(request: HttpRequest, address: str) -> Participant | None:
-    """Return the participant of this browser at a link, with the link, its campaign and project."""
+    """Return the participant of this browser at a link, with the link, its campaign and project;
+    None for somebody whose personal data were removed."""
     pk = _signed(request, COOKIE, SALT)
-    return joined().filter(pk=pk, link__address=address).first() if pk else None
+    if not pk:
+        return None
+    return joined().filter(pk=pk, link__address=address, external_id__isnull=False).first()
 
 
 def has_finished_here(request: HttpRequest, participant: Participant) -> bool:

@@ -26,6 +26,7 @@ from annotations.models import (
 from annotations.open_links.arrival import OWN_CODE, Arrival, joined, participant_by
 from annotations.open_links.work import Work, skips_too_much, why_not_done, work_of
 from annotations.planning.assignment import end_leases, practice_outcome, queue_of
+from annotations.planning.free_texts import empty_free_texts
 from annotations.planning.places import count_places
 from evaluations.models.row_by_row import for_each
 from geval.texts.short_questions import question_of
@@ -293,8 +294,9 @@ def end_banned(link: OpenLink) -> int:
 
 
 def remove_personal_data(participants: Iterable[Participant]) -> int:
-    """Remove ids and answers about the person for good; ratings stay under the annotator's name.
-    Unfinished participants end as returned, because they can no longer be identified.
+    """Remove ids, comments and answers about the person for good; ratings stay under the
+    annotator's name. Unfinished participants end as returned, because they can no longer be
+    identified.
 
     Returns:
         The number of people.
@@ -306,6 +308,7 @@ def remove_personal_data(participants: Iterable[Participant]) -> int:
             removed += Participant.objects.filter(pk=participant.pk).update(
                 external_id=None, study="", session="", before={}, after={}
             )
+            empty_free_texts([participant.annotator_id] if participant.annotator_id else [])
     return removed
 
 

@@ -8,6 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from assurance.certifying.bindings import bindings_of, differences, outdated, probes_outdated
+from evaluations.corpus.locks.draws import earlier_draws
+from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.sealing import is_signed, public_key, sign
 from evaluations.reports.data import load_data
@@ -106,6 +108,8 @@ def certify(
     if human_score != MEAN:
         content["human_score"] = human_score
         speak_of.append(compared_with(ReportOptions(human_score=human_score)))
+    if locked_of(judge.project) and (earlier := earlier_draws(judge.project)):
+        speak_of.append(f"The locked documents are the {earlier} on this site.")
     if speak_of:
         content["what_numbers_speak_of"] = speak_of
     if is_searched and not data.withheld:

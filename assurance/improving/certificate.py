@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evaluations.corpus.locks.draws import record
+from evaluations.corpus.locks.draws import earlier_draws, record
 from evaluations.models import (
     Candidate,
     Change,
@@ -130,8 +130,7 @@ def _speaks_of(search: Search) -> dict[str, Any]:
 
 def certificate(locked: LockedDocuments) -> dict[str, Any]:
     """Return everything that a claim depends on: the rule, every look in order, and the history:
-    who drew, looked at, opened or copied the locked ratings, and when, in all copies of the project
-    that this site knows."""
+    who drew, looked at, opened or copied the locked ratings, and when."""
     record(locked)
     looks = list(locked.looks.select_related("candidate__search", "looked_by"))
     return {
@@ -142,6 +141,7 @@ def certificate(locked: LockedDocuments) -> dict[str, Any]:
             "locked": "sha256(seed + NUL + doc_id), first 8 bytes < share * 2^64",
             "exceptions": locked.exceptions,
         },
+        "earlier_draws": str(earlier_draws(locked.project)) or None,
         "locked_at": locked.locked_at.isoformat(),
         "unlocked_at": locked.unlocked_at and locked.unlocked_at.isoformat(),
         "looks_allowed": locked.looks_allowed,

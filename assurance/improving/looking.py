@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from assurance.improving.rewording import wording_of
 from assurance.improving.scoring import scoring_of
@@ -55,7 +55,7 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
     project = candidate.search.project
     with transaction.atomic():
         usable_lock(project)
-        # Lock, so that two people, even in two copies, do not both take the last look.
+        # Lock, so that two people do not both take the last look.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
         locked = LockedDocuments.objects.select_for_update().get(project=project)
@@ -101,16 +101,8 @@ def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
 
 
 def looks_taken(locked: LockedDocuments) -> int:
-    """Return how many looks are used in all copies on this site, including looks whose documents
-    are still being judged."""
-    pending = Candidate.objects.filter(
-        search__project__locked__in=LockedDocuments.objects.filter(
-            Q(pk=locked.pk) | (Q(draw=locked.draw) & ~Q(draw=""))
-        ),
-        look_run__isnull=False,
-        look=None,
-    )
-    return locked.looks_used() + pending.count()
+    """Return how many looks are used, including looks whose documents are still being judged."""
+    return locked.looks_used() + pending_looks(locked.project).count()
 
 
 def finish_looks(project: Project) -> None:

@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 from assurance.improving.certificate import look_of, not_tried
 from assurance.improving.looking import looks_taken
 from assurance.improving.proposals import Progress, against_today, progress_of
-from evaluations.corpus.locks.locking import drawn_before, locked_of
+from evaluations.corpus.locks.draws import earlier_draws
+from evaluations.corpus.locks.locking import locked_of
 from evaluations.judging.judges.wordings import ChangedPart
 from evaluations.models import (
     Candidate,
@@ -121,9 +122,9 @@ class ImprovePage:
         return len(withheld_documents(self.locked.project_id)) if self.locked else 0
 
     @property
-    def drawn_before(self) -> str:
-        """A sentence saying that these documents were locked before; empty for a new draw."""
-        return drawn_before(self.locked) if self.locked else ""
+    def earlier_draws(self) -> str:
+        """Which draw of known texts this is; empty for the first."""
+        return str(earlier_draws(self.locked.project)) if self.locked else ""
 
     @property
     def looks_used(self) -> int:

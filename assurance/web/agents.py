@@ -55,7 +55,8 @@ class AssuranceTools(Tools):
     @tool(Level.WRITE)
     def lock_documents(self, project: str, share: float = 0.4, looks: int = 5) -> Answer:
         """Lock a share of the documents, for good: they prove what is found on the others. More
-        looks make each proof weaker."""
+        looks make each proof weaker. Refused for documents that were locked before on this
+        site: people alone draw again."""
         body = {"share": share, "looks": looks}
         self.site.project(project).request("POST", "/locked", body=body)
         return self._locked(project)

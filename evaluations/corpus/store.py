@@ -14,6 +14,7 @@ from pathlib import Path
 from django.db import connection, transaction
 
 from evaluations.corpus.load_statements import StatementTimeError, Steps, limited_statements
+from evaluations.corpus.locks.locking import record_loaded
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
 from evaluations.models import Project
@@ -115,6 +116,7 @@ def load_files(
                 result = _load(project, files, about, errors, steps, dry_run=dry_run)
                 if result.changed and not dry_run:
                     note_change(project.pk)
+                    record_loaded(project)
                     steps.begin("statistics of the tables")
                     refresh_statistics(GROWING)
             if dry_run:

@@ -3,7 +3,10 @@ seen."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -24,6 +27,8 @@ from geval.statistics.locked_rule import (
     is_locked,
     locked_flags,
 )
+from geval.texts.spelling import folded
+from geval.texts.turns import turns_from
 
 
 class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
@@ -109,8 +114,7 @@ class LockedDocuments(models.Model):
         return bool(self.exceptions.get(unit, is_locked(unit, seed=self.seed, share=self.share)))
 
     def looks_used(self) -> int:
-        """Return how many looks have a result, including those of all copies of the draw on this
-        site and those from archives."""
+        """Return how many looks have a result, including those that an archive brought."""
         return max(LockEvent.objects.looks(self.draw), self.looks.count())
 
     def document_ids(self) -> list[int]:
@@ -145,8 +149,7 @@ class LockEventQuerySet(models.QuerySet["LockEvent"]):
 
 
 class LockEvent(models.Model):
-    """An event of a draw of locked documents: what, by whom and when. It outlives its project, so
-    that a new import of the same texts counts the same looks."""
+    """An event of a draw of locked documents: what, by whom and when. It outlives its project."""
 
     draw = models.CharField(max_length=32, db_index=True)
     kind = models.CharField(max_length=10, choices=EventKind)
@@ -184,6 +187,17 @@ class LockedText(models.Model):
 
     def __str__(self) -> str:
         return self.digest
+
+
+def text_digest(source: str, turns: Any, before: int | None, outputs: list[str] | None) -> str:
+    """Return the digest by which a document is known: of its source in its folded form, or else of
+    its conversation up to the rated turn and its outputs."""
+    content = source
+    if not source:
+        stored = json.loads(turns) if isinstance(turns, str) else turns
+        content = "\n".join([turn.text for turn in turns_from(stored)[:before]] + (outputs or []))
+    # A text of marks alone is known as it is.
+    return sha256((folded(content) or content.strip()).encode()).hexdigest()
 
 
 def withheld_documents(project_id: int) -> list[int]:

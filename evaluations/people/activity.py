@@ -29,6 +29,7 @@ _NAMES = {
     "removed personal data of participants": (
         "annotations:participant_forget api:forget_participant"
     ),
+    "removed a person": "annotations:person_forget",
     "changed the guidelines for annotators": "annotations:guidelines_edit",
     "cancelled a run": "api:cancel evaluations:run_cancel",
     "changed an endpoint": "api:change_endpoint evaluations:endpoint_edit",

@@ -303,6 +303,11 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     return ScaleGuess(whole)
 
 
+def _is_far_off(value: float, scale: Scale) -> bool:
+    width = scale.highest - scale.lowest
+    return not scale.lowest - width <= value <= scale.highest + width
+
+
 def are_few(off: Sequence[float], counts: Mapping[float, int]) -> bool:
     """Return whether some of the values are so few that they may be errors."""
     count, total = sum(counts[value] for value in off), sum(counts.values())
@@ -316,14 +321,15 @@ def parted_guess(counts: Mapping[float, int], scale: Scale | None = None) -> Sca
 
     Args:
         counts: how often each value occurs.
-        scale: one that values may be on: few off it are strays.
+        scale: one that values may be on: few far off it, by more than its width, are strays. A
+            judge's scores may pass its ends by a little.
     """
     narrow = narrower_scale(counts)
     if narrow is None and (code := _missing_code(counts)) is not None:
         rest = guess_scale({value: count for value, count in counts.items() if value != code})
         return ScaleGuess(rest.scale, tuple(sorted((*rest.off, code))))
     if narrow is None:
-        off = [] if scale is None else sorted(v for v in counts if not scale.spans(v, v))
+        off = [] if scale is None else sorted(v for v in counts if _is_far_off(v, scale))
         return ScaleGuess(scale, tuple(off)) if scale and off and are_few(off, counts) else None
     off = sorted(value for value in counts if not narrow.holds(value))
     return ScaleGuess(narrow, tuple(off), is_mixed=True)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 from typing import Any
-from unicodedata import category, normalize
+from unicodedata import category, decimal, normalize
 
 # Invisible characters that are neither format nor control characters: joiners, fillers, the empty
 # pattern of Braille, and the rest of Unicode's Default_Ignorable_Code_Point.
@@ -32,6 +32,24 @@ _LOOKALIKES = str.maketrans(
     "авсԁеһіјӏкмнорԛѕтѵѡхуүԝ" + "αεικνορτυχγϲσ" + "հոօզսցյ" + "ɑɡıɩᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
     "abcdehijlkmhopqstvwxyyw" + "aeikvoptuxyco" + "hnoqugj" + "agiiabcdeghijklmnoprstuvwyz",
 )
+
+# Letters that only one of two cases confuses with others, as the Greek nu does with N and v, and
+# digits that look like letters. Not for display: whole groups become one letter.
+_GROUPED = (
+    _LOOKALIKES | str.maketrans("vhyl10ηνυβζμ", "nnuiionnubzm") | dict.fromkeys(map(ord, _UNSEEN))
+)
+_NEITHER_LETTER_NOR_DIGIT, _DIGIT = re.compile(r"[\W_]+"), re.compile(r"\d")
+
+
+def folded(text: str) -> str:
+    """Return what identifies a text: its letters and digits alone, by their looks, in lower case
+    and without accents. Blanks, marks and look-alikes make no other text."""
+    text = text.casefold()
+    if not text.isascii():
+        # Compatible forms of a letter have cases of their own, and these other forms.
+        text = normalize("NFKD", normalize("NFKD", text).casefold())
+        text = _DIGIT.sub(lambda digit: str(decimal(digit[0])), text)
+    return _NEITHER_LETTER_NOR_DIGIT.sub("", text.translate(_GROUPED))
 
 
 def plain(text: str) -> str:

@@ -14,7 +14,7 @@ from django.test import Client
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
 from geval.files.questions import wider_scales
-from geval.statistics.scales import guess_scale, narrower_scale
+from geval.statistics.scales import Scale, guess_scale, narrower_scale, parted_guess
 
 OUTPUTS = "\n".join(
     json.dumps({"doc_id": f"d{n}", "system_id": "bot", "source": f"Text {n}.", "output": "x"})
@@ -390,3 +390,14 @@ def test_the_page_confirms_the_scale_of_a_judges_scores(
 
     client.post(f"{address}scales/", {"scale-0": "0-100"})
     assert "is on another scale" not in client.get(address).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("value", "is_stray"), [(400, True), (9.1, True), (8.9, False), (5.3, False), (-3.1, True)]
+)
+def test_a_score_far_off_the_scale_is_a_stray(value: float, *, is_stray: bool) -> None:
+    counts = {1.5: 30, 2.25: 30, 3.5: 40, 4.75: 30, value: 1}
+
+    found = parted_guess(counts, Scale(1, 5))
+
+    assert (found is not None and found.off == (value,)) is is_stray

@@ -297,6 +297,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "add_judge": [[SLUG, "overlap", "--evaluator", "rouge"]],
     "member": [[SLUG, "olga", "viewer"]],
     "create_token": [["olga", "notebook"]],
+    "forget_person": [["ann"], ["ann", "--project", SLUG]],
     "delete_project": [[SLUG, "--confirm", SLUG]],
 }
 APPS = {"evaluations", "annotations"}

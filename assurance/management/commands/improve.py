@@ -23,7 +23,6 @@ from assurance.improving.work import (
     work_on_search,
 )
 from evaluations.corpus.locks.locking import (
-    drawn_before,
     lock_documents,
     locked_of,
     unlock_documents,
@@ -152,7 +151,7 @@ class Command(SiteCommand):
                 locked = lock_documents(
                     project, share=options["lock"] or SHARE, looks=options["looks"]
                 )
-                self.stderr.write(drawn_before(locked) or LOCKED.format(locked.looks_allowed))
+                self.stderr.write(LOCKED.format(locked.looks_allowed))
             elif options["lock"] is not None:
                 raise CommandError("This project has locked documents already; leave --lock out.")
             searches = (

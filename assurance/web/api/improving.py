@@ -23,7 +23,7 @@ from assurance.improving.work import (
     request_search,
     resume_search,
 )
-from evaluations.corpus.locks.locking import lock_documents
+from evaluations.corpus.locks.locking import lock_documents, refuse_second_draw
 from evaluations.models import Candidate, LockedDocuments, Project, Search
 from evaluations.models.improving import FREE_CHANGES
 from evaluations.web.api.auth import project_for
@@ -75,9 +75,11 @@ def get_locked(request: HttpRequest, slug: Path[str]) -> Any:
 
 @router.post("/locked", response={201: dict[str, Any]})
 def make_locked(request: HttpRequest, slug: Path[str], data: LockIn) -> Any:
-    """Set documents aside, for good."""
+    """Set documents aside, for good; refused where ten of them were drawn before on this site."""
     project = project_for(request, slug, change=True)
-    locked = lock_documents(project, by=request.user, share=data.share, looks=data.looks)
+    locked = lock_documents(
+        project, by=request.user, share=data.share, looks=data.looks, may_redraw=False
+    )
     return Status(201, certificate(locked))
 
 
@@ -142,6 +144,8 @@ def take_look(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Test a change on the locked documents. 202 while they are being judged in a new wording: the
     look counts, and the same request gets its result later."""
     candidate = _candidate(project_for(request, slug, change=True), pk)
+    # Known texts may have been loaded after the lock.
+    refuse_second_draw(candidate.search.project)
     look = look_on_page(candidate, by=request.user)
     if look is None:
         return Status(202, {"run": candidate.look_run_id})

@@ -27,7 +27,6 @@ from assurance.improving.work import (
 )
 from assurance.web.forms.improving import LockForm, SearchForm, TargetForm
 from evaluations.corpus.locks.locking import (
-    drawn_before,
     lock_documents,
     locked_of,
     unlock_documents,
@@ -103,8 +102,7 @@ def lock_create(request: HttpRequest, project: Project) -> HttpResponse:
         note_detail(request, f"{locked.share:.0%}, {locked.looks_allowed} looks")
         messages.success(
             request,
-            drawn_before(locked)
-            or f"About {locked.share:.0%} of the documents are locked, and the same share of"
+            f"About {locked.share:.0%} of the documents are locked, and the same share of"
             " later ones will be. Their ratings are left out everywhere until the last look.",
         )
     return _back(request, project)

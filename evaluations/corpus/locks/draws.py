@@ -1,32 +1,53 @@
-"""The site's record of a draw of locked documents: digests of its texts, and the events of the
-draw. Both outlive the project, so a copy, or the same texts loaded again, share the draw and its
-looks."""
+"""The site's record of draws of locked documents: digests of their texts, and the events of each
+draw. Both outlive the project, so that a later draw of the same texts is known as such."""
 
 import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.humanize.templatetags.humanize import ordinal
 from django.db import connection
 from django.utils import timezone
 
-from evaluations.models import LockedDocuments, LockedText, LockEvent, Look, Project
+from evaluations.models import LockedDocuments, LockEvent, Look, Project
 from evaluations.models.changes import note_change
-from evaluations.models.improving import EventKind
+from evaluations.models.improving import EventKind, text_digest
 from geval.statistics.thresholds import LOCKED_DOCUMENTS
 
 COMMAND_LINE = "the command line"
-# A document's content: its source, or else its conversation and outputs.
-_DIGESTS = """
-    SELECT d.id, d.doc_id, d.session, encode(sha256(convert_to(
-        CASE WHEN d.source <> '' THEN d.source
-             ELSE concat_ws(chr(31), '', v.digest, d.turns_before, o.texts) END,
-        'UTF8')), 'hex') AS digest
+FETCHED = 500
+# A document's content: its source, or else its conversation and outputs. `exact` is how texts were
+# known before they were folded, in draws of projects that are deleted since.
+_CONTENTS = """
+    SELECT d.id, d.doc_id, d.session, d.source, v.turns, d.turns_before, o.texts,
+        encode(sha256(convert_to(CASE WHEN d.source <> '' THEN d.source
+             ELSE concat_ws(chr(31), '', v.digest, d.turns_before,
+                 array_to_string(o.texts, chr(31))) END, 'UTF8')), 'hex') AS exact
     FROM evaluations_document d
     LEFT JOIN evaluations_conversation v ON v.id = d.conversation_id
     LEFT JOIN LATERAL (
-        SELECT string_agg(text, chr(31) ORDER BY text) AS texts FROM evaluations_candidateoutput
+        SELECT array_agg(text ORDER BY text) AS texts FROM evaluations_candidateoutput
         WHERE document_id = d.id AND d.source = '') o ON true
-    WHERE d.project_id = %(project)s
-        AND (d.source <> '' OR v.digest IS NOT NULL OR o.texts IS NOT NULL)"""
+    WHERE d.project_id = %s AND (d.source <> '' OR v.digest IS NOT NULL OR o.texts IS NOT NULL)"""
+
+
+@dataclass(frozen=True)
+class EarlierDraws:
+    """How many earlier draws on this site have texts of a project, `shared` of its `texts`."""
+
+    draws: int
+    shared: int
+    texts: int
+
+    def __bool__(self) -> bool:
+        return self.draws > 0
+
+    def __str__(self) -> str:
+        """As certificates name it; empty for a first draw."""
+        if not self.draws:
+            return ""
+        return f"{ordinal(self.draws + 1)} draw of {self.shared} of these {self.texts} texts"
 
 
 def name_of(user: Any) -> str:
@@ -37,7 +58,7 @@ def name_of(user: Any) -> str:
 def remember(
     locked: LockedDocuments, kind: EventKind, *, by: str, at: Any = None, **content: Any
 ) -> LockEvent:
-    """Record an event of a draw; reports of all its copies on this site may change."""
+    """Record an event of a draw; reports of its project may change."""
     event = LockEvent.objects.create(
         draw=locked.draw,
         kind=kind,
@@ -70,7 +91,7 @@ def record(locked: LockedDocuments) -> None:
         if locked.unlocked_at is not None:
             by = str(locked.unlocked_by or "")
             remember(locked, EventKind.UNLOCKED, by=by, at=locked.unlocked_at)
-    _record_texts(locked)
+    record_texts(locked)
 
 
 def remember_draw(locked: LockedDocuments, *, by: str) -> None:
@@ -107,77 +128,65 @@ def remember_look(look: Look) -> None:
     )
 
 
-def known_draw(project: Project) -> LockEvent | None:
-    """Return the earlier draw that contains most of a project's documents, by the digests of their
-    texts; None if it contains fewer than `LOCKED_DOCUMENTS`, which would prove nothing and may
-    match by chance."""
-    for locked in LockedDocuments.objects.filter(draw="").exclude(project=project):
-        record(locked)  # locked before there were records
+def earlier_draws(project: Project) -> EarlierDraws:
+    """Return what earlier draws have of a project's documents, whatever became of their projects.
+
+    A draw counts from `LOCKED_DOCUMENTS` texts on: fewer prove nothing, and may be there by chance.
+    However many others are added to known texts, they stay known.
+    """
+    lock = LockedDocuments.objects.filter(project=project).first()
+    texts = list(_texts(project.pk))
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""SELECT t.draw, count(DISTINCT t.digest) AS texts
-                FROM evaluations_lockedtext t JOIN ({_DIGESTS}) d ON d.digest = t.digest
-                GROUP BY t.draw HAVING count(DISTINCT t.digest) >= %(least)s
-                ORDER BY texts DESC, t.draw LIMIT 1""",
-            {"project": project.pk, "least": LOCKED_DOCUMENTS},
+            # By the order of texts, as a lock may be older than the texts that were loaded later.
+            """WITH own AS (SELECT digest, min(id) AS id FROM evaluations_lockedtext
+                WHERE draw = %(own)s GROUP BY digest),
+            shared AS (SELECT t.draw, d.document FROM evaluations_lockedtext t
+                JOIN unnest(%(documents)s::bigint[], %(digests)s::text[]) d(document, digest)
+                    ON d.digest = t.digest
+                LEFT JOIN own ON own.digest = t.digest
+                WHERE t.draw <> %(own)s AND (own.id IS NULL OR t.id < own.id)),
+            draws AS (SELECT draw FROM shared GROUP BY draw
+                HAVING count(DISTINCT document) >= %(least)s)
+            SELECT count(DISTINCT draw), count(DISTINCT document) FROM shared NATURAL JOIN draws""",
+            {
+                "own": lock.draw if lock else "",
+                "documents": [text.document for text in texts for _digest in text.digests],
+                "digests": [digest for text in texts for digest in text.digests],
+                "least": LOCKED_DOCUMENTS,
+            },
         )
-        row = cursor.fetchone()
-    events = LockEvent.objects.of_draw(row[0]) if row else []
-    return next((event for event in events if event.kind == EventKind.DRAWN), None)
+        draws, shared = cursor.fetchone()
+    return EarlierDraws(draws, shared, len(texts))
 
 
-def has_texts_of(project: Project, draw: str) -> bool:
-    """Whether a project has enough texts of a recorded draw: `LOCKED_DOCUMENTS` of them, or all if
-    there are fewer. True for a draw without a record."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT count(DISTINCT t.digest), count(DISTINCT d.digest)
-                FROM evaluations_lockedtext t LEFT JOIN ({_DIGESTS}) d ON d.digest = t.digest
-                WHERE t.draw = %(draw)s""",
-            {"project": project.pk, "draw": draw},
-        )
-        drawn, shared = cursor.fetchone()
-    return bool(shared >= min(drawn, LOCKED_DOCUMENTS))
-
-
-def was_unlocked(draw: str) -> LockEvent | None:
-    """Return the event that unlocked a draw's documents in any copy, or None."""
-    events = LockEvent.objects.of_draw(draw)
-    return next((event for event in events if event.kind == EventKind.UNLOCKED), None)
-
-
-def exceptions_in(project: Project, lock: LockedDocuments) -> dict[str, bool]:
-    """Return the documents of a project for which the rule disagrees with the draw, because they
-    had another name then. A text that was both locked and not follows the rule."""
-    drawn_as: dict[str, set[bool]] = {}
-    for digest, is_locked in LockedText.objects.filter(draw=lock.draw).values_list(
-        "digest", "is_locked"
-    ):
-        drawn_as.setdefault(digest, set()).add(is_locked)
-    exceptions: dict[str, bool] = {}
-    for unit, digest in _units(project.pk):
-        drawn = drawn_as.get(digest, set())
-        if len(drawn) == 1 and drawn != {lock.holds(unit)}:
-            # In a session with a locked turn, all turns are locked.
-            exceptions[unit] = exceptions.get(unit, False) or drawn == {True}
-    return exceptions
-
-
-def _record_texts(locked: LockedDocuments) -> None:
-    units = _units(locked.project_id)
-    held = locked.among([unit for unit, _digest in units])
+def record_texts(locked: LockedDocuments) -> None:
+    """Record the texts that the project of a draw has now."""
+    texts = list(_texts(locked.project_id))
+    held = locked.among([text.unit for text in texts])
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_lockedtext (draw, digest, is_locked)
                SELECT DISTINCT %s, digest, held
                FROM unnest(%s::text[], %s::boolean[]) AS t(digest, held)
                ON CONFLICT DO NOTHING""",
-            [locked.draw, [digest for _unit, digest in units], held],
+            [locked.draw, [text.digests[0] for text in texts], held],
         )
 
 
-def _units(project_id: int) -> list[tuple[str, str]]:
-    """Return each document's unit, which is locked as a whole, and its digest."""
+@dataclass(frozen=True)
+class _Text:
+    """A document as draws know it; its unit is locked as a whole."""
+
+    document: int
+    unit: str
+    digests: tuple[str, str]
+
+
+def _texts(project_id: int) -> Iterator[_Text]:
     with connection.cursor() as cursor:
-        cursor.execute(_DIGESTS, {"project": project_id})
-        return [(session or doc_id, digest) for _pk, doc_id, session, digest in cursor.fetchall()]
+        cursor.execute(_CONTENTS, [project_id])
+        while rows := cursor.fetchmany(FETCHED):
+            for pk, doc_id, session, source, turns, before, outputs, exact in rows:
+                digest = text_digest(source, turns, before, outputs)
+                yield _Text(pk, session or doc_id, (digest, exact))

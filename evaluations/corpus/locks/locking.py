@@ -9,14 +9,11 @@ from django.db.models import Max
 from django.utils import timezone
 
 from evaluations.corpus.locks.draws import (
-    exceptions_in,
-    has_texts_of,
-    known_draw,
+    earlier_draws,
     name_of,
     record,
     remember,
     remember_draw,
-    was_unlocked,
 )
 from evaluations.models import LockedDocuments, LockEvent, Project
 from evaluations.models.improving import EventKind
@@ -38,21 +35,21 @@ def lock_documents(
     share: float = SHARE,
     looks: int = LOOKS,
     seed: str | None = None,
+    may_redraw: bool = True,
 ) -> LockedDocuments:
     """Lock a share of a project's documents for good.
-
-    Documents that were locked before, in another project of this site or a deleted one, are locked
-    as in that draw, with its remaining looks (`drawn_before`).
 
     Args:
         by: the user who locks them.
         seed: seed of a repeatable draw; by default a new seed.
+        may_redraw: whether documents of earlier draws may be locked, as for people on the page and
+            at the command line; certificates name it.
 
     Raises:
-        ValidationError: the project has locked documents, they were opened in another project, or
-            a number is out of range.
+        ValidationError: the project has locked documents, most of them are known from an earlier
+            draw, or a number is out of range.
     """
-    # Concurrent locks of two copies get the same draw.
+    # Of two concurrent draws of the same texts, one is the second.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
     if locked_of(project) is not None:
@@ -60,6 +57,8 @@ def lock_documents(
             "This project has locked documents already. They stay as they are: a new draw would let"
             " in what was learned from the first."
         )
+    if not may_redraw:
+        refuse_second_draw(project)
     locked = LockedDocuments(
         project=project,
         share=share,
@@ -69,97 +68,54 @@ def lock_documents(
         locked_by=by,
     )
     locked.full_clean(validate_unique=False)
-    drawn = known_draw(project)
-    if drawn is not None:
-        _join(locked, drawn)
     locked.save()
-    if drawn is not None:
-        remember(locked, EventKind.JOINED, by=name_of(by), at=locked.locked_at)
-    else:
-        remember_draw(locked, by=name_of(by))
+    remember_draw(locked, by=name_of(by))
     record(locked)
     return locked
 
 
-def _join(locked: LockedDocuments, drawn: LockEvent) -> None:
-    """Make a lock part of an earlier draw of the same texts."""
-    if opened := was_unlocked(drawn.draw):
+def refuse_second_draw(project: Project) -> None:
+    """The rule for programs, which can load the same texts as often as they like.
+
+    Raises:
+        ValidationError: earlier draws on this site have the project's documents.
+    """
+    if earlier := earlier_draws(project):
         raise ValidationError(
-            f"These documents were locked before, on {drawn.at:%Y-%m-%d}, and opened on"
-            f" {opened.at:%Y-%m-%d}, so nothing can be proven on them any more. Have other"
-            " documents rated, in a project of their own."
+            f"This is the {earlier} on this site. Only people can use it, on the page, and"
+            " certificates name it. Have other documents rated."
         )
-    locked.draw, locked.seed = drawn.draw, drawn.content["seed"]
-    locked.share = drawn.content["share"]
-    locked.looks_allowed = drawn.content["looks_allowed"]
-    locked.exceptions = exceptions_in(locked.project, locked)
 
 
-def drawn_before(locked: LockedDocuments) -> str:
-    """Say that a lock repeats an earlier draw of the same documents, and how many looks are left;
-    empty for a new draw."""
-    events = LockEvent.objects.of_draw(locked.draw)
-    if not any(event.kind == EventKind.JOINED and event.at == locked.locked_at for event in events):
-        return ""
-    drawn = next(event for event in events if event.kind == EventKind.DRAWN)
-    return (
-        f"These documents were locked before, on {drawn.at:%Y-%m-%d}: that draw counts here too,"
-        f" and {locked.looks_used()} of its {locked.looks_allowed} looks are used."
-    )
+def record_loaded(project: Project) -> None:
+    """After a load, record what later draws should know of a locked project."""
+    locked = locked_of(project)
+    if locked is not None:
+        record(locked)
 
 
 def newest_event() -> int:
-    """Return the id of the newest lock event, to be read before an import for `lock_as_drawn`."""
+    """Return the id of the newest lock event, to be read before an import for `as_own_draw`."""
     return LockEvent.objects.aggregate(newest=Max("pk"))["newest"] or 0
 
 
-def lock_as_drawn(project: Project, *, after: int) -> LockedDocuments | None:
-    """After an import, record the archive's lock; without one, lock the documents as in an earlier
-    draw of their texts on this site, if nobody has unlocked that draw.
-
-    For a draw that the site has recorded, its own record prevails: anybody can write an archive, so
-    an archive neither uses up looks nor unlocks such a draw.
+def as_own_draw(project: Project, *, after: int) -> None:
+    """After an import, make the archive's lock, with its looks and entries of the log, a draw of
+    the copy: what happens in one of two copies says nothing of the other.
 
     Args:
         after: id of the newest lock event before the import.
-
-    Raises:
-        ValidationError: the archive's lock does not match the draw that it names.
     """
     locked = locked_of(project)
     if locked is None:
-        drawn = known_draw(project)
-        if drawn is None or was_unlocked(drawn.draw):
-            return None
-        return lock_documents(project)
-    events = LockEvent.objects.filter(draw=locked.draw) if locked.draw else LockEvent.objects.none()
-    is_known = events.filter(pk__lte=after).exists()
-    if is_known:
-        events.filter(pk__gt=after, from_archive=True).delete()
-    if locked.draw:
-        _check_draw(locked)
-        locked.exceptions |= exceptions_in(project, locked)
-        locked.save(update_fields=["exceptions"])
-    record(locked)
-    if not is_known:
-        LockEvent.objects.filter(draw=locked.draw).update(from_archive=True)
-    return locked
-
-
-def _check_draw(locked: LockedDocuments) -> None:
-    """Reject a lock that falsely claims a draw: other numbers would allow more looks, and other
-    texts would use the looks of a project that this is no copy of."""
-    for event in LockEvent.objects.filter(draw=locked.draw, kind=EventKind.DRAWN):
-        for name in ("seed", "share", "looks_allowed"):
-            if event.content[name] != getattr(locked, name):
-                raise ValidationError(
-                    f"Its {name} is {getattr(locked, name)}, but the draw that it names has"
-                    f" {event.content[name]}. Export the project again."
-                )
-    if not has_texts_of(locked.project, locked.draw):
-        raise ValidationError(
-            "It names a draw that this site knows of other documents. Export the project again."
+        return
+    named, locked.draw = locked.draw, secrets.token_hex(16)
+    locked.save(update_fields=["draw"])
+    if named:
+        LockEvent.objects.filter(draw=named, pk__gt=after, from_archive=True).update(
+            draw=locked.draw
         )
+    record(locked)
 
 
 def unlock_documents(locked: LockedDocuments, *, by: Any = None) -> None:
@@ -180,7 +136,8 @@ def lock_in_words(project: Project) -> str:
         return ""
     if locked.is_open:
         return "Its documents were locked and opened; nothing can be proven on them."
-    return drawn_before(locked) or (
+    earlier = earlier_draws(project)
+    return (
         f"About {locked.share:.0%} of its documents are locked, and {locked.looks_used()} of"
-        f" {locked.looks_allowed} looks are used."
+        f" {locked.looks_allowed} looks are used{f' ({earlier})' if earlier else ''}."
     )

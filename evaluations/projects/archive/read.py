@@ -22,7 +22,7 @@ from django.db import DatabaseError, connection, models, transaction
 from django.utils.dateparse import parse_datetime
 from pydantic import TypeAdapter
 
-from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
+from evaluations.corpus.locks.locking import as_own_draw, newest_event
 from evaluations.models import Judge, Project
 from evaluations.models.changes import note_change
 from evaluations.models.disk import is_disk_full
@@ -100,7 +100,7 @@ def read_archive(
                 give_to(project)
             check_storage(project)
             note_change(project.pk)
-            _lock(project, newest)
+            as_own_draw(project, after=newest)
             refresh_statistics(stored.table for stored in STORED.values())
             return project
     except ArchiveError:
@@ -136,15 +136,6 @@ def _take_known_answers(project: Project) -> None:
                WHERE g.campaign_id = c.id AND c.project_id = %s""",
             [project.pk],
         )
-
-
-def _lock(project: Project, newest: int) -> None:
-    try:
-        lock_as_drawn(project, after=newest)
-    except ValidationError as error:
-        raise ArchiveError(
-            f"locks.jsonl: {' '.join(error.messages)} Nothing was written."
-        ) from None
 
 
 def first_line(error: Exception) -> str:

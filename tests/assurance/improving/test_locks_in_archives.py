@@ -1,8 +1,8 @@
-"""Archives carry locks, searches and looks; copies on this site and on another count the draw and
-the looks of the original, however often and whenever they are imported."""
+"""Archives carry locks, searches and looks; a copy has a draw of its own, which its certificate
+counts among those of the same texts."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from annotations.models import Rating
 from assurance.improving.certificate import certificate
 from assurance.improving.looking import look, looks_taken
 from assurance.improving.work import request_search, work_on_search
-from evaluations.corpus.locks.locking import drawn_before, lock_documents, unlock_documents
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import (
     Candidate,
     Change,
@@ -33,7 +33,6 @@ from evaluations.projects.archive.write import write_archive
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.report import build_report
 from geval.files.archive.errors import ArchiveError
-from geval.improving.ground import ImproveError
 from tests.archive.test_hostile_archives import edited, setting
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -77,7 +76,10 @@ def test_a_copy_has_the_draw_its_searches_and_its_looks(
 
     copy = read_archive(archived(judge.project), slug="copy")
 
-    assert (copy.locked.seed, copy.locked.draw) == (locked.seed, locked.draw)
+    assert (copy.locked.seed, copy.locked.share) == (locked.seed, locked.share)
+    assert copy.locked.draw != locked.draw
+    assert certificate(locked)["earlier_draws"] is None
+    assert certificate(copy.locked)["earlier_draws"] == "2nd draw of 60 of these 60 texts"
     assert looks_taken(copy.locked) == 1
     first, second = (certificate(one.locked)["looks"][0] for one in (judge.project, copy))
     assert {**first, "candidate": 0} == {**second, "candidate": 0}
@@ -105,109 +107,37 @@ def test_ratings_of_locked_documents_stay_behind_until_the_last_look(
     assert ratings(late) == every
 
 
-def test_looks_in_a_copy_and_in_the_original_are_the_same_looks(
+def test_looks_in_a_copy_and_in_the_original_count_apart(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
     copy = read_archive(archived(judge.project, with_locked=True), slug="copy")
     twin = copy.judges.get(name=judge.name), copy.criteria.get()
-    assert withheld_documents(copy.pk)
 
-    look(found_by(*twin, Change.PANEL))
-    look(found_by(judge, criterion, Change.CALIBRATION))
+    last_look(*twin)
 
-    assert locked.looks_used() == copy.locked.looks_used() == 2
+    assert (copy.locked.looks_used(), locked.looks_used()) == (2, 0)
     assert not withheld_documents(copy.pk)
-    assert not withheld_documents(judge.project_id)
-    another = found_by(*twin, Change.CALIBRATION)
-    with pytest.raises(ImproveError, match="All 2 looks"):
-        look(another)
-    history = [event["what"] for event in certificate(locked)["history"]]
-    assert history == ["drawn", "copied", "look", "look"]
+    assert withheld_documents(judge.project_id)
 
 
-@pytest.mark.parametrize("moment", ["before the lock", "after a look"])
-def test_four_imports_give_no_second_draw(judge: Judge, criterion: Criterion, moment: str) -> None:
-    early = archived(judge.project)
-    locked = lock_documents(judge.project, seed="fixed", looks=2)
-    look(found_by(judge, criterion, Change.PANEL))
-    archive = early if moment == "before the lock" else archived(judge.project)
-
-    for number in range(4):
-        archive.seek(0)
-        copy = read_archive(archive, slug=f"copy-{number}")
-        assert copy.locked.document_ids() == [
-            copy.documents.get(doc_id=one.doc_id).pk
-            for one in judge.project.documents.filter(pk__in=locked.document_ids())
-        ]
-        assert looks_taken(copy.locked) == 1
-        assert withheld_documents(copy.pk)
-        with pytest.raises(ValidationError, match="locked documents already"):
-            lock_documents(copy)
-
-
-@pytest.mark.parametrize("is_removed", [False, True])
-def test_deleting_the_project_gives_no_new_draw_either(
-    judge: Judge, criterion: Criterion, is_removed: bool
-) -> None:
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_draws_of_copies_and_deleted_projects_count(judge: Judge, is_deleted: bool) -> None:
     archive = archived(judge.project)
-    locked = lock_documents(judge.project, seed="fixed", looks=2)
-    look(found_by(judge, criterion, Change.PANEL))
-    names = {one.doc_id for one in judge.project.documents.filter(pk__in=locked.document_ids())}
-    Project.objects.filter(pk=judge.project_id).update(archived_at=timezone.now())
-    delete_project(judge.project, by="ada")
-    if is_removed:
+    lock_documents(judge.project, seed="fixed", looks=2)
+    if is_deleted:
+        Project.objects.filter(pk=judge.project_id).update(archived_at=timezone.now())
+        delete_project(judge.project, by="ada")
         list(remove_deleted())
 
     copy = read_archive(archive, slug="copy")
 
-    held = copy.documents.filter(pk__in=copy.locked.document_ids())
-    assert {one.doc_id for one in held} == names
-    assert looks_taken(copy.locked) == 1
-    assert "1 of its 2 looks are used" in drawn_before(copy.locked)
+    assert not LockedDocuments.objects.filter(project=copy).exists()
+    with pytest.raises(ValidationError, match="2nd draw of 60 of these 60 texts"):
+        lock_documents(copy, may_redraw=False)
+    assert certificate(lock_documents(copy))["earlier_draws"] == "2nd draw of 60 of these 60 texts"
 
 
-def test_documents_with_other_names_are_locked_as_they_were(
-    locked: LockedDocuments, project: Project, load: Callable[..., object]
-) -> None:
-    texts = set(
-        locked.project.documents.filter(pk__in=locked.document_ids()).values_list(
-            "source", flat=True
-        )
-    )
-    other = Project.objects.create(slug="other", name="Other")
-    rows = "\n".join(f"n{number},s,Text {number}.,Out" for number in range(60))
-    load(other, {"outputs.csv": f"doc_id,system_id,source,output\n{rows}\n"})
-
-    again = lock_documents(other, share=0.9, looks=9, seed="wished")
-
-    held = other.documents.filter(pk__in=again.document_ids())
-    assert set(held.values_list("source", flat=True)) == texts
-    assert (again.seed, again.looks_allowed) == ("fixed", 2)
-    assert "locked before" in drawn_before(again)
-
-
-def test_nine_known_texts_are_a_coincidence(
-    locked: LockedDocuments, load: Callable[..., object]
-) -> None:
-    other = Project.objects.create(slug="other", name="Other")
-    rows = "\n".join(f"n{number},s,Text {number}.,Out" for number in range(51, 90))
-    load(other, {"outputs.csv": f"doc_id,system_id,source,output\n{rows}\n"})
-
-    assert drawn_before(lock_documents(other)) == ""
-
-
-def test_what_was_opened_is_not_locked_again(locked: LockedDocuments) -> None:
-    archive = archived(locked.project)
-    unlock_documents(locked)
-    archive.seek(0)
-    copy = read_archive(archive, slug="copy")
-    LockedDocuments.objects.filter(project=copy).delete()
-
-    with pytest.raises(ValidationError, match="opened on"):
-        lock_documents(copy)
-
-
-def test_another_site_counts_the_looks_that_an_archive_brings(
+def test_another_site_has_the_looks_that_an_archive_brings(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
     look(found_by(judge, criterion, Change.PANEL))
@@ -219,7 +149,7 @@ def test_another_site_counts_the_looks_that_an_archive_brings(
     again = read_archive(archive, slug="again")
 
     assert looks_taken(copy.locked) == looks_taken(again.locked) == 1
-    events = LockEvent.objects.filter(draw=locked.draw)
+    events = LockEvent.objects.filter(draw=copy.locked.draw)
     assert sorted(events.values_list("kind", flat=True)) == ["drawn", "look"]
     assert build_report(copy).withheld == len(locked.document_ids())
 
