@@ -9,6 +9,7 @@ import orjson
 from geval.files.load_results import LoadContents, LoadResult
 from geval.files.questions import UploadQuestion, wider_scales, written_columns
 from geval.files.rows import LoadError
+from geval.files.unused import unused_in_lines
 from geval.texts.sentences import excerpt
 
 # A longer text would wrap in a terminal several times.
@@ -45,20 +46,12 @@ def result_in_lines(result: LoadResult) -> Iterator[str]:
             " others."
         )
     yield from result.notes
-    yield from _unused_in_lines(result)
+    for line in unused_in_lines((each.file, each.column, each.rows) for each in result.unused):
+        yield f"  {line}"
     if result.contents is not None:
         yield from _contents_in_lines(result.contents)
     if not result.changed:
         yield "Nothing has changed: everything in these files already exists."
-
-
-def _unused_in_lines(result: LoadResult) -> Iterator[str]:
-    """Return a line for each file with what of it was not used, and in how many rows."""
-    of_file: dict[str, list[str]] = {}
-    for unused in result.unused:
-        of_file.setdefault(unused.file, []).append(f"{unused.column} ({unused.rows:,})")
-    for file, columns in of_file.items():
-        yield f"  not used in {file} (rows): {', '.join(columns)}"
 
 
 def result_as_json(result: LoadResult) -> str:

@@ -1,6 +1,6 @@
 """Track which fields of a file's records are not read, so that none is dropped silently. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from geval.texts.spelling import storable
@@ -37,6 +37,15 @@ class Unused:
     def drain(self) -> dict[tuple[str, str], int]:
         rows, self.rows = self.rows, {}
         return rows
+
+
+def unused_in_lines(unused: Iterable[tuple[str, str, int]]) -> Iterator[str]:
+    """Return a line for each file with what of it was not used, and in how many rows."""
+    of_file: dict[str, list[str]] = {}
+    for file, column, rows in unused:
+        of_file.setdefault(file, []).append(f"{column} ({rows:,})")
+    for file, columns in of_file.items():
+        yield f"not used in {file} (rows): {', '.join(columns)}"
 
 
 def is_useless(unused: Unused) -> bool:

@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     except (InputError, StatementError) as error:
         sys.stderr.write(f"{error}\n")
         return ERROR
-    sys.stdout.write(f"{result.to_json() if options.json else result}\n")
+    sys.stdout.write(f"{result.to_json_with_unused() if options.json else result}\n")
     for each in required:
         (sys.stderr if options.json else sys.stdout).write(f"\n{each}\n")
     for path, write in ((options.html, page_of), (options.card, card_of)):

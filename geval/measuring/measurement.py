@@ -1,12 +1,13 @@
 """The result of `geval.measure`: verdicts with their numbers, as text, HTML, JSON and tables."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
 
+from geval.files.unused import unused_in_lines
 from geval.measuring.gathering import Gathered, ImportedJudge
 from geval.measuring.inputs import InputError
 from geval.measuring.matching import unmatched
@@ -88,10 +89,12 @@ class Measurement:
     """Which judge may rate which criteria, from ratings and scores.
 
     `str()` is one screen of text; a notebook shows the verdicts with drawings of their intervals.
+    `unused` counts rows by file and column that was not used.
     """
 
     report: Report
     gathered: Gathered
+    unused: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     @cached_property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
@@ -222,6 +225,16 @@ class Measurement:
         """Return everything, in the form of `report --format json`."""
         return as_json(self.report)
 
+    def to_json_with_unused(self) -> str:
+        """Return the same with `unused`: what of the files was not used, if anything."""
+        unused = [
+            {"file": file, "column": column, "rows": rows}
+            for (file, column), rows in self.unused.items()
+        ]
+        if not unused:
+            return self.to_json()
+        return json.dumps(self.to_dict() | {"unused": unused}, indent=2, ensure_ascii=False)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the same as `to_json`, as a dictionary."""
         content: dict[str, Any] = json.loads(self.to_json())
@@ -261,7 +274,16 @@ class Measurement:
         texts = () if any(self.gathered.texts) else (NO_TEXTS,)
         sessions = (sessions_note(self.report),) if self.report.sessions else ()
         groups = (groups_note(self.report),) if self.report.groups else ()
-        return (*texts, *unmatched(self.gathered), *self.gathered.notes, *sessions, *groups)
+        unused = unused_in_lines((*where, rows) for where, rows in self.unused.items())
+        others = (f"{line[:1].upper()}{line[1:]}." for line in unused)
+        return (
+            *texts,
+            *unmatched(self.gathered),
+            *self.gathered.notes,
+            *sessions,
+            *groups,
+            *others,
+        )
 
     @property
     def headline(self) -> str:

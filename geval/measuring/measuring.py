@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow, Row, ScoreRow
+from geval.files.unused import Unused
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measurement import Measurement
@@ -93,17 +94,20 @@ def measure(
         level=level,
         coefficient=coefficient,
         compared=content.judges,
+        unused=content.unused,
     )
 
 
 class SourceContent(NamedTuple):
     """The rows of a source that count, the given scales by lower-case name, how many judges it
-    has, also those that were not named, and the criterion that was named ("" for a column)."""
+    has, also those that were not named, the criterion that was named ("" for a column), and what of
+    its files was not used."""
 
     rows: list[Row]
     scales: dict[str, Scale]
     judges: int
     criterion: str
+    unused: Unused
 
 
 def read_source(
@@ -120,9 +124,9 @@ def read_source(
     Args:
         every_judge: in a table with a row per score, judges count even if they are not named.
     """
-    scale_of = _scale_of(scale)
+    scale_of, unused = _scale_of(scale), Unused()
     with input_files(source, sheet=sheet) as files:
-        rows = [*rows_of(files, naming, ask, scale_of=scale_of)]
+        rows = [*rows_of(files, naming, ask, scale_of=scale_of, unused=unused)]
         others = unnamed_judges(files, naming)
         criterion = criterion_named(files, naming)
     rows += getattr(source, "choices", ())
@@ -137,7 +141,9 @@ def read_source(
     scales = {name: own for name in names if (own := scale_of(name)) is not None}
     counting = replace(naming, judge=()) if every_judge else naming
     judges = {name for kind, name in map(_rater_of, rows) if kind == JUDGE} | others
-    return SourceContent(list(counting_rows(rows, counting)), scales, len(judges), criterion)
+    return SourceContent(
+        list(counting_rows(rows, counting)), scales, len(judges), criterion, unused
+    )
 
 
 def refuse_unknown_criterion(rows: Sequence[Row], name: str) -> None:
@@ -178,12 +184,14 @@ def measure_rows(
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
     compared: int = 0,
+    unused: Unused | None = None,
 ) -> Measurement:
     """Measure judges from rows of files.
 
     Args:
         scales: scales of criteria by lower-case name; others are guessed from the ratings.
         compared: from how many judges these were chosen; they themselves by default.
+        unused: what of the files was not used.
 
     Raises:
         InputError: there are no ratings and no scores, no such level or coefficient, or no session
@@ -212,6 +220,7 @@ def measure_rows(
             boards=_boards(parts),
         ),
         parts,
+        {} if unused is None else unused.rows,
     )
 
 

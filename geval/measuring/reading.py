@@ -32,6 +32,7 @@ from geval.files.rows import (
     as_in_file,
 )
 from geval.files.score_records import PROBABILITY
+from geval.files.unused import Unused
 from geval.files.word_ratings import WordError, WordRatings
 from geval.measuring.inputs import InputError
 from geval.statistics.scales import Scale
@@ -106,11 +107,13 @@ def rows_of(
     ask: Ask = nobody,
     *,
     scale_of: Callable[[str], Scale | None] = lambda _criterion: None,
+    unused: Unused | None = None,
 ) -> Iterator[Row]:
     """Return the rows of files; repeated rows are left out.
 
     Args:
         scale_of: returns the given scale of a criterion.
+        unused: gets what of the files is not used.
         ask: answers open questions about a file, if it can.
 
     Raises:
@@ -149,6 +152,10 @@ def rows_of(
                     hint = TELL_APART if error.column == "output" else ""
                     errors.add(file.name, row.line, error.column, f"{error}{hint}")
     words.report_mixtures(errors)
+    if unused is not None:
+        for (name, unread), number in errors.unused.rows.items():
+            in_file = {of: column for column, of in columns.get(name, {}).items()}
+            unused.add(name, str(in_file.get(unread, unread.removeprefix("metadata."))), number)
     if errors.total:
         unlisted = errors.total - len(errors.listed)
         more = [f"… and {unlisted} more"] if unlisted else []

@@ -12,6 +12,7 @@ import geval
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
 from evaluations.reports.report import build_report
+from geval.command_line import main
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from geval.reports.downloads.report_json import as_json
@@ -182,3 +183,18 @@ def test_disagreements_on_a_criterion_that_is_not_there_are_an_error(
     assert {each.criterion for each in result.disagreements(criterion="CLARITY")} == {"clarity"}
     with pytest.raises(geval.InputError, match="no criterion 'charity'"):
         result.disagreements(criterion="charity")
+
+
+def test_what_is_not_used_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "table.csv"
+    rows = [f"d{n},{n % 5 + 1},{(n + 1) % 5 + 1},{n % 3 + 1},fine\n" for n in range(12)]
+    table.write_text("doc,ann,gpt,claude,remark\n" + "".join(rows))
+    names = ["--human", "ann", "--judge", "gpt", "--document", "doc"]
+
+    result = geval.measure(table, human="ann", judge="gpt", document="doc")
+    main(["check", str(table), *names, "--json"])
+
+    assert "Not used in table.csv (rows): claude (12), remark (12)." in result.notes
+    assert "unused" not in result.to_dict()
+    unused = json.loads(capsys.readouterr().out)["unused"]
+    assert {each["column"] for each in unused} == {"claude", "remark"}
