@@ -31,7 +31,6 @@ FILLED = (None, evidence(interval=SHOWN, behind=UNKNOWN), evidence(interval=SHOW
 LENGTH = null("length", ahead=Interval(-0.1, 0.2))
 
 
-@cache
 def states() -> list[Evidence]:
     """Every combination of what may be shown of a judge."""
     return [
@@ -58,6 +57,13 @@ def states() -> list[Evidence]:
             FILLED,
         )
     ]
+
+
+@cache
+def said() -> list[tuple[Evidence, Verdict, str]]:
+    """Each state with its verdict and what is said of it."""
+    found = [(state, verdict_of(state)) for state in states()]
+    return [(state, of, _caution(state, of, is_lowest_bar=False)) for state, of in found]
 
 
 SENTENCES = {
@@ -98,8 +104,7 @@ SENTENCES = {
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_a_sentence_is_said_only_in_its_state(sentence: str) -> None:
     holds, seen = SENTENCES[sentence], 0
-    for state in states():
-        text = _caution(state, verdict_of(state), is_lowest_bar=False)
+    for state, _verdict, text in said():
         if sentence in text:
             seen += 1
             assert holds(state), text
@@ -108,8 +113,6 @@ def test_a_sentence_is_said_only_in_its_state(sentence: str) -> None:
 
 
 def test_every_state_without_the_strongest_verdict_has_a_sentence() -> None:
-    for state in states():
-        verdict = verdict_of(state)
-        text = _caution(state, verdict, is_lowest_bar=False)
+    for state, verdict, text in said():
         assert bool(text) is (verdict != Verdict.STANDS_IN)
         assert "below" not in text or state.ranks_below_a_rater
