@@ -130,7 +130,7 @@ def choose(
     """
     rng = np.random.default_rng(seed)
     by_document = np.full(len(documents), np.nan)
-    for held_out in _folds(len(documents), rng):
+    for held_out in folds(arms.outputs, documents, rng):
         rest = np.delete(documents, held_out)
         by_document[held_out] = arms.rho_of(_selected(arms, rest, rng, ridges), documents[held_out])
     return Chosen(_selected(arms, documents, rng, ridges), by_document)
@@ -143,7 +143,7 @@ def _selected(
     if len(ridges) == 1:
         return arms.fitted(documents, ridges[0])
     values = np.full((len(ridges), len(documents)), np.nan)
-    for held_out in _folds(len(documents), rng):
+    for held_out in folds(arms.outputs, documents, rng):
         rest = np.delete(documents, held_out)
         for row, ridge in zip(values, ridges, strict=True):
             row[held_out] = arms.rho_of(arms.fitted(rest, ridge), documents[held_out])
@@ -165,8 +165,13 @@ def effective_votes(arms: Arms, members: Sequence[int]) -> float | None:
     return float(min(k, max(1.0, k / max(_TINY, 1 + (k - 1) * mean))))
 
 
-def _folds(count: int, rng: np.random.Generator) -> list[IntArray]:
-    return list(np.array_split(rng.permutation(count), min(FOLDS, count)))
+def folds(outputs: Outputs, documents: IntArray, rng: np.random.Generator) -> list[IntArray]:
+    """Return the places in `documents` that are held out together; documents of one group are in
+    one fold, as who learns from some knows the others."""
+    unit = documents if outputs.group is None else outputs.group[documents]
+    units, place = np.unique(unit, return_inverse=True)
+    parts = np.array_split(rng.permutation(len(units)), min(FOLDS, len(units)))
+    return [np.flatnonzero(np.isin(place, part)) for part in parts]
 
 
 def _centred(outputs: Outputs, values: FloatArray) -> FloatArray:

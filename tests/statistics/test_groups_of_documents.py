@@ -1,5 +1,7 @@
 """Documents of a group, such as a topic, are alike: intervals and tests take groups as units."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from geval.statistics.agreement import judge_minus_a_rater
 from geval.statistics.arrays import Outputs
 from geval.statistics.correlation import correlations
 from geval.statistics.jackknife import LeftOut, correlation_interval, difference_interval
+from geval.statistics.panel import folds
 from tests.thresholds.three_points import pins
 
 
@@ -160,3 +163,16 @@ def test_a_document_in_two_groups_is_an_error() -> None:
 )
 def test_groups_of_unequal_size_count_as_fewer(sizes: list[int], effective: int) -> None:
     assert LeftOut.of(sum(sizes), np.repeat(np.arange(len(sizes)), sizes)).effective == effective
+
+
+def test_documents_of_a_group_are_held_out_together() -> None:
+    outputs = replace(Outputs.full(40, 2), group=np.arange(40) % 8)
+    documents = np.arange(5, 40)
+
+    held_out = folds(outputs, documents, np.random.default_rng(0))
+
+    assert sorted(np.concatenate(held_out)) == list(range(35))
+    groups = [set(outputs.group[documents[places]]) for places in held_out]
+    assert sum(map(len, groups)) == len(set.union(*groups)) == 8
+    alone = folds(Outputs.full(40, 2), documents, np.random.default_rng(0))
+    assert sorted(np.concatenate(alone)) == list(range(35))
