@@ -85,15 +85,15 @@ def traces(
 
 def rows_with(*texts: str) -> list[str]:
     """Where a text is, anywhere in the database."""
-    found = []
+    traces = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             for text in texts:
                 cursor.execute(
                     f"SELECT t::text FROM {table} t WHERE t::text ILIKE %s", [f"%{text}%"]
                 )
-                found += [f"{table}: {row}" for (row,) in cursor.fetchall()]
-    return found
+                traces += [f"{table}: {row}" for (row,) in cursor.fetchall()]
+    return traces
 
 
 def ratings() -> list[tuple[int, int, float]]:

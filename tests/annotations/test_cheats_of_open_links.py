@@ -66,9 +66,9 @@ def test_one_answer_and_skips_end_as_incomplete(link: OpenLink) -> None:
     assert "PART1" in end
     assert "https://panel.example/part" in end
     assert "DONE1" not in end
-    found = payment_of("cheat")
-    assert (found.participant.state, found.participant.screened_for) == ("incomplete", "skips")
-    assert (found.amount, found.marks) == (0, ("skips: 4 of 5 items",))
+    payment = payment_of("cheat")
+    assert (payment.participant.state, payment.participant.screened_for) == ("incomplete", "skips")
+    assert (payment.amount, payment.marks) == (0, ("skips: 4 of 5 items",))
     assert not Assignment.objects.filter(state="reserved").exists()
 
 
@@ -92,9 +92,9 @@ def test_answers_faster_than_reading_end_as_incomplete(link: OpenLink) -> None:
 
     assert "PART1" in end
     assert "DONE1" not in end
-    found = payment_of("cheat")
-    assert (found.participant.screened_for, found.amount) == ("speed", Decimal(0))
-    assert [mark[:15] for mark in found.marks] == ["flat: 100% of t", "speed: 12 of 12"]
+    payment = payment_of("cheat")
+    assert (payment.participant.screened_for, payment.amount) == ("speed", Decimal(0))
+    assert [mark[:15] for mark in payment.marks] == ["flat: 100% of t", "speed: 12 of 12"]
 
 
 def test_stated_seconds_count_only_as_far_as_they_passed(link: OpenLink) -> None:

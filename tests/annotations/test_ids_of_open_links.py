@@ -63,9 +63,9 @@ def test_unknown_banned_and_finished_people_look_alike(link: OpenLink) -> None:
     done(Person("p1"))
     OpenLink.objects.update(banned=["p2"])
 
-    known = [Person(name) for name in ("p1", "p2", "p3")]
-    arrived = {shown(person.arrive(), without="p[123]") for person in known}
-    refused = {shown(person.agree(), without="p[123]") for person in known[:2]}
+    people = [Person(name) for name in ("p1", "p2", "p3")]
+    arrived = {shown(person.arrive(), without="p[123]") for person in people}
+    refused = {shown(person.agree(), without="p[123]") for person in people[:2]}
 
     assert [status for status, _ in arrived] == [200]
     assert [status for status, _ in refused] == [403]

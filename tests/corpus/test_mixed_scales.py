@@ -398,6 +398,6 @@ def test_the_page_confirms_the_scale_of_a_judges_scores(
 def test_a_score_far_off_the_scale_is_a_stray(value: float, *, is_stray: bool) -> None:
     counts = {1.5: 30, 2.25: 30, 3.5: 40, 4.75: 30, value: 1}
 
-    found = parted_guess(counts, Scale(1, 5))
+    guess = parted_guess(counts, Scale(1, 5))
 
-    assert (found is not None and found.off == (value,)) is is_stray
+    assert (guess is not None and guess.off == (value,)) is is_stray

@@ -175,10 +175,10 @@ def test_limits_are_read_from_the_environment(
     monkeypatch.setenv("GEVAL_READING_SECONDS", "soon")
     limits._of_environment.cache_clear()
 
-    found = limits._of_environment()
+    applied = limits._of_environment()
 
     limits._of_environment.cache_clear()
-    assert (found.columns, found.reading_seconds) == (20, limits.DEFAULT_LIMITS.reading_seconds)
+    assert (applied.columns, applied.reading_seconds) == (20, limits.DEFAULT_LIMITS.reading_seconds)
 
 
 def test_odd_sources_are_errors_in_words(tmp_path: Path) -> None:

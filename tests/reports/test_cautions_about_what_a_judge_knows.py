@@ -51,16 +51,16 @@ def changed_once(people: np.ndarray, _quality: np.ndarray) -> np.ndarray:
 def test_scores_that_are_ratings_are_questioned(
     judge: Callable[[np.ndarray, np.ndarray], np.ndarray], whose: str | None
 ) -> None:
-    found = cautions_of(table(judge))
+    text = cautions_of(table(judge))
 
-    assert ("If they were copied" in found) is (whose is not None)
-    assert whose is None or whose in found
+    assert ("If they were copied" in text) is (whose is not None)
+    assert whose is None or whose in text
 
 
 def test_few_equal_ratings_are_not_questioned() -> None:
-    found = cautions_of(table(lambda people, _quality: people[1], documents=9))
+    text = cautions_of(table(lambda people, _quality: people[1], documents=9))
 
-    assert "copied" not in found
+    assert "copied" not in text
 
 
 @pytest.mark.parametrize(("systems", "is_said"), [(1, True), (3, False)])

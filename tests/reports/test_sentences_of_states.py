@@ -62,8 +62,8 @@ def states() -> list[Evidence]:
 @cache
 def said() -> list[tuple[Evidence, Verdict, str]]:
     """Each state with its verdict and what is said of it."""
-    found = [(state, verdict_of(state)) for state in states()]
-    return [(state, of, _caution(state, of, is_lowest_bar=False)) for state, of in found]
+    verdicts = [(state, verdict_of(state)) for state in states()]
+    return [(state, of, _caution(state, of, is_lowest_bar=False)) for state, of in verdicts]
 
 
 SENTENCES = {

@@ -105,10 +105,10 @@ def test_the_group_alone_knows_its_other_documents() -> None:
     outputs = replace(Outputs.full(3, 2), group=np.array([0, 0, 1]))
     human = np.array([1.0, 2.0, 3.0, NAN, 5.0, 4.0])
 
-    found = group_scores(outputs, human)
+    scores = group_scores(outputs, human)
 
-    assert found is not None
-    np.testing.assert_array_equal(found, [3.0, 3.0, 1.5, 1.5, NAN, NAN])
+    assert scores is not None
+    np.testing.assert_array_equal(scores, [3.0, 3.0, 1.5, 1.5, NAN, NAN])
     assert group_scores(Outputs.full(3, 2), human) is None
 
 
@@ -241,14 +241,14 @@ def test_a_judge_of_system_and_length_adds_nothing_to_them(
         rng = np.random.default_rng(seed)
         outputs = Outputs.full(documents, systems)
         words = rng.integers(20, 200, len(outputs)).astype(float)
-        known = rng.normal(0, 0.7, systems)[outputs.system] + of_length((words - 110) / 52)
-        quality = known + rng.normal(0, 0.5, len(outputs))
+        told = rng.normal(0, 0.7, systems)[outputs.system] + of_length((words - 110) / 52)
+        quality = told + rng.normal(0, 0.5, len(outputs))
         human = np.clip(np.round(3 + quality + rng.normal(0, 0.4, (3, len(outputs)))), 1, 5).mean(0)
-        for found, scores in (
-            (blind, known),
+        for p_values, scores in (
+            (blind, told),
             (reading, quality + rng.normal(0, 0.4, len(quality))),
         ):
-            found.append(
+            p_values.append(
                 p_beyond_length(outputs, human, np.round(3 + scores), words, by_system=systems > 1)
             )
 
@@ -317,8 +317,8 @@ def test_a_judge_of_the_topic_adds_nothing_within_groups() -> None:
         topic = 3 + rng.normal(0, 1, 12)[outputs.group]
         quality = topic + rng.normal(0, 0.6, 240)
         human = np.clip(np.round(quality + rng.normal(0, 0.4, (3, 240))), 1, 5).mean(0)
-        for found, scores in ((blind, topic), (reading, quality + rng.normal(0, 0.4, 240))):
-            found.append(
+        for p_values, scores in ((blind, topic), (reading, quality + rng.normal(0, 0.4, 240))):
+            p_values.append(
                 p_beyond_length(
                     outputs,
                     human,
