@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from assurance.improving.certificate import look_of, not_tried
 from assurance.improving.looking import looks_taken
@@ -23,9 +23,11 @@ from evaluations.models import (
     Project,
     Search,
 )
-from evaluations.models.improving import OPEN_STATES, withheld_documents
+from evaluations.models.changes import state_of
+from evaluations.models.improving import OPEN_STATES, LockedText, withheld_documents
 from geval.improving.words import constant_of, likely_gain, ranks_of
 from geval.reports.drawings.forest import Axis, AxisSpan
+from geval.statistics.cache import remembered_as
 from geval.statistics.held_out_test import ProofOutcome
 from geval.texts.numbers import or_dash, signed
 
@@ -123,8 +125,15 @@ class ImprovePage:
 
     @property
     def earlier_draws(self) -> str:
-        """Which draw of known texts this is; empty for the first."""
-        return str(earlier_draws(self.locked.project)) if self.locked else ""
+        """Which draw of known texts this is; empty for the first. It is cached, as all texts are
+        read for it."""
+        if self.locked is None:
+            return ""
+        project = self.locked.project
+        of_corpus = state_of(project.pk).get((None, None))
+        newest = LockedText.objects.aggregate(newest=Max("pk"))["newest"]
+        parts = [project.pk, of_corpus, self.locked.draw, newest]
+        return remembered_as("earlier draws", parts, lambda: str(earlier_draws(project)))
 
     @property
     def looks_used(self) -> int:

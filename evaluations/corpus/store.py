@@ -30,7 +30,6 @@ from geval.files.load_results import (
     LoadContents,
     LoadResult,
     LoadTally,
-    UnusedColumn,
 )
 from geval.files.packed import stem_of
 from geval.files.readers import InputFile
@@ -214,9 +213,7 @@ def _load(
     errors.raise_if_any(result.contents, load.columns)
     result.notes = load.notes
     result.created = load.created.ranges
-    result.unused = [
-        UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
-    ]
+    result.unused = errors.unused.columns()
     return result
 
 

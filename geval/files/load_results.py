@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from geval.files.unused import UnusedColumn
 from geval.statistics.scales import short
 
 ONE = {
@@ -79,18 +80,6 @@ class LoadTally:
     created: int = 0
     unchanged: int = 0
     changed: int = 0
-
-
-@dataclass(frozen=True)
-class UnusedColumn:
-    """An unused column or field of a file, and how many rows have a value in it."""
-
-    file: str
-    column: str
-    rows: int
-
-    def __str__(self) -> str:
-        return f"{self.column} in {self.file} ({self.rows:,} row{'s' if self.rows != 1 else ''})"
 
 
 @dataclass

@@ -46,7 +46,7 @@ def result_in_lines(result: LoadResult) -> Iterator[str]:
             " others."
         )
     yield from result.notes
-    for line in unused_in_lines((each.file, each.column, each.rows) for each in result.unused):
+    for line in unused_in_lines(result.unused):
         yield f"  {line}"
     if result.contents is not None:
         yield from _contents_in_lines(result.contents)

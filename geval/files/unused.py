@@ -1,6 +1,7 @@
 """Track which fields of a file's records are not read, so that none is dropped silently. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from geval.texts.spelling import storable
@@ -14,6 +15,18 @@ NOTHING_READ = (
     "nothing was read from this file: it has no rows, or none with a text, a rating or a score;"
     " check its columns"
 )
+
+
+@dataclass(frozen=True)
+class UnusedColumn:
+    """An unused column or field of a file, and how many rows have a value in it."""
+
+    file: str
+    column: str
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.column} in {self.file} ({self.rows:,} row{'s' if self.rows != 1 else ''})"
 
 
 class Unused:
@@ -34,16 +47,19 @@ class Unused:
         for (file, column), rows in other.items():
             self.add(file, column, rows)
 
+    def columns(self) -> list[UnusedColumn]:
+        return [UnusedColumn(*where, rows) for where, rows in self.rows.items()]
+
     def drain(self) -> dict[tuple[str, str], int]:
         rows, self.rows = self.rows, {}
         return rows
 
 
-def unused_in_lines(unused: Iterable[tuple[str, str, int]]) -> Iterator[str]:
+def unused_in_lines(unused: Iterable[UnusedColumn]) -> Iterator[str]:
     """Return a line for each file with what of it was not used, and in how many rows."""
     of_file: dict[str, list[str]] = {}
-    for file, column, rows in unused:
-        of_file.setdefault(file, []).append(f"{column} ({rows:,})")
+    for each in unused:
+        of_file.setdefault(each.file, []).append(f"{each.column} ({each.rows:,})")
     for file, columns in of_file.items():
         yield f"not used in {file} (rows): {', '.join(columns)}"
 

@@ -1,13 +1,13 @@
 """The result of `geval.measure`: verdicts with their numbers, as text, HTML, JSON and tables."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
 from typing import Any
 
-from geval.files.unused import unused_in_lines
+from geval.files.unused import UnusedColumn, unused_in_lines
 from geval.measuring.gathering import Gathered, ImportedJudge
 from geval.measuring.inputs import InputError
 from geval.measuring.matching import unmatched
@@ -89,12 +89,12 @@ class Measurement:
     """Which judge may rate which criteria, from ratings and scores.
 
     `str()` is one screen of text; a notebook shows the verdicts with drawings of their intervals.
-    `unused` counts rows by file and column that was not used.
+    `unused` lists the columns of files that were not used.
     """
 
     report: Report
     gathered: Gathered
-    unused: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    unused: tuple[UnusedColumn, ...] = ()
 
     @cached_property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
@@ -227,12 +227,9 @@ class Measurement:
 
     def to_json_with_unused(self) -> str:
         """Return the same with `unused`: what of the files was not used, if anything."""
-        unused = [
-            {"file": file, "column": column, "rows": rows}
-            for (file, column), rows in self.unused.items()
-        ]
-        if not unused:
+        if not self.unused:
             return self.to_json()
+        unused = [asdict(column) for column in self.unused]
         return json.dumps(self.to_dict() | {"unused": unused}, indent=2, ensure_ascii=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -274,8 +271,7 @@ class Measurement:
         texts = () if any(self.gathered.texts) else (NO_TEXTS,)
         sessions = (sessions_note(self.report),) if self.report.sessions else ()
         groups = (groups_note(self.report),) if self.report.groups else ()
-        unused = unused_in_lines((*where, rows) for where, rows in self.unused.items())
-        others = (f"{line[:1].upper()}{line[1:]}." for line in unused)
+        others = (f"{line[:1].upper()}{line[1:]}." for line in unused_in_lines(self.unused))
         return (
             *texts,
             *unmatched(self.gathered),

@@ -220,7 +220,7 @@ def measure_rows(
             boards=_boards(parts),
         ),
         parts,
-        {} if unused is None else unused.rows,
+        () if unused is None else tuple(unused.columns()),
     )
 
 

@@ -282,10 +282,10 @@ class CriterionResult:
 
     def _with_within(self, evidence: Evidence, checks: Checks) -> Evidence:
         """Return evidence with that within systems."""
-        if checks.within is None:
-            return replace(evidence, is_blind=checks.is_blind, p_beyond=checks.p_beyond)
-        within = replace(evidence, ceiling=self.ceiling_within, nulls=())
-        return replace(evidence, within=within.of(checks.within), p_beyond=checks.p_beyond)
+        within = None
+        if checks.within is not None:
+            within = replace(evidence, ceiling=self.ceiling_within, nulls=()).of(checks.within)
+        return replace(evidence, within=within, is_blind=checks.is_blind, p_beyond=checks.p_beyond)
 
     def _why_untested(self, test: AltTest) -> str:
         """Return why there is no annotator test, with the excluded raters; empty if there is

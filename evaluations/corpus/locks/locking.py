@@ -46,8 +46,8 @@ def lock_documents(
             at the command line; certificates name it.
 
     Raises:
-        ValidationError: the project has locked documents, most of them are known from an earlier
-            draw, or a number is out of range.
+        ValidationError: the project has locked documents, its texts are known from an earlier draw
+            and may not be drawn again, or a number is out of range.
     """
     # Of two concurrent draws of the same texts, one is the second.
     with connection.cursor() as cursor:

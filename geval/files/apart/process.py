@@ -34,7 +34,7 @@ from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadab
 from geval.files.parquet import load_arrow
 from geval.files.preview import Preview, preview_file
 from geval.files.readers import cells_at, read_rows
-from geval.files.records import Table, records_of
+from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileErrors, Row, characters_of
 from geval.files.zipped_records import zipped_records
 
@@ -144,23 +144,24 @@ def _send_records(job: ApartJob, answers: IO[bytes]) -> None:
         with open_packed(job.file.path) as raw:
             content = records_of(raw, job.file.name, FileErrors(most=1), job.file.sheet)
             header = content.header if isinstance(content, Table) else ()
-            records: Iterator[tuple[int, dict[str, Any]]] = iter(())
-            if isinstance(content, Table):
-                records = (
-                    (line, dict(zip(header, row, strict=True))) for line, row in content.lines
-                )
-            elif content is not None:
-                records = ((line, dict(record)) for line, record in content.lines)
-            records = islice(records, job.records)
-            is_begun = False
-            while (part := list(islice(records, PART_ROWS))) or not is_begun:
-                is_begun = True
+            answers.write(packed_message(RecordBatch(header, [])))
+            records = islice(_by_column(content), job.records)
+            while part := list(islice(records, PART_ROWS)):
                 answers.write(packed_message(RecordBatch(header, part)))
                 answers.flush()
     except UNREADABLE as error:
         if isinstance(error, BrokenPipeError):
             raise
         answers.write(packed_message(Refused(reason_unreadable(error))))
+
+
+def _by_column(content: Table | Objects | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    if isinstance(content, Table):
+        for line, row in content.lines:
+            yield line, dict(zip(content.header, row, strict=True))
+    elif content is not None:
+        for line, record in content.lines:
+            yield line, dict(record)
 
 
 def _read_zip(job: ApartJob, answers: IO[bytes]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from geval.files.apart.messages import (
     LENGTH,
@@ -34,6 +35,8 @@ from geval.files.readers import InputFile
 from geval.files.rows import FileDefaults, FileErrors, Row
 from geval.files.zipped_records import ZippedRecords
 from geval.llm.child_environment import passed_on
+
+Part = TypeVar("Part", RecordBatch, ZippedRecords)
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 # Somebody waits for a preview; loading has its own, longer limit.
@@ -89,12 +92,7 @@ def first_records(file: InputFile, most: int) -> Generator[RecordBatch, None, No
     """
     plain = replace(file, path=file.path.resolve(), counter=None)
     job = ApartJob(plain, None, file_limits(), file_limits().reading_seconds, records=most)
-    with closing(_messages(job)) as messages:
-        for message in messages:
-            if isinstance(message, Refused):
-                raise ReadingError(message.why)
-            if isinstance(message, RecordBatch):
-                yield message
+    yield from _parts(job, RecordBatch)
 
 
 def read_apart(
@@ -135,11 +133,20 @@ def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None
     """
     file = InputFile(path.resolve(), path.name)
     job = ApartJob(file, None, file_limits(), file_limits().reading_seconds, members=tuple(names))
+    yield from _parts(job, ZippedRecords)
+
+
+def _parts(job: ApartJob, kind: type[Part]) -> Generator[Part, None, None]:
+    """Yield the messages of one kind.
+
+    Raises:
+        ReadingError: the file is refused, or takes too much memory or time.
+    """
     with closing(_messages(job)) as messages:
         for message in messages:
             if isinstance(message, Refused):
                 raise ReadingError(message.why)
-            if isinstance(message, ZippedRecords):
+            if isinstance(message, kind):
                 yield message
 
 
