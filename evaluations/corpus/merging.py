@@ -14,17 +14,21 @@ from evaluations.corpus.removing import (
 )
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
-from evaluations.models import CandidateOutput
+from evaluations.models import CandidateOutput, LockedDocuments
 from evaluations.models.improving import withheld_documents
 from geval.files import contradictions
 from geval.files.load_results import LoadResult, LoadTally
 from geval.files.mapping import column_of_rating
-from geval.files.rows import LoadOptions
+from geval.files.rows import GROUP, LoadOptions
 from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for
 from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
 DIFFERENT = "{} already exists with a different {}"
+DRAWN = (
+    "document {} is drawn with the locked documents, so its {} cannot change; load it as another"
+    " document"
+)
 LOCKED = "document {} is locked until the last look, so its ratings cannot be changed from here"
 IN_USE = (
     "{} already exists with a different {} and cannot be replaced because {}; use a different "
@@ -233,6 +237,7 @@ class Merge:
                 OTHER_NUMBER.format(f"document {doc_id}", other, session),
             ),
         )
+        self._refuse_other_draw()
         # Unless texts are to be replaced, different texts are errors, so nothing of this load is
         # kept.
         tally.changed = self._execute(
@@ -262,6 +267,34 @@ class Merge:
             [self.project.pk],
         )
         tally.unchanged = load.document_table.count - tally.created - tally.changed
+
+    def _refuse_other_draw(self) -> None:
+        """Report documents that would change the unit by which they are locked: one that was seen
+        could become locked, or the other way round."""
+        lock = LockedDocuments.objects.filter(project=self.project, unlocked_at=None).first()
+        if lock is None:
+            return
+        group = f"AND s.metadata -> '{GROUP}' IS DISTINCT FROM d.metadata -> '{GROUP}'"
+        self._conflicts(
+            f"""WITH here AS (
+                SELECT doc_id, session, metadata FROM evaluations_document WHERE project_id = %s),
+            new AS (SELECT * FROM stage_document WHERE doc_id NOT IN (SELECT doc_id FROM here))
+                SELECT s.file, s.line, s.doc_id, s.session <> '' AND s.session <> d.session
+                FROM stage_document s JOIN here d ON d.doc_id = s.doc_id
+                WHERE (s.session <> '' AND s.session <> d.session)
+                    OR (%s AND jsonb_exists(s.metadata, '{GROUP}') {group})
+                UNION ALL
+                SELECT s.file, s.line, s.doc_id, false FROM new s
+                WHERE %s AND s.session <> '' AND EXISTS (
+                    SELECT FROM (SELECT * FROM here UNION ALL
+                        SELECT doc_id, session, metadata FROM new) d
+                    WHERE d.session = s.session AND d.doc_id <> s.doc_id {group})""",
+            [self.project.pk, lock.by_group, lock.by_group],
+            lambda doc_id, is_session: (
+                "session_id" if is_session else GROUP,
+                DRAWN.format(doc_id, "session" if is_session else "group"),
+            ),
+        )
 
     def _merge_outputs(self, tally: LoadTally) -> None:
         load, replace = self.load, self.about.replace

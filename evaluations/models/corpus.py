@@ -13,9 +13,11 @@ import orjson
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import connection, models
+from django.db.models.fields.json import KT
 from django.urls import reverse
 
 from evaluations.models.project import Project
+from geval.files.rows import GROUP
 from geval.llm.item_texts import Texts
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_from
 
@@ -120,6 +122,17 @@ class DocumentQuerySet(models.QuerySet["Document"]):
                 ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)
                 for pk, doc_id, begins, metadata, outputs, mean in cursor.fetchall()
             ]
+
+    def drawn_as(self) -> tuple[list[int], list[str], list[str]]:
+        """Return documents' ids, units and groups, by which they are drawn and locked."""
+        rows = [
+            (pk, session or doc_id, group or "")
+            for pk, doc_id, session, group in self.values_list(
+                "pk", "doc_id", "session", KT(f"metadata__{GROUP}")
+            )
+        ]
+        ids, units, groups = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+        return ids, units, groups
 
     def beside(self, document: Document) -> tuple[int | None, int | None]:
         """Return the ids of the documents before and after one in its project."""
@@ -232,6 +245,11 @@ class Document(models.Model):
         """The unit that is drawn, locked and excluded together: the document's session, or
         itself."""
         return self.session or self.doc_id
+
+    @property
+    def group(self) -> str:
+        """What it shares with other documents, such as its topic; empty if nothing is stated."""
+        return self.metadata.get(GROUP, "")
 
     def history(self) -> tuple[Turn, ...]:
         """Return the turns before the rated one; none if it is not a conversation."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import compress
 from typing import Any
 
 from django.conf import settings
@@ -24,7 +25,6 @@ from geval.statistics.locked_rule import (
     MOST_LOOKS,
     MOST_SHARE,
     SHARE,
-    is_locked,
     locked_flags,
 )
 from geval.texts.spelling import folded
@@ -44,8 +44,8 @@ class LockedDocuments(models.Model):
     """The documents that a project locks, by a rule that also covers later documents, and the
     number of looks allowed.
 
-    `holds` says whether a document is locked; turns of a session are locked together. Unlocking
-    ends every claim.
+    `holds` says whether a document is locked; turns of a session are locked together, and so are
+    documents of a group from a draw of groups on. Unlocking ends every claim.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="locked")
@@ -71,6 +71,9 @@ class LockedDocuments(models.Model):
         db_default="",
         db_index=True,
         help_text="Names the draw in every copy of the project; empty until it is recorded.",
+    )
+    by_group = models.BooleanField(
+        default=False, db_default=False, help_text="Documents of one group are locked together."
     )
     exceptions = models.JSONField(
         default=dict,
@@ -100,18 +103,21 @@ class LockedDocuments(models.Model):
         """Whether a person unlocked the documents."""
         return self.unlocked_at is not None
 
-    def among(self, units: Sequence[str]) -> list[bool]:
-        """Return for each document or session whether it is locked."""
-        by_rule = locked_flags(units, seed=self.seed, share=self.share)
+    def among(self, units: Sequence[str], groups: Sequence[str] = ()) -> list[bool]:
+        """Return for each document or session, with its group if any has one, whether it is
+        locked."""
+        by_rule = locked_flags(
+            units, groups if self.by_group else (), seed=self.seed, share=self.share
+        )
         if not self.exceptions:
             return by_rule
         return [
             bool(self.exceptions.get(unit, rule)) for unit, rule in zip(units, by_rule, strict=True)
         ]
 
-    def holds(self, unit: str) -> bool:
+    def holds(self, unit: str, group: str = "") -> bool:
         """Whether a document, or a session with all of its turns, is locked."""
-        return bool(self.exceptions.get(unit, is_locked(unit, seed=self.seed, share=self.share)))
+        return self.among([unit], [group])[0]
 
     def looks_used(self) -> int:
         """Return how many looks have a result, including those that an archive brought."""
@@ -119,10 +125,8 @@ class LockedDocuments(models.Model):
 
     def document_ids(self) -> list[int]:
         """Return the ids of the project's locked documents."""
-        named = Document.objects.filter(project=self.project_id).values_list(
-            "pk", "doc_id", "session"
-        )
-        return [pk for pk, doc_id, session in named if self.holds(session or doc_id)]
+        ids, units, groups = Document.objects.filter(project=self.project_id).drawn_as()
+        return list(compress(ids, self.among(units, groups)))
 
 
 class EventKind(models.TextChoices):
@@ -209,7 +213,7 @@ def withheld_documents(project_id: int) -> list[int]:
 def is_withheld(document: Document) -> bool:
     """Whether a document's ratings are withheld now."""
     lock = LockedDocuments.objects.withheld_in(document.project_id)
-    return lock is not None and lock.holds(document.unit)
+    return lock is not None and lock.holds(document.unit, document.group)
 
 
 class Change(models.TextChoices):

@@ -64,7 +64,7 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
     lock = LockedDocuments.objects.withheld_in(project.pk)
     if lock is None:
         return data
-    hidden = np.array(lock.among(data.unit_names), dtype=bool)
+    hidden = np.array(lock.among(data.unit_names, data.groups), dtype=bool)
     return data.without(hidden) if hidden.any() else data
 
 

@@ -38,6 +38,7 @@ def run(arguments: Sequence[str]) -> int:
             text=options.text,
             document=options.document or "",
             system=options.system or "",
+            group=options.group or "",
             human=options.human,
             kept_in=options.kept_in,
             progress=sys.stderr.isatty(),

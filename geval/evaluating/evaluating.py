@@ -75,6 +75,7 @@ def evaluate(
     text: str = "",
     document: str = "",
     system: str = "",
+    group: str = "",
     human: str | Sequence[str] | None = None,
     kept_in: str | Path | None = "",
     progress: bool = True,
@@ -104,7 +105,7 @@ def evaluate(
         steps: False for none; a text for steps of your own.
         judge: the judge's name in results; by default the model's.
         output, text: the columns with outputs and with what they were written about.
-        document, system, human: as for `geval.measure`.
+        document, system, group, human: as for `geval.measure`.
         kept_in: a file for answers; by default one in this account's cache, None for none.
         progress: whether a bar is shown.
         sheet, ask: as for `geval.measure`.
@@ -121,7 +122,7 @@ def evaluate(
     evaluator = _evaluator(kind, settings)
     preset = _preset(criterion, definition)
     name = preset.name if preset else criterion.strip()
-    naming = Naming(as_names(human), (), name, document, system, output, text)
+    naming = Naming(as_names(human), (), name, document, system, output, text, group)
     with input_files(source, sheet=sheet) as files:
         read = list(rows_of(files, naming, lambda question: ask(question) or _unrated(question)))
     rows = list(counting_rows(read, naming))

@@ -32,6 +32,7 @@ def run(arguments: Sequence[str]) -> int:
             criterion=options.criterion,
             document=options.document,
             system=options.system,
+            group=options.group,
             changes=[name.strip() for name in options.change.split(",") if name.strip()],
             share=options.share,
             looks=options.looks,

@@ -4,6 +4,7 @@ locked documents."""
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class Ground:
     documents; `left_out` says why judges are not arms. `weight` has shape (outputs,), the sampling
     weights, None where all are equal: a proof is about all outputs that could be drawn, while a
     search learns from the rated ones; `sample` says so in sentences. `unit_names` are the names of
-    `outputs.documents`, and `unit_of` has the unit of each document.
+    `outputs.documents`, and `open_documents` the names of documents that are not locked.
     """
 
     judge: JudgeLike
@@ -67,7 +68,7 @@ class Ground:
     sample: tuple[str, ...] = ()
     output_ids: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     unit_names: tuple[str, ...] = ()
-    unit_of: dict[str, str] = field(default_factory=dict)
+    open_documents: tuple[str, ...] = ()
 
     @cached_property
     def rho_of_today(self) -> FloatArray:
@@ -109,7 +110,7 @@ def ground_in(
     judge: JudgeLike,
     criteria: Sequence[CriterionLike],
     criterion: CriterionLike,
-    locked: Callable[[Sequence[str]], Sequence[bool]],
+    locked: Callable[[Sequence[str], Sequence[str]], Sequence[bool]],
     *,
     fitted: Collection[int] = (),
 ) -> Ground:
@@ -117,7 +118,7 @@ def ground_in(
 
     Args:
         judges: those that may take its place.
-        locked: returns for each document or session whether it is locked.
+        locked: returns for each document or session, with its group, whether it is locked.
         fitted: the ids of judges that are fitted to ratings.
 
     Raises:
@@ -134,7 +135,7 @@ def ground_in(
         )
     arms, left_out = _arms(data, judges, criterion, criteria, counting, fitted)
     rated = data.units.documents_with(counting)
-    is_locked = np.array(locked(data.names_of_units), dtype=bool)
+    is_locked = np.array(locked(data.names_of_units, data.groups_of_units), dtype=bool)
     return Ground(
         judge=judge,
         criterion=criterion,
@@ -149,7 +150,7 @@ def ground_in(
         sample=about_proof(data.humans[criterion.pk]),
         output_ids=data.output_ids,
         unit_names=data.names_of_units,
-        unit_of=dict(zip(data.doc_ids, data.unit_names, strict=True)),
+        open_documents=tuple(compress(data.doc_ids, ~is_locked[data.unit_of])),
     )
 
 

@@ -62,9 +62,7 @@ class Improvement:
     @property
     def open_documents(self) -> tuple[str, ...]:
         """The names of documents that are not locked, on which a judge may be tuned."""
-        unit_of = self._ground.unit_of
-        hidden = self._lock.among(list(unit_of.values()))
-        return tuple(name for name, is_hidden in zip(unit_of, hidden, strict=True) if not is_hidden)
+        return self._ground.open_documents
 
     @property
     def is_proven(self) -> bool:

@@ -17,6 +17,7 @@ from geval.measuring.inputs import InputError, Source
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import read_source
 from geval.measuring.reading import ROW_NAME, Ask, Naming, as_names, nobody
+from geval.statistics.locked_rule import can_lock_groups
 
 EVERYTHING = tuple(FreeChange)
 
@@ -31,6 +32,7 @@ def improve(
     criterion: str | None = None,
     document: str | None = None,
     system: str | None = None,
+    group: str | None = None,
     scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
     changes: Sequence[str] = EVERYTHING,
     share: float | None = None,
@@ -55,6 +57,8 @@ def improve(
         criterion: its name; the only one by default.
         document: the column that names what was written about.
         system: the column that names who wrote an output.
+        group: the column that names what documents share, such as their topic: documents of a group
+            are locked together.
         scale: lowest and highest rating, by criterion or of all.
         changes: some of `choice`, `panel` and `calibration`.
         share: the share of documents to lock, when they are drawn; 0.4 by default.
@@ -86,14 +90,14 @@ def improve(
         judge = judge or source.judge
     members = as_names(judges)
     if isinstance(given, Measurement):
-        if human or document or system or scale or sheet:
+        if human or document or system or group or scale or sheet:
             raise InputError("These outputs are measured already: name their columns there.")
         parts = given.gathered
     else:
         named = (*as_names(judge), *members) if members or human else ()
         naming = Naming(
             as_names(human), tuple(dict.fromkeys(named)), criterion or "", document or "",
-            system or "",
+            system or "", group=group or "",
         )  # fmt: skip
         rows, scales, *_others = read_source(
             given, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not members
@@ -113,7 +117,14 @@ def improve(
     today = _today(parts, judge or (members[0] if len(members) == 1 else ""))
     for name in members:
         _judge_named(parts.judges, name)
-    lock = lock_file(Path(locked), parts.data.names_of_units, share=share, looks=looks)
+    data = parts.data
+    lock = lock_file(
+        Path(locked),
+        data.names_of_units,
+        by_group=can_lock_groups(data.unit_names, data.groups),
+        share=share,
+        looks=looks,
+    )
     ground = ground_in(
         parts.data,
         [each for each in parts.judges if not members or each.name in members or each == today],

@@ -41,6 +41,7 @@ class _Draw(BaseModel):
     seed: str
     looks_allowed: int = Field(ge=1, le=MOST_LOOKS)
     locked_at: str
+    by_group: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,14 @@ class LockFile:
     seed: str
     looks_allowed: int
     locked_at: str
+    by_group: bool = False
 
-    def among(self, units: Sequence[str]) -> list[bool]:
-        """Return for each document or session whether it is locked, by the rule of a site."""
-        return locked_flags(units, seed=self.seed, share=self.share)
+    def among(self, units: Sequence[str], groups: Sequence[str] = ()) -> list[bool]:
+        """Return for each document or session, with its group if any has one, whether it is
+        locked, by the rule of a site."""
+        return locked_flags(
+            units, groups if self.by_group else (), seed=self.seed, share=self.share
+        )
 
     def looks(self) -> list[dict[str, Any]]:
         """Return the looks that were taken, in order, without repetitions; `result` is missing if a
@@ -83,6 +88,7 @@ class LockFile:
             "seed": self.seed,
             "looks_allowed": self.looks_allowed,
             "locked_at": self.locked_at,
+            **({"by_group": True} if self.by_group else {}),
         }
         try:
             if not self.path.exists():
@@ -138,7 +144,12 @@ class LockFile:
 
 
 def lock_file(
-    at: Path, units: Sequence[str], *, share: float | None = None, looks: int | None = None
+    at: Path,
+    units: Sequence[str],
+    *,
+    by_group: bool = False,
+    share: float | None = None,
+    looks: int | None = None,
 ) -> LockFile:
     """Return the locked documents of a file; if there is none yet, draw them, and `kept` creates
     it.
@@ -149,6 +160,7 @@ def lock_file(
     Args:
         at: the file, or its folder.
         units: names of all documents, or of sessions.
+        by_group: whether those of a group are locked together, when they are drawn.
         share: the share of documents, 0.4 by default.
         looks: the number of allowed looks, 5 by default.
 
@@ -168,6 +180,7 @@ def lock_file(
             hashlib.sha256("\0".join(sorted(units)).encode()).hexdigest()[:16],
             LOOKS if looks is None else looks,
             _now(),
+            by_group,
         )
     lock, _looks = _read(path)
     for given, drawn, name in (
@@ -221,7 +234,7 @@ def _read(path: Path) -> tuple[LockFile, list[dict[str, Any]]]:
         raise ImproveError(
             f"{path}, line {number}: this is no record of locked documents. {remedy}."
         ) from None
-    return LockFile(path, draw.share, draw.seed, draw.looks_allowed, draw.locked_at), looks
+    return LockFile(path, **draw.model_dump()), looks
 
 
 def _look_in(line: str) -> dict[str, Any]:

@@ -77,9 +77,6 @@ def _parser() -> argparse.ArgumentParser:
         "--criterion", metavar="NAME", help="the column that names it, or the only one's name"
     )
     parser.add_argument(
-        "--group", metavar="COLUMN", help="what documents share, such as their topic"
-    )
-    parser.add_argument(
         "--scale",
         action="append",
         default=[],

@@ -54,4 +54,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     )
     named.add_argument("--document", metavar="COLUMN", help="names what was written about")
     named.add_argument("--system", metavar="COLUMN", help="names who wrote the output")
+    named.add_argument(
+        "--group", metavar="COLUMN", help="what documents share, such as their topic"
+    )
     named.add_argument("--sheet", default="", metavar="NAME", help="of a workbook")

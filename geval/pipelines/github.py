@@ -156,6 +156,7 @@ def _options(inputs: Mapping[str, str]) -> dict[str, Any]:
         "criterion": inputs.get("criterion"),
         "document": inputs.get("document"),
         "system": inputs.get("system"),
+        "group": inputs.get("group"),
     }
     return {name: value for name, value in named.items() if value}
 

@@ -118,9 +118,11 @@ class ReportData:
         itself. None where no document has a group."""
         if not any(self.groups):
             return None
-        names = dict(zip(self.unit_names, self.groups, strict=True))
         numbers: dict[tuple[str, str], int] = {}
-        named = (("group", group) if group else ("unit", unit) for unit, group in names.items())
+        named = (
+            ("group", group) if group else ("unit", unit)
+            for unit, group in zip(self.names_of_units, self.groups_of_units, strict=True)
+        )
         return np.array([numbers.setdefault(name, len(numbers)) for name in named])
 
     @cached_property
@@ -144,6 +146,12 @@ class ReportData:
     def names_of_units(self) -> tuple[str, ...]:
         """The names of the documents that `units` counts."""
         return tuple(dict.fromkeys(self.unit_names)) if any(self.sessions) else self.doc_ids
+
+    @property
+    def groups_of_units(self) -> tuple[str, ...]:
+        """The group of each unit; empty where no document has one."""
+        names = dict(zip(self.unit_names, self.groups, strict=True)) if self.groups else {}
+        return tuple(names.values())
 
     def kinds(self, kind: str) -> np.ndarray:
         """Return a mask of the systems of a kind, shape (systems,)."""

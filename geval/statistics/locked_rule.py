@@ -10,13 +10,27 @@ SHARE, LEAST_SHARE, MOST_SHARE = 0.4, 0.1, 0.9
 LOOKS, MOST_LOOKS = 5, 40
 
 
-def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
-    """Return whether a document is locked: by a hash of its id and the seed, so that the same rule
-    applies to documents that are added later, from any source."""
-    digest = hashlib.sha256(f"{seed}\0{doc_id}".encode()).digest()
+def is_locked(name: str, *, seed: str, share: float) -> bool:
+    """Return whether a document is locked: by a hash of its name and the seed, so that the same
+    rule applies to documents that are added later, from any source."""
+    digest = hashlib.sha256(f"{seed}\0{name}".encode()).digest()
     return int.from_bytes(digest[:8]) < share * 2**64
 
 
-def locked_flags(doc_ids: Sequence[str], *, seed: str, share: float) -> list[bool]:
-    """Return for each document whether it is locked."""
-    return [is_locked(name, seed=seed, share=share) for name in doc_ids]
+def locked_flags(
+    units: Sequence[str], groups: Sequence[str] = (), *, seed: str, share: float
+) -> list[bool]:
+    """Return for each document or session whether it is locked.
+
+    Args:
+        groups: the group of each unit, by which it is locked where it has one: texts of a group are
+            alike, so a judge tuned on some of them has seen the others.
+    """
+    names = zip(units, groups or [""] * len(units), strict=True)
+    keys = (f"group\0{group}" if group else name for name, group in names)
+    return [is_locked(key, seed=seed, share=share) for key in keys]
+
+
+def can_lock_groups(units: Sequence[str], groups: Sequence[str]) -> bool:
+    """Return whether documents have groups, and each session is in only one."""
+    return any(groups) and len(set(zip(units, groups, strict=True))) == len(set(units))

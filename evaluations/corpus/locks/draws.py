@@ -20,7 +20,7 @@ FETCHED = 500
 # A document's content: its source, or else its conversation and outputs. `exact` is how texts were
 # known before they were folded, in draws of projects that are deleted since.
 _CONTENTS = """
-    SELECT d.id, d.doc_id, d.session, d.source, v.turns, d.turns_before, o.texts,
+    SELECT d.id, d.doc_id, d.session, coalesce(d.metadata->>'group', ''), d.source, v.turns, d.turns_before, o.texts,
         encode(sha256(convert_to(CASE WHEN d.source <> '' THEN d.source
              ELSE concat_ws(chr(31), '', v.digest, d.turns_before,
                  array_to_string(o.texts, chr(31))) END, 'UTF8')), 'hex') AS exact
@@ -104,6 +104,7 @@ def remember_draw(locked: LockedDocuments, *, by: str) -> None:
         seed=locked.seed,
         share=locked.share,
         looks_allowed=locked.looks_allowed,
+        **({"by_group": True} if locked.by_group else {}),
     )
 
 
@@ -163,7 +164,7 @@ def earlier_draws(project: Project) -> EarlierDraws:
 def record_texts(locked: LockedDocuments) -> None:
     """Record the texts that the project of a draw has now."""
     texts = list(_texts(locked.project_id))
-    held = locked.among([text.unit for text in texts])
+    held = locked.among([text.unit for text in texts], [text.group for text in texts])
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_lockedtext (draw, digest, is_locked)
@@ -176,10 +177,11 @@ def record_texts(locked: LockedDocuments) -> None:
 
 @dataclass(frozen=True)
 class _Text:
-    """A document as draws know it; its unit is locked as a whole."""
+    """A document as draws know it; its unit is locked as a whole, and so is its group."""
 
     document: int
     unit: str
+    group: str
     digests: tuple[str, str]
 
 
@@ -187,6 +189,6 @@ def _texts(project_id: int) -> Iterator[_Text]:
     with connection.cursor() as cursor:
         cursor.execute(_CONTENTS, [project_id])
         while rows := cursor.fetchmany(FETCHED):
-            for pk, doc_id, session, source, turns, before, outputs, exact in rows:
+            for pk, doc_id, session, group, source, turns, before, outputs, exact in rows:
                 digest = text_digest(source, turns, before, outputs)
-                yield _Text(pk, session or doc_id, (digest, exact))
+                yield _Text(pk, session or doc_id, group, (digest, exact))

@@ -17,7 +17,7 @@ from evaluations.corpus.locks.draws import (
 )
 from evaluations.models import LockedDocuments, LockEvent, Project
 from evaluations.models.improving import EventKind
-from geval.statistics.locked_rule import LOOKS, SHARE
+from geval.statistics.locked_rule import LOOKS, SHARE, can_lock_groups
 
 DRAWS_LOCK = 0x64726177  # any constant: one draw at a time
 
@@ -37,7 +37,7 @@ def lock_documents(
     seed: str | None = None,
     may_redraw: bool = True,
 ) -> LockedDocuments:
-    """Lock a share of a project's documents for good.
+    """Lock a share of a project's documents for good, those of a group together.
 
     Args:
         by: the user who locks them.
@@ -59,8 +59,10 @@ def lock_documents(
         )
     if not may_redraw:
         refuse_second_draw(project)
+    _ids, units, groups = project.documents.drawn_as()
     locked = LockedDocuments(
         project=project,
+        by_group=can_lock_groups(units, groups),
         share=share,
         looks_allowed=looks,
         seed=seed or secrets.token_hex(8),

@@ -19,7 +19,7 @@ from geval.evaluators.base import Evaluator, LocalEvaluator
 USUAL_PILOT_DOCUMENTS = 20
 # Rated documents come first: only they show how well a judge agrees with people.
 _PILOT_DRAWN = """
-    SELECT d.id, coalesce(nullif(d.session, ''), d.doc_id)
+    SELECT d.id, coalesce(nullif(d.session, ''), d.doc_id), coalesce(d.metadata->>'group', '')
     FROM evaluations_document d
     WHERE d.project_id = %(project)s
       AND EXISTS (SELECT FROM evaluations_candidateoutput o WHERE o.document_id = d.id)
@@ -188,7 +188,9 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
             "any": not criteria,
         }
         cursor.execute(_PILOT_DRAWN, parameters)
-        free = (pk for pk, unit in cursor.fetchall() if not (locked and locked.holds(unit)))
+        free = (
+            pk for pk, *drawn in cursor.fetchall() if not (locked and locked.holds(*drawn))
+        )
         cursor.execute(
             "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",
             [list(islice(free, documents))],

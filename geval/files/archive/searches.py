@@ -53,7 +53,7 @@ def _says_what_was_drawn(row: Row) -> None:
 SEARCHES = (
     RecordFile(
         "locks",
-        same("draw share seed looks_allowed locked_at unlocked_at exceptions"),
+        same("draw share seed looks_allowed locked_at unlocked_at by_group exceptions"),
         key=("lock",),
         other_key=("draw",),
         json={"exceptions": TypeAdapter(dict[Text, bool])},

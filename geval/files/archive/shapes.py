@@ -104,6 +104,7 @@ class LockDrawn(_Shape):
     seed: str = Field(max_length=32)
     share: float = Field(ge=LEAST_SHARE, le=MOST_SHARE)
     looks_allowed: int = Field(ge=1, le=MOST_LOOKS)
+    by_group: bool = False
 
 
 class ConstantOfLook(_Shape):
