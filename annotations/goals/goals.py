@@ -105,6 +105,7 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> GoalSequence:
         None if weight is None else weight[order],
         largest,
         telling.ranked,
+        None if units.group is None else units.group[order],
     )
 
 

@@ -107,7 +107,7 @@ class LockedDocuments(models.Model):
         """Return for each document or session, with its group if any has one, whether it is
         locked."""
         by_rule = locked_flags(
-            units, groups if self.by_group else (), seed=self.seed, share=self.share
+            units, groups, seed=self.seed, share=self.share, by_group=self.by_group
         )
         if not self.exceptions:
             return by_rule

@@ -64,7 +64,7 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
     lock = LockedDocuments.objects.withheld_in(project.pk)
     if lock is None:
         return data
-    hidden = np.array(lock.among(data.unit_names, data.groups), dtype=bool)
+    hidden = data.locked_units(lock.among)[data.unit_of]
     return data.without(hidden) if hidden.any() else data
 
 
@@ -72,9 +72,8 @@ def _frame(project: Project) -> ReportData:
     names = project.documents.order_by("pk").values_list(
         "pk", "doc_id", "session", KT(f"metadata__{GROUP}")
     )
-    documents = in_order(
-        DocumentName(pk, name, session, group or "") for pk, name, session, group in names
-    )
+    named = [DocumentName(pk, name, session, group or "") for pk, name, session, group in names]
+    documents = in_order(named)
     systems = list(
         System.objects.filter(project=project)
         .order_by("pk")
@@ -96,6 +95,7 @@ def _frame(project: Project) -> ReportData:
         doc_ids=tuple(document.name for document in documents),
         sessions=tuple(document.session for document in documents),
         groups=tuple(document.group for document in documents),
+        are_groups_given=any(document.group for document in named),
         system_names=tuple(name for _, name, _, _ in systems),
         system_kinds=tuple(kind for _, _, kind, _ in systems),
         system_families=tuple(Family.of(family, name) for _, name, _, family in systems),

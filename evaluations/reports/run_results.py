@@ -121,7 +121,9 @@ def _order(
 ) -> list[int]:
     """Return the positions of documents in the order of their first scores; `without` are ids of
     documents to exclude. A session has one position, that of its first score, and is excluded as a
-    whole."""
+    whole. Documents of groups have none, as no interval over single documents holds for them."""
+    if criterion.is_grouped:
+        return []
     rows = fetch_numbers(
         ["o.document_id", "min(s.id)"],
         f"""FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id

@@ -42,10 +42,9 @@ class Searches:
 
     def seen_units(self, data: ReportData) -> NDArray[np.bool_]:
         """Return which units searches could see (all but the locked ones), shape (units,)."""
-        names = data.names_of_units
         if self.lock is None:
-            return np.ones(len(names), dtype=bool)
-        return ~np.array(self.lock.among(names, data.groups_of_units), dtype=bool)
+            return np.ones(len(data.names_of_units), dtype=bool)
+        return ~data.locked_units(self.lock.among)
 
     def unseen(self, data: ReportData) -> ReportData:
         """Return the part of a project's data that no search has seen."""

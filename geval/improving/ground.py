@@ -135,7 +135,7 @@ def ground_in(
         )
     arms, left_out = _arms(data, judges, criterion, criteria, counting, fitted)
     rated = data.units.documents_with(counting)
-    is_locked = np.array(locked(data.names_of_units, data.groups_of_units), dtype=bool)
+    is_locked = data.locked_units(locked)
     return Ground(
         judge=judge,
         criterion=criterion,

@@ -121,7 +121,7 @@ def improve(
     lock = lock_file(
         Path(locked),
         data.names_of_units,
-        by_group=can_lock_groups(data.unit_names, data.groups),
+        by_group=can_lock_groups(data.unit_names, data.groups if data.are_groups_given else ()),
         share=share,
         looks=looks,
     )

@@ -58,9 +58,7 @@ class LockFile:
     def among(self, units: Sequence[str], groups: Sequence[str] = ()) -> list[bool]:
         """Return for each document or session, with its group if any has one, whether it is
         locked, by the rule of a site."""
-        return locked_flags(
-            units, groups if self.by_group else (), seed=self.seed, share=self.share
-        )
+        return locked_flags(units, groups, seed=self.seed, share=self.share, by_group=self.by_group)
 
     def looks(self) -> list[dict[str, Any]]:
         """Return the looks that were taken, in order, without repetitions; `result` is missing if a

@@ -369,6 +369,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         doc_ids=tuple(document.name for document in documents),
         sessions=tuple(document.session for document in documents),
         groups=tuple(document.group for document in documents),
+        are_groups_given=any(gatherer.groups.values()),
         system_names=systems,
         system_kinds=(OTHER,) * len(systems),
         system_families=tuple(Family.of("", name) for name in systems),

@@ -8,7 +8,7 @@ leaving out some of its ratings at random.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -20,10 +20,19 @@ from geval.reports.samples import about_plan
 from geval.statistics.anytime import RHO
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents
-from geval.statistics.planning import Needed, for_any_time, for_power, for_width
+from geval.statistics.planning import (
+    LOOK_ONCE,
+    TOO_FEW,
+    TOO_FEW_GROUPS,
+    Needed,
+    for_any_time,
+    for_power,
+    for_width,
+    values_of_groups,
+)
 from geval.statistics.same_documents import Ranked
 from geval.statistics.thresholds import POWER
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray
 from geval.texts.numbers import counted, money, thin
 
 # Each number of raters is planned separately, with a smaller gain each time.
@@ -32,6 +41,7 @@ MOST_RATERS = 6
 SEED = 20_261_123
 # The half-width of an interval that is narrow enough for a verdict.
 USUAL_WIDTH = 0.05
+IN_GROUPS = "Planned in whole groups of documents, as large as the rated ones."
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,14 +189,26 @@ def plan_of(
     else:
         wanted = aim.difference if aim.difference is not None else _mean(whole)
     rows = [
-        _row(aim, abs(wanted or 0.0), pilot, raters, outlook.values, outlook.most, int(rated.sum()))
+        _row(
+            aim,
+            abs(wanted or 0.0),
+            pilot,
+            raters,
+            outlook.values,
+            outlook.most,
+            int(rated.sum()),
+            units.group,
+        )
         for raters, outlook, rated in by_raters
     ]
     now = rows.pop() if rows else None
     shown = None if aim.width is not None else wanted
     return Plan(
         tuple(rows), now, documents, counting, pilot.outputs_per_document, costs.seconds, shown,
-        sample=() if human is None else about_plan(human),
+        sample=(
+            *(() if human is None else about_plan(human)),
+            *(() if units.group is None else (IN_GROUPS,)),
+        ),
     )  # fmt: skip
 
 
@@ -198,6 +220,7 @@ def _row(
     values: FloatArray,
     most: float,
     documents: int,
+    group: IntArray | None = None,
 ) -> CampaignEffort:
     """Compute what a campaign with this many raters per output needs.
 
@@ -205,10 +228,18 @@ def _row(
         wanted: the width or the difference.
         values: shape (documents,), NaN where a document does not count; from -most to most.
         documents: how many documents have outputs with this many ratings.
+        group: shape (documents,), where documents come in groups: these are the units.
     """
-    estimate, counting = _mean(values), int((~np.isnan(values)).sum())
-    once = for_width(values, wanted) if aim.width is not None else for_power(values, wanted)
-    looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
+    estimate, planned = _mean(values), values
+    if group is not None:
+        planned = values_of_groups(values, group)
+    counting = int((~np.isnan(planned)).sum())
+    once = for_width(planned, wanted) if aim.width is not None else for_power(planned, wanted)
+    if group is not None:
+        reason = TOO_FEW_GROUPS if once.reason == TOO_FEW else once.reason
+        once, looking = replace(once, reason=reason), Needed(None, None, LOOK_ONCE)
+    else:
+        looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
     # Documents that do not count must be rated, too.
     times = documents / counting if counting else 1.0
     once, looking = _of_all(once, times), _of_all(looking, times)

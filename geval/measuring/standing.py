@@ -15,7 +15,7 @@ from geval.statistics.jackknife import LeftOut, within
 from geval.statistics.planning import Needed, for_any_time
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, on_same_documents
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,9 @@ class GoalStanding:
     """A campaign's progress towards its goal: an anytime-valid interval from `documents` that
     count, out of `planned`; `needed` is the expected total number of documents for the goal,
     `promised` the number that is enough in nine of ten cases. Without documents that count there is
-    no interval. `fixed` is the interval if the number of documents had been fixed beforehand, and
-    `ranked` the number of them in which each of two judges ranks outputs."""
+    no interval, nor where they come in groups, whose values depend on each other. `fixed` is the
+    interval if the number of documents had been fixed beforehand, and `ranked` the number of them
+    in which each of two judges ranks outputs."""
 
     documents: int
     planned: int
@@ -45,7 +46,8 @@ class GoalStanding:
 @dataclass(frozen=True, eq=False)
 class GoalSequence:
     """Values of documents in order of arrival, each between minus and plus `most`; `weight` has the
-    campaign's sampling weights, at most `largest`. `ranked` is as in `DocumentValues`."""
+    campaign's sampling weights, at most `largest`. `ranked` is as in `DocumentValues`, and `group`
+    has the group of each document, where they come in groups."""
 
     values: FloatArray
     most: float
@@ -53,6 +55,7 @@ class GoalSequence:
     weight: FloatArray | None
     largest: float
     ranked: Ranked | None = None
+    group: IntArray | None = None
 
 
 def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
@@ -64,6 +67,15 @@ def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
     count = len(sequence.values)
     if not count:
         return GoalStanding(0, sequence.planned)
+    documents = LeftOut.of(count, sequence.group)
+    fixed = within(
+        documents.mean_interval(sequence.values, weight=sequence.weight),
+        -sequence.most,
+        sequence.most,
+    )
+    estimate = mean_of_documents(sequence.values, sequence.weight)
+    if sequence.group is not None:
+        return GoalStanding(count, sequence.planned, estimate, fixed=fixed, ranked=sequence.ranked)
     (ends,) = confidence_sequence(
         sequence.values,
         [count],
@@ -73,7 +85,6 @@ def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
         largest=sequence.largest,
     )
     half = (ends.high - ends.low) / 2
-    estimate = mean_of_documents(sequence.values, sequence.weight)
     if width is not None:
         wanted, now = width, half
         is_reached = half <= wanted
@@ -89,10 +100,9 @@ def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
         )
     # The size of a difference is not known well enough to promise when it is detected.
     promised = None if width is None else needed.promised
-    fixed = LeftOut.each(count).mean_interval(sequence.values, weight=sequence.weight)
     return GoalStanding(
         count, sequence.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
-        within(fixed, -sequence.most, sequence.most), sequence.ranked,
+        fixed, sequence.ranked,
     )  # fmt: skip
 
 

@@ -1,9 +1,7 @@
 """Human and judge scores as arrays over the same outputs, and parts of them."""
 
 import itertools
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,15 +14,8 @@ from geval.statistics.arrays import Outputs, complete
 from geval.statistics.bias import Family
 from geval.statistics.cache import remembered
 from geval.statistics.consensus import HumanScore, consensus
-from geval.statistics.thresholds import INTERVAL_GROUPS
+from geval.statistics.document_groups import groups_of_names
 from geval.statistics.types import FloatArray, IntArray
-
-# Names that state a group: topic3-12, customer_b/7.
-# A date states none.
-_GROUP_AND_NUMBER = re.compile(
-    r"(?!.*(?:19|20)\d\d[-_/. ]\d\d?[-_/. ]\d\d?$)(?P<group>.*[^\W_])[-_/:. ]\d+"
-)
-LEAST_IN_GROUP = 3
 
 
 class DocumentName(NamedTuple):
@@ -37,19 +28,13 @@ class DocumentName(NamedTuple):
 
 
 def with_groups(documents: Sequence[DocumentName]) -> list[DocumentName]:
-    """Return the documents with the groups that their names state, such as topic3-12, where none is
-    given: each name is a group's and a number, and groups are several and have several documents
-    each."""
-    parts = [_GROUP_AND_NUMBER.fullmatch(document.name) for document in documents]
-    sizes = Counter(part["group"] for part in parts if part)
-    if any(document.group for document in documents) or not (
-        all(parts) and len(sizes) >= INTERVAL_GROUPS and min(sizes.values()) >= LEAST_IN_GROUP
-    ):
+    """Return the documents with the groups that their names state, where none is given."""
+    if any(document.group for document in documents):
         return list(documents)
+    groups = groups_of_names([document.name for document in documents])
     return [
-        document._replace(group=part["group"])
-        for document, part in zip(documents, parts, strict=True)
-        if part
+        document._replace(group=group)
+        for document, group in itertools.zip_longest(documents, groups, fillvalue="")
     ]
 
 
@@ -76,7 +61,7 @@ class ReportData:
     counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
     counts the locked documents that are left out until the last look. `sessions` has the session of
     each document, "" for none; documents of a session are adjacent, and so are those of a group
-    (`groups`, in the same way).
+    (`groups`, in the same way, which are given or stated by names).
     """
 
     document_ids: IntArray
@@ -93,6 +78,7 @@ class ReportData:
     withheld: int = 0
     sessions: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    are_groups_given: bool = False
 
     @cached_property
     def unit_names(self) -> tuple[str, ...]:
@@ -152,6 +138,14 @@ class ReportData:
         """The group of each unit; empty where no document has one."""
         names = dict(zip(self.unit_names, self.groups, strict=True)) if self.groups else {}
         return tuple(names.values())
+
+    def locked_units(
+        self, locked: Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
+    ) -> np.ndarray:
+        """Return a mask of the units that a lock's rule locks, shape (units,). The rule itself
+        reads the groups that names state, so that they do not depend on other documents."""
+        groups = self.groups_of_units if self.are_groups_given else ()
+        return np.array(locked(self.names_of_units, groups), dtype=bool)
 
     def kinds(self, kind: str) -> np.ndarray:
         """Return a mask of the systems of a kind, shape (systems,)."""

@@ -163,7 +163,8 @@ class CriterionResult:
     counts ratings made while LLM scores were visible, which may have influenced them. `compared` is
     how many judges of the project scored it, from which the best is chosen. `no_human_score` says
     why no output has the view's human score; `unscored` counts the rated outputs without one.
-    `outputs_in_document` is the largest number of rated outputs in a document."""
+    `outputs_in_document` is the largest number of rated outputs in a document, and
+    `share_of_groups` the effective number of groups by documents, 1 without groups."""
 
     pk: int
     criterion: str
@@ -177,6 +178,7 @@ class CriterionResult:
     ratings: int = 0
     rate_next: tuple[str, ...] = ()
     weights: Weights | None = None
+    share_of_groups: float = 1.0
     compared: int = 1
     no_human_score: str = ""
     unscored: int = 0
@@ -371,8 +373,9 @@ class CriterionResult:
 
     @property
     def freedom(self) -> float:
-        """The share of degrees of freedom that weights leave, 1 without weights."""
-        return 1.0 if self.weights is None else self.weights.freedom
+        """The share of degrees of freedom that weights and groups of documents leave, 1 without
+        either."""
+        return (1.0 if self.weights is None else self.weights.freedom) * self.share_of_groups
 
 
 def _highest(values: Iterable[float | None]) -> float | None:
@@ -674,6 +677,7 @@ def _computed_result(
         ratings=len(human.ratings),
         rate_next=_rate_next(human.mean, list(present.values()), data),
         weights=weights_of(data.units_on(criterion.pk)),
+        share_of_groups=_share_of_groups(data.units.part(rated)),
         compared=max(1, compared),
         options=options,
         ceiling=ceiling,
@@ -682,6 +686,15 @@ def _computed_result(
             _ceiling_within, data.units, bar, options.coefficient, criterion.scale
         ),
     )
+
+
+def _share_of_groups(rated: Outputs) -> float:
+    """Return the effective number of groups of rated documents for each of these, 1 without
+    groups."""
+    documents = rated.documents_with()
+    if rated.group is None or not documents.any():
+        return 1.0
+    return LeftOut.of(int(documents.sum()), rated.group[documents]).effective / documents.sum()
 
 
 def _ceiling_within(

@@ -61,6 +61,7 @@ class CriterionSoFar:
     largest: float | None = None
     sample: tuple[str, ...] = ()
     is_seen: bool = False
+    is_grouped: bool = False
 
     @property
     def named(self) -> str:
@@ -125,6 +126,7 @@ def criterion_so_far(
         weight=None if scores is None else _of_documents(complete(outputs, human, scores)[0]),
         largest=None if outputs.weight is None else float(outputs.weight.max()),
         sample=about_sample(tables.humans[criterion.pk]),
+        is_grouped=outputs.group is not None,
     )
 
 

@@ -4,6 +4,8 @@ Pure."""
 import hashlib
 from collections.abc import Sequence
 
+from geval.statistics.document_groups import group_of_name, have_groups
+
 # The default, smallest and largest share of documents that are locked.
 SHARE, LEAST_SHARE, MOST_SHARE = 0.4, 0.1, 0.9
 # How many looks at locked documents are allowed.
@@ -18,19 +20,29 @@ def is_locked(name: str, *, seed: str, share: float) -> bool:
 
 
 def locked_flags(
-    units: Sequence[str], groups: Sequence[str] = (), *, seed: str, share: float
+    units: Sequence[str],
+    groups: Sequence[str] = (),
+    *,
+    seed: str,
+    share: float,
+    by_group: bool = False,
 ) -> list[bool]:
     """Return for each document or session whether it is locked.
 
     Args:
-        groups: the group of each unit, by which it is locked where it has one: texts of a group are
-            alike, so a judge tuned on some of them has seen the others.
+        groups: for a draw by group, the group of each unit, empty where its name states it: texts
+            of a group are alike, so a judge tuned on some of them has seen the others.
     """
-    names = zip(units, groups or [""] * len(units), strict=True)
-    keys = (f"group\0{group}" if group else name for name, group in names)
+    stated = zip(units, groups or [""] * len(units), strict=True)
+    keys = (
+        f"group\0{group}" if by_group and (group := given or group_of_name(name)) else name
+        for name, given in stated
+    )
     return [is_locked(key, seed=seed, share=share) for key in keys]
 
 
 def can_lock_groups(units: Sequence[str], groups: Sequence[str]) -> bool:
-    """Return whether documents have groups, and each session is in only one."""
-    return any(groups) and len(set(zip(units, groups, strict=True))) == len(set(units))
+    """Return whether documents have groups, given or by their names, each session in only one."""
+    if not have_groups(units, groups):
+        return False
+    return not any(groups) or len(set(zip(units, groups, strict=True))) == len(set(units))

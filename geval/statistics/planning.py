@@ -31,9 +31,11 @@ from geval.statistics.thresholds import (
     PROMISE_AT_ANY_TIME,
     SIGNIFICANCE,
 )
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray
 
 TOO_FEW = f"fewer than {PILOT_DOCUMENTS} documents of the pilot have a value; rate more first"
+TOO_FEW_GROUPS = TOO_FEW.replace("documents", "groups of documents")
+LOOK_ONCE = "documents of a group do not arrive one by one; look once, at the end"
 NO_SPREAD = "the pilot's documents all say the same, so nothing is known of how they vary"
 TOO_MANY = f"more than {PLAN_DOCUMENTS:,} documents would be needed"
 
@@ -46,6 +48,27 @@ class Needed:
     likely: int | None
     promised: int | None
     reason: str = ""
+
+
+def values_of_groups(values: FloatArray, group: IntArray) -> FloatArray:
+    """Return a value for each group of documents, which makes groups the units of a plan: their
+    mean is that of the documents, and their variance that of a mean over whole groups (its
+    linearised totals; Cochran, 1977, section 9A).
+
+    Args:
+        values: shape (documents,), NaN where a document does not count.
+        group: shape (documents,).
+
+    Returns:
+        shape (groups,), of those with a document that counts.
+    """
+    counts = ~np.isnan(values)
+    if not counts.any():
+        return np.empty(0)
+    _names, place = np.unique(group[counts], return_inverse=True)
+    mean = values[counts].mean()
+    totals: FloatArray = np.bincount(place, values[counts] - mean)
+    return mean + totals * len(totals) / counts.sum()
 
 
 def for_width(values: FloatArray, width: float) -> Needed:

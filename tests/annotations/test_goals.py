@@ -112,6 +112,25 @@ def test_systems_that_are_alike_leave_it_open(of_systems: Campaign) -> None:
     assert found.low < 0 < found.high
 
 
+def test_documents_of_groups_do_not_end_a_campaign(
+    of_systems: Campaign, as_role: Callable[[str], Client]
+) -> None:
+    """Values that are alike in each group would end it long before its time."""
+    documents = of_systems.project.documents.order_by("pk")
+    for number, document in enumerate(documents):
+        document.metadata = {"group": f"t{number % 9}"}
+        document.save()
+    answer(of_systems, Annotator.objects.get(), by_system)
+    close_reached_campaigns()
+    state = where(of_systems)
+
+    of_systems.refresh_from_db()
+    assert of_systems.state == CampaignState.OPEN
+    assert (state.low, state.is_reached, state.estimate) == (None, False, 4.0)
+    page = unescape(as_role("owner").get(of_systems.get_absolute_url()).content.decode())
+    assert "come in groups" in page
+
+
 def test_what_a_comparison_still_takes_is_more_than_it_has(of_systems: Campaign) -> None:
     """The upper end is cut off at the largest difference, so half of the interval's width says too
     little of how far the lower one is from the estimate."""

@@ -15,6 +15,8 @@ from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
 from geval.measuring import certifying, comparing, measuring, plans
+from geval.measuring.plans import IN_GROUPS
+from geval.statistics.planning import LOOK_ONCE, Needed
 from tests.measuring.conftest import made_up, written
 
 
@@ -77,6 +79,27 @@ def test_a_plan_says_what_each_number_of_raters_takes(measured: geval.Measuremen
     for row, effort in zip(rows, plan.rows, strict=True):
         assert f"{effort.once.promised} documents" in row
         assert f"{effort.ratings} ratings, {effort.money:.2f}" in row
+
+
+def test_a_plan_counts_whole_groups() -> None:
+    """Topics that all say the same within themselves are planned as topics, and not looked at
+    after every document."""
+    table = [
+        {"doc": f"d{d}", "topic": f"T{d % 15}", "system": s, "ann": (s + d % 15) % 4, "gpt": s}
+        for d in range(90) for s in range(4)
+    ]  # fmt: skip
+    columns = {"human": "ann", "judge": "gpt", "document": "doc", "system": "system"}
+    alone, of_topics = (
+        geval.plan(geval.measure(rows, **columns, **named), width=0.2)
+        for rows, named in ((table[:60], {}), (table, {"group": "topic"}))
+    )
+
+    assert alone.now is not None
+    assert of_topics.now is not None
+    assert of_topics.now.once.likely == 6 * alone.now.once.likely
+    assert of_topics.now.once.promised == 6 * alone.now.once.promised
+    assert of_topics.now.looking == Needed(None, None, LOOK_ONCE)
+    assert of_topics.sample == (IN_GROUPS,)
 
 
 def test_a_plan_that_nobody_can_carry_out_says_why(measured: geval.Measurement) -> None:

@@ -32,7 +32,7 @@ from evaluations.models.changes import note_change
 from evaluations.models.runs import MORE_TO_LAY_OUT
 from evaluations.pages.runs import run_goals
 from evaluations.pages.runs.run_goals import end_runs_at_goals
-from evaluations.reports.run_results import so_far
+from evaluations.reports.run_results import precisions, so_far
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS, SYSTEMS = 120, 4
@@ -194,6 +194,28 @@ def test_a_run_without_a_goal_goes_on(run: EvaluationRun, judged: Judged) -> Non
 
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
+
+
+@pytest.mark.parametrize("name", ["d{:03}", "topic{1}-{0}"])
+def test_documents_of_groups_do_not_end_a_run(
+    run: EvaluationRun, judged: Judged, name: str
+) -> None:
+    """Given by a file, or stated by names."""
+    is_given = "topic" not in name
+    for number, document in enumerate(Document.objects.order_by("pk")):
+        document.doc_id = name.format(number, number % 9)
+        document.metadata = {"group": f"t{number % 9}"} if is_given else {}
+        document.save()
+    judged(90)
+    end_runs_at_goals()
+
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+    assert precisions(run, so_far(run), rate=1.0) == []
+
+    EvaluationRun.objects.update(state=RunState.DONE)
+    with pytest.raises(RunError, match="come in groups"):
+        start_run(run.judge, list(run.project.criteria.all()), RunRequest(goal_width=0.05))
 
 
 def test_a_batch_takes_no_goal(run: EvaluationRun) -> None:

@@ -176,3 +176,15 @@ def test_documents_of_a_group_are_held_out_together() -> None:
     assert sum(map(len, groups)) == len(set.union(*groups)) == 8
     alone = folds(Outputs.full(40, 2), documents, np.random.default_rng(0))
     assert sorted(np.concatenate(alone)) == list(range(35))
+
+
+@pytest.mark.parametrize(("named", "share"), [({}, 1.0), ({"group": "topic"}, 1 / 6)])
+def test_what_is_promised_for_more_documents_rests_on_groups(
+    named: dict[str, str], share: float
+) -> None:
+    result = geval.measure(
+        table(10), human=["ann", "bob", "cyd"], judge="gpt", document="doc", system="sys", **named
+    ).report.criteria[0]  # fmt: skip
+
+    assert result.freedom == pytest.approx(share)
+    assert result.projections[0].promised_documents > result.projections[0].documents

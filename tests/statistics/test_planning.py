@@ -15,6 +15,7 @@ from geval.statistics.planning import (
     for_power,
     for_width,
     power_of,
+    values_of_groups,
 )
 from geval.statistics.projection import documents_for, half_width_with, projections
 from geval.statistics.resampling import Interval
@@ -198,3 +199,30 @@ def test_what_has_no_width_cannot_be_narrowed(
     for projection in shown:
         assert projection.ratings == np.ceil(2.5 * projection.documents)
         assert projection.promised_ratings == np.ceil(2.5 * projection.promised_documents)
+
+
+def test_groups_of_equal_documents_are_planned_as_their_number() -> None:
+    """Five equal documents in each group tell what one tells; groups of one are documents."""
+    values = with_spread(0.4, 0.5)
+    group = np.repeat(np.arange(60), 5)
+    of_groups = values_of_groups(np.repeat(values, 5), group)
+
+    assert of_groups == pytest.approx(values)
+    assert for_width(of_groups, 0.05) == for_width(values, 0.05)
+    assert values_of_groups(values, np.arange(60)[::-1]) == pytest.approx(values[::-1])
+
+
+def test_values_of_groups_have_the_robust_variance_of_a_mean() -> None:
+    rng = np.random.default_rng(2)
+    group = np.array([0] * 7 + [1] * 2 + [2] * 5 + [3] * 6)
+    values = rng.normal(size=4)[group] + rng.normal(size=20)
+    values[[3, 8]] = np.nan
+    counts = ~np.isnan(values)
+    residuals = values[counts] - values[counts].mean()
+    totals = np.bincount(group[counts], residuals)
+
+    found = values_of_groups(values, group)
+
+    assert found.mean() == pytest.approx(values[counts].mean())
+    assert found.var(ddof=1) / 4 == pytest.approx(4 / 3 * (totals**2).sum() / counts.sum() ** 2)
+    assert not len(values_of_groups(np.full(3, np.nan), np.zeros(3, dtype=np.int64)))

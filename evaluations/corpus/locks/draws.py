@@ -20,7 +20,8 @@ FETCHED = 500
 # A document's content: its source, or else its conversation and outputs. `exact` is how texts were
 # known before they were folded, in draws of projects that are deleted since.
 _CONTENTS = """
-    SELECT d.id, d.doc_id, d.session, coalesce(d.metadata->>'group', ''), d.source, v.turns, d.turns_before, o.texts,
+    SELECT d.id, d.doc_id, d.session, coalesce(d.metadata->>'group', ''), d.source, v.turns,
+        d.turns_before, o.texts,
         encode(sha256(convert_to(CASE WHEN d.source <> '' THEN d.source
              ELSE concat_ws(chr(31), '', v.digest, d.turns_before,
                  array_to_string(o.texts, chr(31))) END, 'UTF8')), 'hex') AS exact

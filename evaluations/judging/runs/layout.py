@@ -188,9 +188,7 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
             "any": not criteria,
         }
         cursor.execute(_PILOT_DRAWN, parameters)
-        free = (
-            pk for pk, *drawn in cursor.fetchall() if not (locked and locked.holds(*drawn))
-        )
+        free = (pk for pk, *drawn in cursor.fetchall() if not (locked and locked.holds(*drawn)))
         cursor.execute(
             "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",
             [list(islice(free, documents))],

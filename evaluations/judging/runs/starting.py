@@ -33,6 +33,7 @@ from evaluations.people.waking import wake_for_runs
 from geval.evaluators.base import Evaluator, Text
 from geval.llm.judge_settings import JudgeSettings
 from geval.llm.run_parameters import RunParameters
+from geval.statistics.document_groups import have_groups
 from geval_site.version import __version__
 
 
@@ -187,6 +188,11 @@ def _wrong_goals(judge: Judge, request: RunRequest) -> Iterator[str]:
         yield "A run ends at one goal: choose a width, or another judge to compare with."
     if rival is not None and (rival == judge or rival.project_id != judge.project_id):
         yield f"{rival} is not another judge of this project; choose one that is."
+    if request.has_goal and have_groups(*judge.project.documents.drawn_as()[1:]):
+        yield (
+            "The documents come in groups, of which each new document tells little: a run over them"
+            " cannot end by itself. Judge them all, and read the report's interval."
+        )
 
 
 def _nothing_stops_batches(

@@ -41,7 +41,9 @@ def drawn(project: Any, load: Any) -> LockedDocuments:
 
 def test_groups_are_whole_and_later_documents_fall_with_theirs() -> None:
     names = [f"d{number}" for number in range(60)]
-    flags = locked_flags([*names, "later", "alone"], [*TOPICS, "t3", ""], seed="s", share=0.4)
+    flags = locked_flags(
+        [*names, "later", "alone"], [*TOPICS, "t3", ""], seed="s", share=0.4, by_group=True
+    )
     by_topic = defaultdict(set)
     for topic, flag in zip([*TOPICS, "t3"], flags, strict=False):
         by_topic[topic].add(flag)
@@ -49,9 +51,9 @@ def test_groups_are_whole_and_later_documents_fall_with_theirs() -> None:
     assert all(len(seen) == 1 for seen in by_topic.values())
     assert {flag for seen in by_topic.values() for flag in seen} == {True, False}
     assert flags[-1] == locked_flags(["alone"], seed="s", share=0.4)[0]
-    assert locked_flags(["t3"], seed="g", share=0.4) != locked_flags(
-        ["x"], ["t3"], seed="g", share=0.4
-    )
+    named = [f"{TOPICS[number]}-{number}" for number in range(60)]
+    assert locked_flags(named, seed="s", share=0.4, by_group=True) == flags[:60]
+    assert locked_flags(named, TOPICS, seed="s", share=0.4) != flags[:60]
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,8 @@ def test_groups_are_whole_and_later_documents_fall_with_theirs() -> None:
         (["a", "b"], ["t", ""], True),
         (["a", "b"], ["", ""], False),
         (["a", "b"], [], False),
+        ([f"t{group}-{number}" for group in range(8) for number in range(3)], [], True),
+        ([f"t{group}-{number}" for group in range(7) for number in range(3)], [], False),
         (["s", "s"], ["t", "t"], True),
         (["s", "s"], ["t", "u"], False),
         (["s", "s"], ["t", ""], False),
