@@ -13,7 +13,7 @@ def cautions(result: JudgeResult) -> list[str]:
     cautions: list[str] = []
     rho = result.correlations.estimates["spearman"]["summary"].value
     spread, test = result.analysis.spread, result.alt_test
-    if test.passes and rho is None and spread and spread.modal_share == 1:
+    if test.passes and rho is None and result.analysis.is_constant:
         cautions.append(
             "It passes the annotator test although it gives every output the same score: it says "
             "nothing about which output is better."

@@ -206,8 +206,22 @@ class CriterionResult:
 
     def verdict_on(self, result: "JudgeResult") -> Verdict:
         """Return the verdict on a judge; it is too early for one that is not compared with
-        others."""
-        return verdict_of(self.evidence(result)) if self.ranks(result) else Verdict.TOO_EARLY
+        others. More ratings do not help one that ranks nothing of what people rank."""
+        if not self.ranks(result):
+            return Verdict.TOO_EARLY
+        if self.ranks_nothing(result):
+            return Verdict.KEEP_PEOPLE
+        return verdict_of(self.evidence(result))
+
+    def ranks_nothing(self, result: "JudgeResult") -> bool:
+        """Return whether a judge gives all outputs the same score, or, at summary level, all of
+        each document in enough documents that people rank."""
+        correlations = result.correlations
+        return result.analysis.is_constant or (
+            self.options.level == "summary"
+            and not correlations.documents_used
+            and correlations.documents_ranked >= INTERVAL_DOCUMENTS
+        )
 
     def compared_by(self, result: "JudgeResult") -> float:
         """Return the value by which judges are ordered in this view: at summary level the mean on
@@ -339,8 +353,8 @@ class CriterionResult:
         """The verdict on the best judge."""
         if self.best is not None:
             return self.verdict_on(self.best)
-        spreads = [result.analysis.spread for result in self.ranked]
-        if spreads and all(spread and spread.modal_share == 1 for spread in spreads):
+        ranked = self.ranked
+        if ranked and all(map(self.ranks_nothing, ranked)):
             return Verdict.KEEP_PEOPLE
         return Verdict.TOO_EARLY
 

@@ -387,7 +387,9 @@ def _without_a_best(result: CriterionResult) -> str:
     if early := _too_early(result):
         return early[0].upper() + early[1:]
     if result.verdict == Verdict.KEEP_PEOPLE:
-        return "Every judge gives all outputs the same score, which says nothing about them."
+        is_constant = all(judge.analysis.is_constant for judge in result.ranked)
+        alike = "outputs" if is_constant else "outputs of a document"
+        return f"Every judge gives all {alike} the same score, so it ranks none of them."
     if result.level_to_try:
         return (
             "Each document has one output with ratings, so no judge can rank a document's outputs."

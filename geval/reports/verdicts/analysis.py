@@ -143,6 +143,11 @@ class JudgeAnalysis:
     copied: int | None = None
 
     @property
+    def is_constant(self) -> bool:
+        """Whether all scores are the same."""
+        return self.spread is not None and self.spread.modal_share == 1
+
+    @property
     def shown(self) -> Interval:
         """The interval for the chosen level, coefficient and units."""
         return self.checks.overall.interval
