@@ -22,7 +22,12 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.probability_sentences import print_sentence_errors
-from benchmarks.verdict_errors import print_best_of_many, print_group_errors, print_verdict_errors
+from benchmarks.verdict_errors import (
+    print_best_of_many,
+    print_group_errors,
+    print_missing_errors,
+    print_verdict_errors,
+)
 from geval.reports.verdicts.analysis import Significance, adjusted_together, seeded
 from geval.statistics.agreement import (
     MEASUREMENTS,
@@ -645,6 +650,7 @@ def main() -> None:
     if options.only in VERDICTS:
         missed += not print_verdict_errors(data_sets)
         missed += not print_group_errors(data_sets)
+        missed += not print_missing_errors(data_sets)
         missed += not print_best_of_many(data_sets)
     if options.only in SENTENCES:
         missed += not print_sentence_errors(data_sets)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from geval.reports.verdicts.analysis import compare_pairs
+from geval.reports.verdicts.analysis import at_worst, compare_pairs
 from geval.statistics.agreement import judge_minus_a_rater, ratings_of_the_bar
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.correlation import (
@@ -254,6 +254,37 @@ def print_group_errors(data_sets: int) -> bool:
         print(
             f"{groups} groups of 8 documents  told apart {error:6.1%}  goal at most"
             f" {MOST_TOLD_APART:.0%}  covered {covered:6.1%}  goal 93 to 97 %"
+            f"{'' if holds else '  MISSED'}",
+            flush=True,
+        )
+    return fits
+
+
+def print_missing_errors(data_sets: int) -> bool:
+    """Print how often a judge that left out the share it gets most wrong is called better than its
+    equal; True if it is as it should be."""
+    print("\nTwo judges that are equally good, of which one left out what it gets most wrong")
+    fits = True
+    for share in (0.01, 0.049, 0.15, 0.3):
+        claims = alone = 0
+        for seed in range(data_sets):
+            border = Border(KINDS[0], 60, 8, 2)
+            outputs, ratings, (first, whole) = border.draw(0.9, np.random.default_rng(seed))
+            human = ratings.means()
+            partial = first.copy()
+            partial[np.argsort(-np.abs(first - human))[: int(share * len(first))]] = np.nan
+            sides = [(side, correlations(outputs, human, side)) for side in (partial, whole)]
+            pairs = [(sides[0], sides[1]), (at_worst(outputs, human, partial), sides[1])]
+            plain, worst = (
+                (each.test.p or 1.0) <= SIGNIFICANCE and (each.test.observed or 0.0) > 0
+                for each in compare_pairs(outputs, human, pairs, "spearman", "documents")
+            )
+            alone, claims = alone + plain, claims + (plain and worst)
+        holds = _fits(claims / data_sets, VERDICT_ERROR, data_sets)
+        fits &= holds
+        print(
+            f"left out {share:5.1%}  called better {claims / data_sets:6.1%}  goal at most"
+            f" {VERDICT_ERROR:.0%}  by the outputs that both scored {alone / data_sets:6.1%}"
             f"{'' if holds else '  MISSED'}",
             flush=True,
         )

@@ -17,12 +17,14 @@ from geval.reports.samples import Seen, marked, marked_on
 from geval.reports.verdicts.analysis import (
     Agreement,
     Compared,
+    Found,
     JudgeAnalysis,
     JudgeInput,
     Significance,
     adjusted_together,
     analyse_agreement,
     analyse_judge,
+    at_worst,
     compare_pairs,
     on_common_ground,
     own_means,
@@ -56,7 +58,7 @@ from geval.statistics.pass_fail import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
-from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE, SCORED_SHARE
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE, SIGNIFICANCE
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
 from geval.statistics.within_systems import level_within, ratings_within_systems
@@ -68,6 +70,10 @@ _UNKNOWN = "there are no texts of the judge's own family"
 NO_FAMILY = FamilyBias.undefined(_UNKNOWN)
 UNKNOWN_FAMILY = Family("", False)
 _ALONE = "no two annotators rated the same outputs"
+LEFT_OUT = (
+    "{} of {} rated outputs have scores of {}, which may have left out what it gets wrong; with the"
+    " worst scores there, nothing is shown"
+)
 NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE)
 
 
@@ -773,31 +779,38 @@ def _compared(
     correlations: dict[str, Correlations],
     options: ReportOptions,
 ) -> Significance:
-    """Compare all pairs of judges; only pairs with changed scores are tested again. The better one
-    of two must have scored nearly all rated outputs, as it may have left out what it gets wrong."""
+    """Compare all pairs of judges; only pairs with changed scores are tested again. One that left
+    out what it may get wrong is better if it were so with the worst scores there, too."""
     coefficient, over = options.coefficient, options.over
     judged = {name: (scores, correlations[name]) for name, scores in judges.items()}
     means = own_means(outputs, human, judged, coefficient)
     pairs = list(itertools.combinations(rank_judges(means), 2))
     parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
-    compared = remembered_each(
-        "compare_pairs",
-        [(*part, over) for part in parts],
-        lambda missing: compare_pairs(
-            outputs,
-            human,
-            [tuple(judged[name] for name in pairs[index]) for index in missing],
-            coefficient,
-            over,
-        ),
-    )
+
+    def compare(tested: Sequence[tuple[Found, ...]]) -> list[Compared]:
+        return remembered_each(
+            "compare_pairs",
+            [
+                (outputs, human, first, second, coefficient, over)
+                for (first, _), (second, _) in tested
+            ],
+            lambda missing: compare_pairs(
+                outputs, human, [tested[index] for index in missing], coefficient, over
+            ),
+        )
+
+    compared = compare([(judged[first], judged[second]) for first, second in pairs])
     rated = int((~np.isnan(human)).sum())
-    compared = [
-        without_claim(comparison, reason)
-        if (reason := _why_not_better(pair, comparison, correlations, rated))
-        else comparison
-        for pair, comparison in zip(pairs, compared, strict=True)
-    ]
+    for index, comparison in enumerate(compared):
+        test, names = comparison.test, pairs[index]
+        better, other = names if (test.observed or 0.0) > 0 else names[::-1]
+        scored = correlations[better].pairs
+        if test.p is None or test.p > SIGNIFICANCE or scored == rated:
+            continue
+        worst = remembered(at_worst, outputs, human, judges[better])
+        (still,) = compare([(worst, judged[other])])
+        if still.test.p is None or still.test.p > SIGNIFICANCE or (still.test.observed or 0.0) < 0:
+            compared[index] = without_claim(comparison, LEFT_OUT.format(scored, rated, better))
     williams = [remembered(williams_of, *part[:4]) for part in parts]
     tests = {pair: comparison.test for pair, comparison in zip(pairs, compared, strict=True)}
     return Significance(
@@ -835,23 +848,6 @@ def _discriminated(
             is_closer = lead.high is not None and lead.high < 0
             closest = AsClose(other.criterion, correlation, is_closer)
     return replace(result, as_close=closest)
-
-
-def _why_not_better(
-    pair: tuple[str, str],
-    comparison: Compared,
-    correlations: Mapping[str, Correlations],
-    rated: int,
-) -> str:
-    """Return why the better of two judges is not said to be that; empty if it may be."""
-    better = pair[0] if (comparison.test.observed or 0.0) > 0 else pair[1]
-    pairs = correlations[better].pairs
-    if pairs >= SCORED_SHARE * rated:
-        return ""
-    return (
-        f"{pairs} of {rated} rated outputs have scores of {better}, which may have left out what it"
-        " gets wrong"
-    )
 
 
 def _with_letters(criteria: list[CriterionResult], level: Level) -> tuple[CriterionResult, ...]:

@@ -214,7 +214,9 @@ SCORED_SHARE = _verdict.threshold(
     "SCORED_SHARE", 0.95, "share of the rated outputs",
     "A judge that scored fewer is also looked at with the missing scores as the best constant would"
     " have them, and the weaker result counts.",
-    "A choice: a judge that leaves out a twentieth where it errs gains little by it.",
+    "A choice: fewer replies fail by chance, and bounds without assumptions would cost a judge that"
+    " lost 2 % by chance half of its verdicts. A judge at the border that leaves out the twentieth"
+    " that it gets most wrong can pass; comparisons of judges take the worst scores instead.",
 )  # fmt: skip
 FAR_OFF = _verdict.threshold(
     "FAR_OFF", 0.25, "share of the scale's width",

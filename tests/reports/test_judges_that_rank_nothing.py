@@ -13,10 +13,11 @@ def verdict(
     judge: Callable[[int, int], int], *, documents: int = INTERVAL_DOCUMENTS, level: str = "summary"
 ) -> Verdict:
     table = [
-        {"doc": f"d{d}", "sys": s, "ann": 1 + (s + d) % 4, "bob": 1 + (s + d) % 4, "gpt": judge(d, s)}
+        {"doc": f"d{d}", "sys": s, "gpt": judge(d, s)}
+        | dict.fromkeys(("ann", "bob"), 1 + (s + d) % 4)
         for d in range(documents)
         for s in range(3)
-    ]  # fmt: skip
+    ]
     measured = geval.measure(
         table, human=["ann", "bob"], judge="gpt", document="doc", system="sys", level=level
     )

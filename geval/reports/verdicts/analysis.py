@@ -448,6 +448,20 @@ def compare_pairs(
     return comparisons
 
 
+def at_worst(outputs: Outputs, human: FloatArray, scores: FloatArray) -> Found:
+    """Return a judge's scores with those of rated outputs that are missing as far from people as
+    its scores go: what it left out is then no reason for anything said in its favour (bounds
+    without assumptions: Manski, 1989).
+
+    Args:
+        human, scores: shape (outputs,), NaN for missing.
+    """
+    is_missing = np.isnan(scores) & ~np.isnan(human)
+    ends = np.where(human > np.nanmean(human), np.nanmin(scores), np.nanmax(scores))
+    worst = np.where(is_missing, ends, scores)
+    return worst, correlations(outputs, human, worst)
+
+
 def without_claim(comparison: Compared, reason: str) -> Compared:
     """Return a comparison in which nothing is shown, for a reason."""
     if comparison.test.p is None:
