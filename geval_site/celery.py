@@ -13,11 +13,9 @@ from celery.signals import (
     setup_logging,
     task_postrun,
     task_prerun,
-    worker_init,
 )
 from django.conf import settings
 
-from geval_site import telemetry
 from geval_site.queues import JUDGE_RUNS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
@@ -36,11 +34,6 @@ app.autodiscover_tasks(["evaluations.management"])
 def _use_the_sites_log(**_kwargs: Any) -> None:
     """Log as the site does; Celery's `--loglevel` has no effect."""
     logging.config.dictConfig(settings.LOGGING)
-
-
-@worker_init.connect
-def _start_telemetry(**_kwargs: Any) -> None:
-    telemetry.start()
 
 
 @before_task_publish.connect

@@ -22,23 +22,18 @@ LIBPQ_NAMES = {
     "password": "PASSWORD",
 }
 EMBEDDED = "geval_site.embedded.backend"
-# The name of the replica's entry in Django's DATABASES.
-REPLICA = "replica"
 DATABASE_FORM = "postgresql://user:password@host:5432/database"
 ENCODED = "In names and passwords write @ as %40, / as %2F, : as %3A, # as %23, % as %25."
 PGMQ = "pgmq://database"  # the name is irrelevant: `conn_string` below decides
 
 
-def database_settings(
-    url: str, data_dir: Path, *, prepare: bool = True, variable: str = "DATABASE_URL"
-) -> dict[str, Any]:
+def database_settings(url: str, data_dir: Path) -> dict[str, Any]:
     """Return Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when
     the URL is empty.
 
     Raises:
-        ImproperlyConfigured: the variable's value is not a PostgreSQL URL.
+        ImproperlyConfigured: the value is not a PostgreSQL URL.
     """
-    options: dict[str, Any] = PREPARED if prepare else {}
     common = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
     if not url:
         return common | {
@@ -46,28 +41,28 @@ def database_settings(
             "NAME": DATABASE,
             "USER": USER,
             "HOST": str(socket_dir(data_dir)),
-            "OPTIONS": {**options},
+            "OPTIONS": {**PREPARED},
         }
     if not url.startswith(("postgresql://", "postgres://")):
         raise ImproperlyConfigured(
-            f"{variable} must start with postgresql:// (PostgreSQL is the only supported database)."
+            "DATABASE_URL must start with postgresql:// (no other database is supported)."
         )
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError:
         # The error quotes a part of the URL, which may be the password's.
         raise ImproperlyConfigured(
-            f"{variable} cannot be read: {DATABASE_FORM}. {ENCODED}"
+            f"DATABASE_URL cannot be read: {DATABASE_FORM}. {ENCODED}"
         ) from None
     settings = {key: str(parts.pop(name, "") or "") for name, key in LIBPQ_NAMES.items()}
     if not settings["NAME"]:
-        raise ImproperlyConfigured(f"{variable} names no database: {DATABASE_FORM}")
+        raise ImproperlyConfigured(f"DATABASE_URL names no database: {DATABASE_FORM}")
     return (
         common
         | settings
         | {
             "ENGINE": "django.db.backends.postgresql",
-            "OPTIONS": {**parts, **options},
+            "OPTIONS": {**parts, **PREPARED},
         }
     )
 

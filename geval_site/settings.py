@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from geval.files.limits import DEFAULT_LIMITS, FileLimits
 from geval.texts import in_languages
 from geval_site import environment, logs
-from geval_site.databases import REPLICA, broker_options, database_settings
+from geval_site.databases import broker_options, database_settings
 from geval_site.datafolder import (
     default_data_dir,
     local_secret_key,
@@ -156,13 +156,7 @@ TEMPLATES = [
     }
 ]
 
-PREPARE = environment.flag("GEVAL_PREPARE_STATEMENTS", default=True)
-DATABASES = {"default": database_settings(DATABASE_URL, DATA_DIR, prepare=PREPARE)}
-if REPLICA_URL := environment.text("GEVAL_REPLICA_URL"):
-    DATABASES[REPLICA] = database_settings(
-        REPLICA_URL, DATA_DIR, prepare=PREPARE, variable="GEVAL_REPLICA_URL"
-    )
-DATABASE_ROUTERS = ["geval_site.replica.ReplicaRouter"]
+DATABASES = {"default": database_settings(DATABASE_URL, DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Jobs. The database is the source of truth about work; a message only wakes a worker, so results

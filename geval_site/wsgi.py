@@ -5,11 +5,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from geval_site import telemetry
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 
-telemetry.start()
 application = get_wsgi_application()
 
 # Its imports need Django, which is set up here.

@@ -27,7 +27,6 @@ from geval.reports.probabilities import (
     on_scale,
     pair_probabilities,
 )
-from geval_site.replica import from_replica
 
 # Keys of an archive's distribution that are not numbers are not points.
 _POINT = r"""CASE WHEN d.key ~ '^-?\d{1,12}(\.\d{1,12})?$' THEN d.key::float8 ELSE 'NaN' END"""
@@ -57,7 +56,6 @@ def judges_with_probabilities(project: Project) -> list[int]:
         return [judge for (judge,) in cursor.fetchall()]
 
 
-@from_replica
 def read_probabilities(
     data: ReportData, criteria: Sequence[Criterion], judge_ids: Sequence[int]
 ) -> Probabilities:

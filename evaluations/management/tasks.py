@@ -25,7 +25,6 @@ from evaluations.people.webhooks.sending import can_send_more, send_due
 from evaluations.reports.serving.worker import work_on_report
 from geval_site.databases import EMBEDDED
 from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.poolers import pooler_advice
 from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,
@@ -97,18 +96,15 @@ def send_mail(mail_id: int) -> None:
 
 @worker_init.connect
 def _prepare_database(**_kwargs: Any) -> None:
-    """Start the embedded PostgreSQL, which has the queue, and create its tables; check that an
-    external database's pooler is usable. An unavailable database is waited for later, as during the
-    worker's life.
+    """Start the embedded PostgreSQL, which has the queue, and create its tables. An unavailable
+    external database is waited for later, as during the worker's life.
 
     Raises:
-        SystemExit: the database does not start, its tables are not those of this version, or its
-            pooler is not usable; the message says what to do.
+        SystemExit: the database does not start, or its tables are not those of this version; the
+            message says what to do.
     """
     database = settings.DATABASES["default"]
     if database["ENGINE"] != EMBEDDED:
-        if advice := pooler_advice():
-            raise SystemExit("\n".join(advice))
         return
     try:
         bring_up_to_date()

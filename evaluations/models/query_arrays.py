@@ -5,9 +5,9 @@ import struct
 from collections.abc import Iterator
 
 import numpy as np
+from django.db import connection
 
 from geval.statistics.types import FloatArray
-from geval_site.replica import read_connection
 
 # The server packs this many rows into one message; a message per row would spend most of the time
 # in the driver.
@@ -74,7 +74,7 @@ def _fetched(key: str, columns: list[str], rest: str) -> Iterator[tuple[int, lis
         COPY (SELECT key, {packed} FROM (
             SELECT ({key})::bigint AS key, {selected} {rest} OFFSET 0
         ) numbers GROUP BY key) TO STDOUT (FORMAT binary)"""
-    with read_connection().cursor() as cursor, cursor.copy(statement) as copy:
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
         position = _HEADER_BYTES
         for message in copy:
             yield from _packs(bytes(message), position)

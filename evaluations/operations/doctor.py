@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import WARNING, CheckMessage, run_checks
-from django.db import Error as DatabaseError
-from django.db import connection, connections
+from django.db import connection
 from packaging.requirements import Requirement
 
 from evaluations.models import Endpoint, WorkerHeartbeat
@@ -34,12 +33,9 @@ from evaluations.operations.waiting import stale_leases
 from geval.files.backups.manifest import version_words
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.texts.program import command
-from geval_site.databases import REPLICA
 from geval_site.datafolder import PRIVATE_FOLDER
 from geval_site.embedded.paths import cluster_dir
 from geval_site.embedded.upgrade import kept_folders
-from geval_site.poolers import pooler_advice
-from geval_site.replica import replica_lag
 from geval_site.version import __version__
 
 # The oldest version that Django 5.2 supports.
@@ -49,8 +45,6 @@ LEAST_FREE_BYTES = 2**30
 LEAST_FREE_SHARE = 0.05
 # Leases of less than a minute compare the clocks of several machines.
 MOST_CLOCK_SECONDS = 5.0
-# Reads wait only a second for a replica (`replica.py`), so such a one is of no use.
-MOST_LAG_SECONDS = 10.0
 # Somebody waits: silent endpoints are given up soon, and together.
 CONNECT_SECONDS = 5.0
 AT_ONCE = 8
@@ -90,8 +84,6 @@ def examine() -> Iterator[DoctorFinding]:
     if not database.ok:
         return
     yield postgres_version()
-    yield from pooler_findings()
-    yield from replica_findings()
     yield clock()
     yield databases()
     migrations = migrations_part()
@@ -182,35 +174,6 @@ def databases() -> DoctorFinding:
         advice = f"{command('tidy --replaced')} drops what restores replaced or did not finish."
         return DoctorFinding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
     return DoctorFinding("databases", Severity.OK, "restores left none behind")
-
-
-def pooler_findings() -> Iterator[DoctorFinding]:
-    """Report a pooler that the site does not work behind."""
-    for sentences in pooler_advice():
-        seen, advice = sentences.split(". ", 1)
-        yield DoctorFinding("connection pooler", Severity.ERROR, seen, advice)
-
-
-def replica_findings() -> Iterator[DoctorFinding]:
-    """Check the database's replica, if the site has one."""
-    if REPLICA not in connections.settings:
-        return
-    advice = (
-        "Reports and lists are read from the database itself meanwhile. See GEVAL_REPLICA_URL, and"
-        " the replica's own log."
-    )
-    try:
-        lag = replica_lag()
-    except DatabaseError:
-        connections[REPLICA].close()
-        yield DoctorFinding("replica", Severity.ERROR, "does not answer", advice)
-        return
-    if lag is None:
-        yield DoctorFinding("replica", Severity.ERROR, "follows no other database", advice)
-    elif lag > MOST_LAG_SECONDS:
-        yield DoctorFinding("replica", Severity.WARNING, f"{lag:.0f} s behind", advice)
-    else:
-        yield DoctorFinding("replica", Severity.OK, "up to date")
 
 
 def clock() -> DoctorFinding:

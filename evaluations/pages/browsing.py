@@ -17,7 +17,6 @@ from geval.reports.document_figures import DocumentFigures
 from geval.statistics.types import IntArray
 from geval.texts.numbers import or_dash
 from geval.texts.sentences import shortened
-from geval_site.replica import from_replica
 
 PAGE_SIZE = 25
 # More columns would not fit next to the text.
@@ -73,7 +72,6 @@ def browse(
     return _browse(project, filters, names, figures, page=page)
 
 
-@from_replica
 def _browse(
     project: Project,
     filters: Mapping[str, str],

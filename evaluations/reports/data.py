@@ -31,7 +31,6 @@ from geval.statistics.bias import Family
 from geval.statistics.correlation import Level
 from geval.statistics.types import FloatArray, tie_close_values
 from geval.texts.numbers import whole_number
-from geval_site.replica import from_replica
 
 # Judges' scores are read in chunks of about this many.
 MOST_SCORES = 4_000_000
@@ -39,7 +38,6 @@ MOST_SCORES = 4_000_000
 EVERY_CRITERION = 0
 
 
-@from_replica
 def load_data(
     project: Project,
     judges: Sequence[Judge],
@@ -110,14 +108,12 @@ def _frame(project: Project) -> ReportData:
     )
 
 
-@from_replica
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
     """Read people's ratings on some criteria again."""
     humans = human_scores(project.pk, criterion_ids, outputs=data.output_ids)
     data.humans |= with_weights(project.pk, humans, outputs=data.output_ids)
 
 
-@from_replica
 def fill_judges(
     data: ReportData,
     judge_ids: list[int],
@@ -185,7 +181,6 @@ def _group_scores(key: str, scores: str) -> dict[tuple[int, int], list[FloatArra
     return {ids_of_key(key_pair): columns for key_pair, columns in groups.items()}
 
 
-@from_replica
 def only_round(data: ReportData, project: Project, round_id: int) -> ReportData:
     """Return the data with people's ratings of one campaign only; unchanged for 0."""
     if not round_id:

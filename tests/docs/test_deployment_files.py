@@ -16,10 +16,9 @@ from tests.conftest import CHECKOUT
 
 # What each of our processes needs of what is secret.
 EVERY = {"DATABASE_URL", "GEVAL_SECRET_KEY"}
-READS = {"GEVAL_REPLICA_URL"}
 SENDS_JOBS = {"CELERY_BROKER_URL"}
 SIGNS_IN = {"GEVAL_OIDC_SECRET"}
-ERRORS = {"GEVAL_SENTRY_DSN", "OTEL_EXPORTER_OTLP_HEADERS", "HTTPS_PROXY", "HTTP_PROXY"}
+PROXIES = {"HTTPS_PROXY", "HTTP_PROXY"}
 KEYS = {
     "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY", "CEREBRAS_API_KEY", "COHERE_API_KEY",
     "DEEPINFRA_API_KEY", "DEEPSEEK_API_KEY", "FIREWORKS_API_KEY", "GEMINI_API_KEY", "GROQ_API_KEY",
@@ -29,10 +28,10 @@ KEYS = {
 NEEDED = {
     "migrate": EVERY | SIGNS_IN,
     "backup": EVERY,
-    "web": EVERY | READS | SENDS_JOBS | SIGNS_IN | ERRORS | {"GEVAL_METRICS_TOKEN"},
-    "worker-runs": EVERY | READS | SENDS_JOBS | ERRORS | KEYS,
-    "worker-reports": EVERY | READS | SENDS_JOBS | ERRORS,
-    "worker-short": EVERY | READS | SENDS_JOBS | ERRORS | KEYS | {"GEVAL_EMAIL_URL"},
+    "web": EVERY | SENDS_JOBS | SIGNS_IN | PROXIES | {"GEVAL_METRICS_TOKEN"},
+    "worker-runs": EVERY | SENDS_JOBS | PROXIES | KEYS,
+    "worker-reports": EVERY | SENDS_JOBS | PROXIES,
+    "worker-short": EVERY | SENDS_JOBS | PROXIES | KEYS | {"GEVAL_EMAIL_URL"},
     "postgres": {"POSTGRES_PASSWORD"},
     "rabbitmq": {"RABBITMQ_DEFAULT_PASS"},
     "caddy": set(),
@@ -139,10 +138,10 @@ def pods() -> dict[str, dict[str, Any]]:
 OF_PODS = {
     "migrate": EVERY | SENDS_JOBS | SIGNS_IN,
     "backup": EVERY | SENDS_JOBS,
-    "web": EVERY | READS | SENDS_JOBS | SIGNS_IN | {"GEVAL_METRICS_TOKEN", "GEVAL_SENTRY_DSN"},
-    "worker-runs": EVERY | READS | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
-    "worker-reports": EVERY | READS | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
-    "worker-short": EVERY | READS | SENDS_JOBS | {"GEVAL_SENTRY_DSN", "GEVAL_EMAIL_URL"},
+    "web": EVERY | SENDS_JOBS | SIGNS_IN | {"GEVAL_METRICS_TOKEN"},
+    "worker-runs": EVERY | SENDS_JOBS,
+    "worker-reports": EVERY | SENDS_JOBS,
+    "worker-short": EVERY | SENDS_JOBS | {"GEVAL_EMAIL_URL"},
 }
 
 

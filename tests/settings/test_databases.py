@@ -29,7 +29,6 @@ def test_a_url_is_taken_apart(tmp_path: Path) -> None:
         "geval",
     ]
     assert found["OPTIONS"] == {"sslmode": "require", **PREPARED}
-    assert database_settings("postgresql://h/d", Path("/x"), prepare=False)["OPTIONS"] == {}
 
 
 def test_without_a_url_the_embedded_server_is_used(tmp_path: Path) -> None:

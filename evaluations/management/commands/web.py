@@ -4,10 +4,9 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from evaluations.management.services import web_command
-from geval_site.poolers import pooler_advice
 
 
 class Command(BaseCommand):
@@ -21,8 +20,6 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=4, help="of each process")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        if advice := pooler_advice():
-            raise CommandError("\n".join(advice))
         sizes = ("--workers", str(options["workers"]), "--threads", str(options["threads"]))
         command = web_command(options["bind"], *sizes)
         # Replace this process with the server, so that it receives signals.

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from django.db import connection
 
 from evaluations.judging.runs.counts import LAID_OUT_SECONDS, count_seldom, items_by_state
 from evaluations.models import EvaluationRun, ItemState, RunItem, Score
 from evaluations.models.improving import withheld_documents
 from geval.reports.score_cells import ScoreCell, ScoreOf, judge_cell
 from geval.statistics.types import IntArray
-from geval_site.replica import from_replica, read_connection
 
 Read = TypeVar("Read")
 PAGE_SIZE = 50
@@ -102,7 +102,6 @@ def _id(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-@from_replica
 def count_items(run: EvaluationRun, view: ItemsView) -> int:
     """Return how many items a view has; for a large run the count may be some seconds old."""
     if view.system:
@@ -123,14 +122,13 @@ def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], R
 
 
 def _count(run: EvaluationRun, view: ItemsView) -> int:
-    with read_connection().cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT count(*) FROM evaluations_runitem i {view.condition}", _given(run, view)
         )
         return int(cursor.fetchone()[0])
 
 
-@from_replica
 def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
     """Return a page of a view, counted from 1."""
     hidden = withheld_documents(run.project_id)
@@ -175,7 +173,7 @@ def _all_ids(run: EvaluationRun, view: ItemsView) -> IntArray:
 
 
 def _ids(query: str, run: EvaluationRun, view: ItemsView, **more: Any) -> IntArray:
-    with read_connection().cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(query.format(chosen=view.condition), _given(run, view) | more)
         return np.fromiter((pk for (pk,) in cursor), np.int64)
 
@@ -185,7 +183,7 @@ def _given(run: EvaluationRun, view: ItemsView) -> dict[str, Any]:
 
 
 def _means(items: Iterable[RunItem]) -> dict[tuple[int, int], float]:
-    with read_connection().cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(
             "SELECT output_id, criterion_id, mean FROM annotations_human_means(%s)",
             [sorted({item.output_id for item in items})],
