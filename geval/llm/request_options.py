@@ -22,24 +22,28 @@ MOST_INTEGER = 2**63 - 1
 # service, safety and the form of text, and a judge does not set. All else is refused: a list of
 # what may not be sent has gaps.
 ALLOWED = frozenset(
-    # OpenAI, Azure OpenAI; the last two of the Responses API
-    "seed frequency_penalty presence_penalty logit_bias reasoning_effort verbosity service_tier"
-    " prompt_cache_retention text truncation"
-    # OpenRouter; reasoning is also of the Responses API
-    " reasoning include_reasoning provider usage top_k top_a min_p repetition_penalty"
-    # Anthropic, DeepSeek, Qwen, Ollama; Gemini, whose extra_body has options once more; Mistral
-    " thinking thinking_budget enable_thinking think keep_alive"
-    " extra_body google safety_settings thinking_config safe_prompt random_seed prompt_mode"
-    # vLLM, SGLang
-    " chat_template_kwargs guided_json guided_regex guided_choice guided_grammar"
-    " guided_decoding_backend guided_whitespace_pattern structured_outputs min_tokens priority"
-    " skip_special_tokens spaces_between_special_tokens separate_reasoning regex ebnf"
-    # llama.cpp; Groq has reasoning_format too; LiteLLM
-    " repeat_penalty repeat_last_n typical_p mirostat mirostat_tau mirostat_eta dynatemp_range"
-    " dynatemp_exponent dry_multiplier dry_base dry_allowed_length dry_penalty_last_n"
-    " xtc_probability xtc_threshold samplers grammar json_schema cache_prompt reasoning_format"
-    " reasoning_budget cache".split()
-)
+    {
+        # OpenAI, Azure OpenAI; the last two of the Responses API
+        "seed", "frequency_penalty", "presence_penalty", "logit_bias", "reasoning_effort",
+        "verbosity", "service_tier", "prompt_cache_retention", "text", "truncation",
+        # OpenRouter; reasoning is also of the Responses API
+        "reasoning", "include_reasoning", "provider", "usage", "top_k", "top_a", "min_p",
+        "repetition_penalty",
+        # Anthropic, DeepSeek, Qwen, Ollama; Gemini, whose extra_body has options once more; Mistral
+        "thinking", "thinking_budget", "enable_thinking", "think", "keep_alive", "extra_body",
+        "google", "safety_settings", "thinking_config", "safe_prompt", "random_seed", "prompt_mode",
+        # vLLM, SGLang
+        "chat_template_kwargs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
+        "guided_decoding_backend", "guided_whitespace_pattern", "structured_outputs", "min_tokens",
+        "priority", "skip_special_tokens", "spaces_between_special_tokens", "separate_reasoning",
+        "regex", "ebnf",
+        # llama.cpp; Groq has reasoning_format too; LiteLLM
+        "repeat_penalty", "repeat_last_n", "typical_p", "mirostat", "mirostat_tau", "mirostat_eta",
+        "dynatemp_range", "dynatemp_exponent", "dry_multiplier", "dry_base", "dry_allowed_length",
+        "dry_penalty_last_n", "xtc_probability", "xtc_threshold", "samplers", "grammar",
+        "json_schema", "cache_prompt", "reasoning_format", "reasoning_budget", "cache",
+    }
+)  # fmt: skip
 # Compared with names without dashes and underscores; "max_tokens" is not a secret token.
 _SECRET_NAME = re.compile(
     r"keys?$|auth|secret|passw|credential|cookie|bearer|headers?$|jwt|session|signature|certificate"
