@@ -5,7 +5,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 # Of the extras `assurance`, `evaluators`, `figures` and `mcp`.
-EXTRAS = frozenset({"gepa", "mcp", "nltk", "rouge_score", "sacrebleu", "typst", "fontpkg_arimo"})
+EXTRAS = frozenset({"gepa", "mcp", "nltk", "rouge_score", "sacrebleu", "typst"})
 
 
 class WithoutExtras(PathFinder):
