@@ -96,9 +96,9 @@ def markdown() -> str:
 
 geval_site is under Apache-2.0, the font Arimo in its package (a subset, for PNG and PDF) under
 OFL-1.1. These are the packages of the container image and of
-`pip install 'geval-site[assurance,evaluators,site]'`. Copyleft is among them only where it ends at
-the package's own files (orjson, tqdm) or is that of a library that you can replace (psycopg);
-`make lint` refuses any other.
+`pip install 'geval-site[assurance,evaluators,local,site]'`. Copyleft is among them only where it
+ends at the package's own files (orjson, tqdm) or is that of a library that you can replace
+(psycopg); `make lint` refuses any other.
 
 | package | licence |
 |---|---|

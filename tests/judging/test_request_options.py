@@ -90,7 +90,7 @@ def anywhere(part: Any) -> list[dict[str, Any]]:
 )
 def test_no_value_that_looks_like_a_key_or_an_address_is_sent(kind: str, value: str) -> None:
     for options in (*anywhere(value), *anywhere({value: 1}), *anywhere(f"see {value} there")[:1]):
-        with pytest.raises(ValueError, match="looks like a(n address| key).* endpoint"):
+        with pytest.raises(ValueError, match=r"looks like a(n address| key).* endpoint"):
             read_options(options)
 
 

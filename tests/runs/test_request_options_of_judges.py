@@ -187,7 +187,7 @@ def test_stored_options_that_may_no_longer_be_sent_are_named_and_never_leave(
     client.force_login(owner)
 
     for again in (lambda: start_run(Judge.objects.get(), criteria), lambda: resume_run(run)):
-        with pytest.raises(RunError, match="“store” is set by the judge itself.* Edit the judge"):
+        with pytest.raises(RunError, match=r"“store” is set by the judge itself.* Edit the judge"):
             again()
     EvaluationRun.objects.update(state="running")
     work_on_run(run.pk, "tester")
