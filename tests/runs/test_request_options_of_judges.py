@@ -201,4 +201,4 @@ def test_stored_options_that_may_no_longer_be_sent_are_named_and_never_leave(
     assert {item.state for item in run.items.all()} == {"failed"}
     assert "“store” is set by" in run.items.first().detail  # type: ignore[union-attr]
     assert edited.status_code == client.get(run.get_absolute_url()).status_code == 200
-    assert "“store” is set by the judge itself" in saved.content.decode()
+    assert "“store” is set by" in saved.content.decode()
