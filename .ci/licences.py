@@ -94,10 +94,11 @@ def markdown() -> str:
     rows = "\n".join(f"| {name} | {licence} |" for name, licence in licences().items())
     return f"""# Licences
 
-geval_site is under Apache-2.0. These are the packages of the container image and of
-`pip install 'geval-site[assurance,evaluators,site]'`. Copyleft is among them only where it ends at
-the package's own files (orjson, tqdm) or is that of a library that you can replace (psycopg);
-`make lint` refuses any other.
+geval_site is under Apache-2.0, the font Arimo in its package (a subset, for PNG and PDF) under
+OFL-1.1. These are the packages of the container image and of
+`pip install 'geval-site[assurance,evaluators,local,site]'`. Copyleft is among them only where it
+ends at the package's own files (orjson, tqdm) or is that of a library that you can replace
+(psycopg); `make lint` refuses any other.
 
 | package | licence |
 |---|---|

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent.parent
 CONSTRAINTS = "constraints.txt"
 # `test` has all extras but neural and local-llm. The image can do what every page offers.
 LOCKS = {
-    "requirements.lock": ("assurance", "evaluators", "site"),
+    "requirements.lock": ("assurance", "evaluators", "local", "site"),
     "requirements-dev.lock": ("test", "lint", "docs"),
 }
 HEADER = "# Exact versions that were tested together; `make test` and `make demo` install these.\n"

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 from geval.command_line import COMMANDS, ON_A_SITE, is_for
 from geval.command_line import main as without_a_site
+from geval_site.embedded.errors import EmbeddedServerError
 
 WITHOUT_A_SITE = (
     f"Installed without what a site needs, so there are only: {', '.join(COMMANDS)} (each takes"
@@ -27,6 +28,8 @@ def main() -> None:
     try:
         _execute(sys.argv)
         sys.stdout.flush()
+    except EmbeddedServerError as error:
+        sys.exit(str(error))
     except BrokenPipeError:
         # The reader of the output, such as `head`, has enough; flush nothing at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

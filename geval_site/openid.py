@@ -64,7 +64,7 @@ def openid_settings(
                     "OAUTH_PKCE_ENABLED": True,
                 }
             },
-            "SOCIALACCOUNT_OPENID_CONNECT_URL_PREFIX": "",
+            "SOCIALACCOUNT_ADAPTER": "geval_site.openid_pages.ProviderAdapter",
             # The site's own names and passwords are still handled by Django.
             "SOCIALACCOUNT_ONLY": True,
             "ACCOUNT_EMAIL_VERIFICATION": "none",

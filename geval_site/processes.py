@@ -21,7 +21,7 @@ PATIENCE_SECONDS = 15.0
 # A process that ends sooner than this after its start, this many times in a row, cannot run at all.
 SOON_SECONDS, MOST_STARTS = 20.0, 3
 # From Linux's `<sys/prctl.h>`.
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 
 @dataclass
@@ -129,6 +129,13 @@ class Processes:
             log.warning("process started again", code=child.process.returncode)
             child.process, child.started = child.start(), time.monotonic()
         return None
+
+
+def hide_secrets() -> None:
+    """Have no other process of the same user, such as one that scores, read this one's environment
+    and memory; only Linux can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0)
 
 
 def _die_with_parent() -> None:

@@ -27,6 +27,7 @@ from geval_site.datafolder import (
 from geval_site.email import email_settings
 from geval_site.key_names import ANY, key_names
 from geval_site.openid import openid_settings
+from geval_site.processes import hide_secrets
 from geval_site.queues import queue_names, task_queues, task_routes
 from geval_site.site_files import site_files, static_root
 
@@ -44,6 +45,7 @@ SECRET_KEY = environment.text("GEVAL_SECRET_KEY")
 DATABASE_URL = environment.text("DATABASE_URL")
 
 if PRODUCTION:
+    hide_secrets()
     if DEBUG:
         raise ImproperlyConfigured(
             "GEVAL_DEBUG=1 shows settings to visitors; use it with GEVAL_MODE=local only."

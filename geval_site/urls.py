@@ -30,7 +30,7 @@ urlpatterns = [
         name="password_reset_confirm",
     ),
     path("password/set/", PasswordResetCompleteView.as_view(), name="password_reset_complete"),
-    *([path("sign-in/with/", include("allauth.urls"))] if settings.OPENID_NAME else []),
+    *([path("sign-in/with/", include("geval_site.openid_pages"))] if settings.OPENID_NAME else []),
     path("docs/", docs_page, name="docs"),
     path("docs/<path:page>", docs_page, name="docs_page"),
     path("admin/", admin.site.urls),

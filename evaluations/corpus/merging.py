@@ -19,9 +19,10 @@ from evaluations.models.improving import withheld_documents
 from geval.files import contradictions
 from geval.files.load_results import LoadResult, LoadTally
 from geval.files.mapping import column_of_rating
-from geval.files.rows import GROUP, LoadOptions
+from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for
+from geval.statistics.document_groups import GROUP
 from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
 DIFFERENT = "{} already exists with a different {}"

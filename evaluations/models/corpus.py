@@ -17,8 +17,8 @@ from django.db.models.fields.json import KT
 from django.urls import reverse
 
 from evaluations.models.project import Project
-from geval.files.rows import GROUP
 from geval.llm.item_texts import Texts
+from geval.statistics.document_groups import GROUP
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_from
 
 # Only the beginning of the source is read. A document's human mean is the mean over its outputs and
@@ -249,7 +249,7 @@ class Document(models.Model):
     @property
     def group(self) -> str:
         """What it shares with other documents, such as its topic; empty if nothing is stated."""
-        return self.metadata.get(GROUP, "")
+        return str(self.metadata.get(GROUP, ""))
 
     def history(self) -> tuple[Turn, ...]:
         """Return the turns before the rated one; none if it is not a conversation."""

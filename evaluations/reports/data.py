@@ -23,12 +23,12 @@ from evaluations.models.query_arrays import (
     two_ids,
 )
 from evaluations.reports.ratings.human_scores import human_scores, with_weights
-from geval.files.rows import GROUP
 from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.options import NO_ROUNDS, NO_SESSIONS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
 from geval.statistics.correlation import Level
+from geval.statistics.document_groups import GROUP
 from geval.statistics.types import FloatArray, tie_close_values
 from geval.texts.numbers import whole_number
 

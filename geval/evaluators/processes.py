@@ -1,17 +1,21 @@
 """A process that scores: it loads an evaluator once, receives chunks of items and returns outcomes.
 No Django, no database.
 
-Both ends exchange pickled objects, preceded by their length, over the process's standard input and
-output. The process ends when its input ends, so a killed worker leaves no process behind.
+Both ends exchange JSON, preceded by its length, over the process's standard input and output: what
+a package that scores answers is data to its worker. The process ends when its input ends, so a
+killed worker leaves no process behind.
 """
 
 import asyncio
+import json
 import os
-import pickle
 import struct
 import sys
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import IO, Any
+
+from pydantic import TypeAdapter
 
 from geval.evaluators.base import Corpus, EvaluatorError, Item, LocalEvaluator, Outcome
 from geval.evaluators.registry import make_local
@@ -19,6 +23,9 @@ from geval.llm.child_environment import passed_on
 from geval.llm.parsing import Failure, Reason
 
 LENGTH = struct.Struct(">Q")
+_OUTCOMES = TypeAdapter[list[Outcome] | str](list[Outcome] | str)
+_ITEMS = TypeAdapter(list[Item])
+_CORPUS = TypeAdapter(Corpus | None)
 
 
 class ScoringProcess:
@@ -36,7 +43,11 @@ class ScoringProcess:
             env=passed_on(os.environ),
         )  # fmt: skip
         started = cls(process, evaluator.title)
-        await started._send((evaluator.kind, evaluator.settings.model_dump(), corpus))
+        # Names in JSON are texts, not pairs of them.
+        scores = list(corpus.scores.items()) if corpus else []
+        plain = replace(corpus, scores={}) if corpus else None
+        settings = evaluator.settings.model_dump(mode="json")
+        await started._send((evaluator.kind, settings, plain, scores))
         return started
 
     async def score(self, items: Sequence[Item]) -> list[Outcome]:
@@ -49,7 +60,13 @@ class ScoringProcess:
             await self._send(list(items))
             assert self.process.stdout is not None
             (length,) = LENGTH.unpack(await self.process.stdout.readexactly(LENGTH.size))
-            values = pickle.loads(await self.process.stdout.readexactly(length))  # noqa: S301 (our own process wrote it)
+            values = _OUTCOMES.validate_python(
+                json.loads(await self.process.stdout.readexactly(length))
+            )
+            if not isinstance(values, str) and len(values) != len(items):
+                raise ValueError("not an outcome for each item")
+        except (ValueError, RecursionError):
+            raise EvaluatorError(f"A process of {self.title} sent no outcomes.") from None
         except (asyncio.IncompleteReadError, ConnectionError):
             raise EvaluatorError(
                 f"A process of {self.title} ended before its time; it may have run out of memory."
@@ -57,7 +74,6 @@ class ScoringProcess:
             ) from None
         if isinstance(values, str):
             raise EvaluatorError(values)
-        assert isinstance(values, list)
         return values
 
     async def stop(self) -> None:
@@ -67,9 +83,20 @@ class ScoringProcess:
 
     async def _send(self, message: Any) -> None:
         assert self.process.stdin is not None
-        content = pickle.dumps(message)
-        self.process.stdin.write(LENGTH.pack(len(content)) + content)
+        self.process.stdin.write(_packed(message))
         await self.process.stdin.drain()
+
+
+def _packed(message: Any) -> bytes:
+    content = json.dumps(message, default=_plain).encode()
+    return LENGTH.pack(len(content)) + content
+
+
+def _plain(value: Any) -> Any:
+    """Return the fields of a dataclass, and the Python number of one of NumPy's."""
+    if is_dataclass(value):
+        return {entry.name: getattr(value, entry.name) for entry in fields(value)}
+    return value.item()
 
 
 # Within the process
@@ -82,11 +109,13 @@ def main() -> None:
     os.dup2(
         sys.stderr.fileno(), sys.stdout.fileno()
     )  # what packages print must not mix with the answers
-    kind, given, corpus = _received(sys.stdin.buffer)
+    kind, given, plain, scores = _received(sys.stdin.buffer)
+    corpus = _CORPUS.validate_python(
+        plain and plain | {"scores": {tuple(key): of_key for key, of_key in scores}}
+    )
     evaluator, problem = _loaded(kind, given, corpus)
     while (items := _received(sys.stdin.buffer)) is not None:
-        content = pickle.dumps(_answer(evaluator, problem, items))
-        answers.write(LENGTH.pack(len(content)) + content)
+        answers.write(_packed(_answer(evaluator, problem, _ITEMS.validate_python(items))))
         answers.flush()
 
 
@@ -95,7 +124,7 @@ def _received(stream: IO[bytes]) -> Any:
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
-    return pickle.loads(stream.read(LENGTH.unpack(head)[0]))  # noqa: S301 (our own worker wrote it)
+    return json.loads(stream.read(LENGTH.unpack(head)[0]))
 
 
 def _loaded(

@@ -10,8 +10,9 @@ from geval.files.column_aliases import NAMES, is_ours, names_in
 from geval.files.fields import is_missing, number_in
 from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
-from geval.files.rows import GROUP, Columns
+from geval.files.rows import Columns
 from geval.files.tools import tool_of
+from geval.statistics.document_groups import GROUP
 
 TARGETS = {
     "doc_id": "document's name",

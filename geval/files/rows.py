@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from geval.files.load_results import LoadContents
 from geval.files.unused import Unused
+from geval.statistics.document_groups import GROUP
 from geval.texts.spelling import storable
-
-# The part of a document's metadata that names its group.
-GROUP = "group"
 
 # A column of a file -> its meaning, a key of `mapping.TARGETS` or one with names (`cells`).
 Columns = Mapping[str, str]

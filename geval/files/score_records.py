@@ -19,8 +19,9 @@ from geval.files.fields import (
     shown,
     written_number,
 )
-from geval.files.rows import GROUP, FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row
+from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row
 from geval.files.unused import peek
+from geval.statistics.document_groups import GROUP
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."

@@ -27,6 +27,7 @@ from geval.llm.network import (
 )
 from geval.llm.rate_headers import NAMES_LIMITS, RateHeaders, read_rate_headers
 from geval.llm.replies import Reply, ReplyChoice
+from geval.llm.request_options import why_refused
 from geval.llm.requests import ChatRequest, EchoRequest, Request
 from geval.llm.responses import RESPONSES, FailedError, body_by, route_at, without_route
 from geval.llm.time_limit import TimeLimit
@@ -139,6 +140,8 @@ class Client:
         """
         # The package's typed objects take more time than the call, and its method knows only
         # OpenAI's fields; so only the raw answer is read.
+        if refusal := why_refused(request.options):
+            raise EndpointError(ErrorKind.BAD_REQUEST, refusal)
         body = body_by(self._route, request)
         call = self._openai.post(self._route, body=body, cast_to=httpx2.Response)
         try:
@@ -158,8 +161,8 @@ class Client:
         except EndpointError as error:
             if error.kind != ErrorKind.CONTENT_FILTER:
                 raise
-            refusal = ReplyChoice("", finish_reason="content_filter", refusal=error.message)
-            return Reply((refusal,) * request.n, prompt_tokens=0, completion_tokens=0)
+            refused = ReplyChoice("", finish_reason="content_filter", refusal=error.message)
+            return Reply((refused,) * request.n, prompt_tokens=0, completion_tokens=0)
         return _counted(reply, request, _limits(response.headers))
 
     async def echo(self, request: EchoRequest) -> Reply:

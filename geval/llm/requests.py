@@ -19,7 +19,7 @@ OWN_PARAMETERS = frozenset(
         "logprobs", "top_logprobs", "max_tokens", "max_completion_tokens", "stream",
         "stream_options", "response_format", "stop", "tools", "tool_choice", "functions",
         "function_call", "prompt", "echo", "input", "instructions", "include",
-        "max_output_tokens", "conversation", "previous_response_id", "background",
+        "max_output_tokens", "conversation", "previous_response_id", "background", "store",
     }
 )  # fmt: skip
 

@@ -22,7 +22,6 @@ from geval.files.preview import Preview
 from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile
 from geval.files.rows import (
-    GROUP,
     Columns,
     FileDefaults,
     FileErrors,
@@ -35,6 +34,7 @@ from geval.files.score_records import PROBABILITY
 from geval.files.unused import Unused
 from geval.files.word_ratings import WordError, WordRatings
 from geval.measuring.inputs import InputError
+from geval.statistics.document_groups import GROUP
 from geval.statistics.scales import Scale
 
 # Default names of a criterion, a rater and a judge.

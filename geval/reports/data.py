@@ -31,10 +31,9 @@ def with_groups(documents: Sequence[DocumentName]) -> list[DocumentName]:
     """Return the documents with the groups that their names state, where none is given."""
     if any(document.group for document in documents):
         return list(documents)
-    groups = groups_of_names([document.name for document in documents])
+    groups = groups_of_names([document.name for document in documents]) or [""] * len(documents)
     return [
-        document._replace(group=group)
-        for document, group in itertools.zip_longest(documents, groups, fillvalue="")
+        document._replace(group=group) for document, group in zip(documents, groups, strict=True)
     ]
 
 

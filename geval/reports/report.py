@@ -714,7 +714,8 @@ def _share_of_groups(rated: Outputs) -> float:
     documents = rated.documents_with()
     if rated.group is None or not documents.any():
         return 1.0
-    return LeftOut.of(int(documents.sum()), rated.group[documents]).effective / documents.sum()
+    count = int(documents.sum())
+    return LeftOut.of(count, rated.group[documents]).effective / count
 
 
 def _ceiling_within(

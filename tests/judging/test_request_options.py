@@ -11,7 +11,13 @@ from pydantic import ValidationError
 
 from geval.llm.judge_settings import JudgeSettings
 from geval.llm.judgement import first_request
-from geval.llm.request_options import MOST_CHARACTERS, MOST_DEPTH, options_text, read_options
+from geval.llm.request_options import (
+    MOST_CHARACTERS,
+    MOST_DEPTH,
+    options_text,
+    read_options,
+    why_refused,
+)
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import OWN_PARAMETERS, ChatRequest, request_key
 from geval.llm.server_fit import INSTRUCTING_ROLES, LENGTH_PARAMETERS
@@ -23,7 +29,87 @@ USUAL: list[dict[str, Any]] = [
     {"thinking": {"type": "enabled", "budget_tokens": 2000}},
     {"extra_body": {"google": {"thinking_config": {"thinking_budget": 0}}}},
     {"reasoning": {"max_tokens": 2000, "exclude": None}},
+    {"safety_settings": [{"category": "HARM_CATEGORY_SEXUALLY_EXPLICIT", "threshold": "OFF"}]},
+    {"provider": {"only": ["google-vertex/us-central1", "deepinfra/fp8"], "zdr": True}},
+    {"guided_json": {"type": "object", "additionalProperties": False}},
+    {"guided_grammar": 'root ::= "Rating: " [1-5] "\\n"', "guided_regex": r"\d(\.\d+)?"},
+    {"logit_bias": {"50256": -100}, "repetition_penalty": 1.05, "mirostat": 2},
+    {"text": {"verbosity": "low"}, "truncation": "auto", "prompt_cache_retention": "24h"},
 ]
+# Made up, in the shapes that providers give out.
+LETTERS, HEX = "aB3dE6gH1jK4mN7pQ0sT5vW8yZ2c", "0123456789abcdef"
+KEYS = [
+    f"sk-{LETTERS}", f"sk-proj-{LETTERS}", f"sk-ant-api03-{LETTERS}", f"sk-or-v1-{HEX}",
+    "sk-short", f"sk_live_{LETTERS}", f"pk-lf-{HEX}", f"gsk_{LETTERS}", f"hf_{LETTERS}",
+    f"AIza{LETTERS}", f"ya29.{LETTERS}", "AKIAIOSFODNN7EXAMPLE",
+    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", f"ghp_{LETTERS}", f"github_pat_{LETTERS}",
+    f"glpat-{HEX}", "xoxb-123456789012-abc", f"xai-{LETTERS}", f"nvapi-{LETTERS}", f"pplx-{HEX}",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "Bearer hunter2", "Basic dXNlcjpwYXNz",
+    f"{HEX}{HEX}", "550e8400-e29b-41d4-a716-446655440000", "-----BEGIN PRIVATE KEY-----",
+]  # fmt: skip
+KEY_NAMES = [
+    "api_key", "apiKey", "api-key", "x-api-key", "key", "Ocp-Apim-Subscription-Key", "token",
+    "access-token", "auth_token", "id_token", "auth", "Authorization", "authorisation", "secret",
+    "client_secret", "password", "passwd", "passphrase", "credentials", "cookie", "set-cookie",
+    "extra_headers", "bearer", "private_key", "jwt", "session",
+]  # fmt: skip
+ADDRESSES = [
+    "http://169.254.169.254", "https://a.example/v1", "HTTPS://A.EXAMPLE", " http://a", "//a/b",
+    "http:\\\\a", "http:a", "ftp://a", "file:///etc/passwd", "ws://a", "gopher://a", "s3://a/b",
+    "unix:/run/a", "javascript:alert(1)", "data:text/plain,a", "http%3A%2F%2Fa", "127.0.0.1",
+    "127.0.0.1:80", "0x7f000001", "[::1]", "fe80::1", "localhost", "gateway:8080", "a.example.com",
+    "user@gateway", "/etc/passwd", "ｈｔｔｐ：／／a",
+]  # fmt: skip
+ADDRESS_NAMES = [
+    "api_base", "base_url", "baseURL", "url", "uri", "endpoint", "azure_endpoint", "host",
+    "hostname", "proxy", "proxies", "http_proxy", "webhook", "callback", "server", "address",
+    "base", "domain", "callback_url", "image_url", "server_url", "api-base", "urls", "apiBase",
+    "server_name", "ENDPOINTS", "custom_host",
+]  # fmt: skip
+OTHERS = [
+    "user", "metadata", "plugins", "web_search_options", "mcp_servers", "transforms", "prediction",
+    "audio", "modalities", "parallel_tool_calls", "best_of", "use_beam_search", "safety_identifier",
+    "prompt_cache_key", "options", "mock_response", "Store", "store ", "litellm_params", "a",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*KEY_NAMES, *ADDRESS_NAMES, *OTHERS])
+def test_only_names_of_the_list_are_sent(name: str) -> None:
+    for options in ({name: True}, {"extra_body": {name: True}}):
+        with pytest.raises(ValueError, match=r"not an option .* endpoint; allowed are .*\bseed\b"):
+            read_options(options)
+
+
+def anywhere(part: Any) -> list[dict[str, Any]]:
+    free = {"chat_template_kwargs": {"a": part}}
+    return [free, {"extra_body": free}, {"samplers": [part]}, {"reasoning_effort": part}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [*(("key", key) for key in KEYS), *(("address", at) for at in ADDRESSES)]
+)
+def test_no_value_that_looks_like_a_key_or_an_address_is_sent(kind: str, value: str) -> None:
+    for options in (*anywhere(value), *anywhere({value: 1}), *anywhere(f"see {value} there")[:1]):
+        with pytest.raises(ValueError, match=r"looks like a(n address| key).* endpoint"):
+            read_options(options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [*(("a key", n) for n in KEY_NAMES), *(("an address", n) for n in ADDRESS_NAMES)],
+)
+def test_no_name_of_a_key_or_an_address_is_sent(kind: str, name: str) -> None:
+    for options in anywhere({name: "x"}):
+        with pytest.raises(ValueError, match=f"looks like {kind}"):
+            read_options(options)
+
+
+@pytest.mark.parametrize("options", [{"store": True}, {"extra_body": {"store": True}}])
+def test_no_option_has_the_provider_store_replies(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="“store” is set by the judge itself"):
+        read_options(options)
+    assert why_refused(options).endswith("Edit the judge.")
+    assert not why_refused({"seed": 1})
 
 
 @pytest.mark.parametrize("options", USUAL, ids=lambda options: next(iter(options)))
@@ -42,7 +128,7 @@ def nested(depth: int) -> dict[str, Any]:
     value: Any = 1
     for _ in range(depth):
         value = {"a": value}
-    return {"a": value}
+    return {"thinking": value}
 
 
 @pytest.mark.parametrize(
@@ -50,23 +136,17 @@ def nested(depth: int) -> dict[str, Any]:
     [
         ({"temperature": 1}, "“temperature” is set by the judge itself"),
         ({"models": ["a", "b"]}, "“models” is set by the judge itself"),
-        ({"api_key": "x"}, "“api_key” looks like a key"),
-        ({"extra_headers": {}}, "“extra_headers” looks like a key"),
-        ({"a": {"Authorization": "x"}}, "“Authorization” looks like a key"),
-        ({"a": [{"access-token": "x"}]}, "“access-token” looks like a key"),
-        ({"user": "sk-or-v1-0123456789abcdef"}, "“user” looks like a key"),
-        ({"api_base": "http://169.254.169.254"}, "“api_base” is an address"),
-        ({"a": float("nan")}, "“a” is no JSON number"),
-        ('{"a": Infinity}', "“a” is no JSON number"),
-        ({"a": [2**63]}, "“a” is a number beyond 64 bits"),
-        ({"a": "\0"}, "“a” has characters that cannot be stored"),
+        ({"seed": float("nan")}, "“seed” is no JSON number"),
+        ('{"seed": Infinity}', "“seed” is no JSON number"),
+        ({"samplers": [2**63]}, "“samplers” is a number beyond 64 bits"),
+        ({"seed": "\0"}, "“seed” has characters that cannot be stored"),
         ({"\ud800": 1}, "a name in request options is not a text"),
         (nested(MOST_DEPTH), f"nested at most {MOST_DEPTH} deep"),
         ("[" * 100_000, "are a JSON object"),
-        ({"a": "x" * MOST_CHARACTERS}, f"at most {MOST_CHARACTERS} characters"),
+        ({"regex": "(" * MOST_CHARACTERS}, f"at most {MOST_CHARACTERS} characters"),
         ([1], "are a JSON object"),
         ("low", "are a JSON object"),
-        ({"a": {1, 2}}, "“a” is no JSON number"),
+        ({"seed": {1, 2}}, "“seed” is no JSON number"),
     ],
 )
 def test_anything_else_is_refused_with_the_reason(options: Any, reason: str) -> None:
@@ -76,7 +156,7 @@ def test_anything_else_is_refused_with_the_reason(options: Any, reason: str) -> 
 
 def test_options_up_to_the_limits_are_taken() -> None:
     deepest = nested(MOST_DEPTH - 1)
-    longest = {"a": "x" * (MOST_CHARACTERS - len('{"a": ""}'))}
+    longest = {"regex": "(" * (MOST_CHARACTERS - len('{"regex": ""}'))}
 
     assert [read_options(deepest), read_options(longest)] == [deepest, longest]
 

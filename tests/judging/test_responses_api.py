@@ -125,7 +125,6 @@ def test_instructions_keep_the_role_that_the_server_takes() -> None:
         ({"verbosity": "low"}, {"text": {"verbosity": "low"}}),
         ({"text": {"verbosity": "low"}}, {"text": {"verbosity": "low"}}),
         ({"service_tier": "flex"}, {"service_tier": "flex"}),
-        ({"store": True}, {"store": True}),
     ],
 )
 def test_options_go_where_this_api_has_them(options: dict[str, Any], sent: dict[str, Any]) -> None:
@@ -138,7 +137,7 @@ def test_options_go_where_this_api_has_them(options: dict[str, Any], sent: dict[
 @pytest.mark.parametrize(
     "name",
     ["input", "instructions", "include", "max_output_tokens", "conversation", "background",
-     "previous_response_id"],
+     "previous_response_id", "store"],
 )  # fmt: skip
 def test_options_cannot_set_what_the_judge_sets(name: str) -> None:
     with pytest.raises(ValueError, match="is set by the judge itself"):

@@ -88,7 +88,7 @@ def wheel(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(folder: Path, wheel: Path) -> Callable[[str], Path]:
-    """`pip install 'geval-site[site]'` with a Python; returns the folder with its programs."""
+    """`pip install 'geval-site[local,site]'` with a Python; returns its programs' folder."""
 
     @cache
     def install(version: str) -> Path:
@@ -98,7 +98,7 @@ def installed(folder: Path, wheel: Path) -> Callable[[str], Path]:
         place = folder / f"python{version}"
         run(python, "-m", "venv", place, cwd=folder)
         constraints = CHECKOUT / "constraints.txt"
-        site = f"{wheel}[site]"
+        site = f"{wheel}[local,site]"
         run(place / "bin" / "pip", "install", "-c", constraints, site, cwd=folder)
         return place / "bin"
 

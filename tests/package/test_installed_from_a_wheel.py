@@ -1,4 +1,5 @@
-"""`pip install 'geval-site[site]' && geval-site demo` in an empty folder; its pages in Chromium."""
+"""`pip install 'geval-site[local,site]' && geval-site demo` in an empty folder; its pages in
+Chromium."""
 
 import os
 import re

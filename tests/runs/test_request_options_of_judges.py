@@ -22,9 +22,10 @@ from evaluations.judging.judges.judges import (
     draft_of,
     save_endpoint,
 )
+from evaluations.judging.runs.lifecycle import RunError, pause_run, resume_run
 from evaluations.judging.runs.starting import RunRequest, run_parameters, start_run
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import Endpoint, Judge, ModelProbe, Project
+from evaluations.models import Endpoint, EvaluationRun, Judge, ModelProbe, Project
 from geval.llm.requests import OWN_PARAMETERS
 from geval.llm.run_parameters import RunParameters
 from tests.conftest import do_errands
@@ -170,3 +171,34 @@ def test_evaluate_takes_them_and_keeps_answers_apart(
     assert any(body.get("logprobs") for body in server.bodies[plain:])
     with pytest.raises(geval.InputError, match="set by the judge itself"):
         evaluate(request_options={"n": 2})
+
+
+def test_stored_options_that_may_no_longer_be_sent_are_named_and_never_leave(
+    client: Client, owner: User, endpoint: Endpoint, server: ShapedServer
+) -> None:
+    judge, _ = create_judge(endpoint.project, draft(endpoint, mode="direct"))
+    criteria = list(endpoint.project.criteria.all())
+    run = start_run(judge, criteria)
+    pause_run(run)
+    Judge.objects.update(request_options={"store": True})
+    stored = EvaluationRun.objects.get().parameters | {"request_options": {"store": True}}
+    EvaluationRun.objects.update(parameters=stored)
+    server.bodies.clear()
+    client.force_login(owner)
+
+    for again in (lambda: start_run(Judge.objects.get(), criteria), lambda: resume_run(run)):
+        with pytest.raises(RunError, match=r"“store” is set by the judge itself.* Edit the judge"):
+            again()
+    EvaluationRun.objects.update(state="running")
+    work_on_run(run.pk, "tester")
+    edited = client.get(f"{judge.get_absolute_url()}edit/")
+    saved = client.post(
+        f"{judge.get_absolute_url()}edit/",
+        FORM | {"endpoint": endpoint.pk, "request_options": '{"store": true}'},
+    )
+
+    assert not server.bodies
+    assert {item.state for item in run.items.all()} == {"failed"}
+    assert "“store” is set by" in run.items.first().detail  # type: ignore[union-attr]
+    assert edited.status_code == client.get(run.get_absolute_url()).status_code == 200
+    assert "“store” is set by" in saved.content.decode()

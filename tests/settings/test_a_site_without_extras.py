@@ -1,9 +1,12 @@
-"""What a site does without the packages of the extras `assurance`, `evaluators` and `mcp`."""
+"""What a site does without the packages of the extras `assurance`, `evaluators`, `local` and
+`mcp`."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,6 +128,32 @@ def test_published_figures_of_rouge_are_refused_and_say_what_to_install(
 
     with pytest.raises(CommandError, match=r"rouge_score is not installed: pip install"):
         call_command("reproduce", "qags", stdout=StringIO())
+
+
+def test_without_a_database_it_says_what_to_set_or_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; from tests import hiding; sys.meta_path[:] = hiding.finders();"
+        " from geval_site.command_line import main; main()"
+    )
+    of_a_server = {
+        "GEVAL_MODE": "local", "GEVAL_DATA_DIR": str(tmp_path), "DATABASE_URL": "",
+        "DJANGO_SETTINGS_MODULE": "geval_site.settings",
+    }  # fmt: skip
+
+    def run(command: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", code, command], cwd=CHECKOUT, capture_output=True, text=True,
+            env=os.environ | of_a_server | more, check=False,
+        )  # fmt: skip
+
+    refused = run("migrate")
+    elsewhere = run("migrate", DATABASE_URL="postgresql://u@127.0.0.1:9/d")
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("DATABASE_URL is not set")
+    assert refused.stderr.endswith("pip install 'geval-site[local]'.\n")
+    assert "geval-site[local]" not in elsewhere.stderr
+    assert "127.0.0.1" in elsewhere.stderr
 
 
 def test_what_is_hidden_here_is_what_the_extras_install() -> None:

@@ -99,3 +99,15 @@ def test_the_demo_is_not_made_on_a_production_site(
 
     assert done.returncode == 1
     assert "well-known passwords" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hides processes")
+@pytest.mark.parametrize("module", ["geval_site.settings", "geval_site.web_server"])
+@pytest.mark.parametrize(("mode", "dumpable"), [("production", "0"), ("local", "1")])
+def test_no_other_process_reads_the_environment_of_a_production_site(
+    module: str, mode: str, dumpable: str
+) -> None:
+    code = f"import ctypes, {module}; print(ctypes.CDLL(None).prctl(3))"
+    done = run_to_its_end("-c", code, env=without_ours(COMPLETE | {"GEVAL_MODE": mode}), timeout=60)
+
+    assert done.stdout.split()[-1:] == [dumpable], done.stderr

@@ -22,7 +22,7 @@ GATE = "gate"  # needs the optional app: tests/assurance/certifying/test_the_gat
 BLOCK = re.compile(r"^( *)```sh\n(.*?)^\1```", re.M | re.S)
 # Lines that are not run here, and why.
 ELSEWHERE = {
-    'pip install "$(ls dist/geval_site-*.whl)[site]"': "tests/package installs it",
+    'pip install "$(ls dist/geval_site-*.whl)[local,site]"': "tests/package installs it",
     "geval-site demo": "goes on until Ctrl-C: tests/slow/test_demo_command.py",
     "OPENAI_API_KEY=sk-… GEVAL_MODEL=gpt-4o-mini geval-site demo": "the README has it, too:"
     " tests/slow/test_readme_commands.py",

@@ -3,7 +3,7 @@
 import json
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -78,6 +78,8 @@ def certificate_json(_request: HttpRequest, project: Project, pk: int) -> HttpRe
 def certificate_badge(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     made = _certificate(project, pk)
     seal = sealed(made)
+    if seal.outcome and not seal.is_ours:
+        raise Http404  # anybody can sign with a key of their own
     fits = seal.outcome is None or (
         bool(too_large_for_page(project, *COMMANDS)) or not what_changed(made)
     )

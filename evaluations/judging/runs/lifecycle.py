@@ -36,6 +36,7 @@ from geval.llm.judgement import read_attempts
 from geval.llm.parsing import Reason
 from geval.llm.prompt_examples import longest_filled
 from geval.llm.prompts import needs_steps
+from geval.llm.request_options import why_refused
 from geval.llm.requests import ChatRequest
 from geval.llm.wanted_steps import steps_request
 from geval.texts.spelling import storable
@@ -133,7 +134,8 @@ def resume_run(
             it.
 
     Raises:
-        RunError: a limit of the project or its owner is reached.
+        RunError: a limit of the project or its owner is reached, or its request options may not be
+            sent.
     """
     # A person and the upkeep may resume a run at the same time; the second finds it active.
     run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
@@ -141,6 +143,8 @@ def resume_run(
         return False
     if run.is_active or run.state == RunState.CANCELLED:
         return False
+    if refusal := why_refused(run.frozen.request_options):
+        raise RunError(refusal)
     if not only_due and run.search_id is None:
         check_limits(run.project)
     if retry_failed:

@@ -32,6 +32,7 @@ from evaluations.people.limits import limits_money
 from evaluations.people.waking import wake_for_runs
 from geval.evaluators.base import Evaluator, Text
 from geval.llm.judge_settings import JudgeSettings
+from geval.llm.request_options import why_refused
 from geval.llm.run_parameters import RunParameters
 from geval.statistics.document_groups import have_groups
 from geval_site.version import __version__
@@ -162,6 +163,8 @@ def _refusals(
     """Yield the reasons to refuse a run, cheapest check first; each says what to do."""
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
         yield f"{judge} or its endpoint is retired; restore it, or choose another judge."
+    if refusal := why_refused(judge.request_options):
+        yield refusal
     if evaluator.per_criterion and not criteria:
         yield "There is no criterion to judge on; add one or name one."
     if request.attempt is None:

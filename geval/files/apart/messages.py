@@ -1,12 +1,16 @@
-"""Messages between the site and a reading process: pickled objects, each preceded by its length.
+"""Messages between the site and a reading process: pickled data, each preceded by its length.
 
-The limits of the process prevent a file from using up the machine's memory and time. They are not a
-sandbox: both processes run as the same user and trust each other.
+The limits of the process prevent a file from using up the machine's memory and time. They are no
+sandbox: both processes run as the same user. Pickles are faster than JSON for millions of rows;
+reading one makes data only and calls nothing else.
 """
 
+import io
 import pickle
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from enum import Enum
+from pathlib import PosixPath
 from typing import IO, Any
 
 from geval.files.limits import FileLimits
@@ -17,6 +21,7 @@ from geval.files.rows import FileDefaults, FileError, Row
 from geval.files.zipped_records import ZippedRecords
 
 LENGTH = struct.Struct(">Q")
+_PLAIN = {("builtins", "frozenset"), ("builtins", "set"), ("collections", "Counter")}
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,21 @@ def packed_message(message: Any) -> bytes:
 
 
 def unpacked_message(content: bytes | memoryview) -> Any:
-    return pickle.loads(content)  # noqa: S301 (our own process wrote it)
+    return _DataUnpickler(io.BytesIO(content)).load()
+
+
+class _DataUnpickler(pickle.Unpickler):
+    """Builds dataclasses and enumerations of this library, paths and sets; refuses all else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _PLAIN:
+            return super().find_class(module, name)
+        if "." not in name and module.startswith(("geval.", "pathlib")):
+            kind = super().find_class(module, name)
+            is_class = isinstance(kind, type)
+            if kind is PosixPath or (is_class and (is_dataclass(kind) or issubclass(kind, Enum))):
+                return kind
+        raise EOFError(f"{module}.{name} is no data")  # as if it had ended
 
 
 def next_message(stream: IO[bytes]) -> Any:

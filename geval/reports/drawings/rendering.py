@@ -174,12 +174,12 @@ def _n(value: float) -> str:
 
 
 class PicturesMissingError(Exception):
-    """Typst or its font is not installed."""
+    """Typst is not installed."""
 
 
 def can_draw_pictures() -> bool:
     """Return whether the extra is installed, without loading it."""
-    return all(importlib.util.find_spec(name) for name in ("typst", "fontpkg_arimo"))
+    return importlib.util.find_spec("typst") is not None
 
 
 def as_picture(drawing: Drawing, ending: Literal["png", "pdf"]) -> bytes:
@@ -205,10 +205,9 @@ def as_picture(drawing: Drawing, ending: Literal["png", "pdf"]) -> bytes:
 @cache
 def _fonts() -> Any:
     """Return Arimo, and the machine's fonts for the scripts that it lacks."""
-    import fontpkg_arimo
     import typst
 
-    return typst.Fonts(font_paths=[Path(fontpkg_arimo.ROOT) / "files"])
+    return typst.Fonts(font_paths=[Path(__file__).with_name("fonts")])
 
 
 def _described_png(png: bytes, drawing: Drawing) -> bytes:

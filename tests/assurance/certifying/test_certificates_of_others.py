@@ -18,7 +18,7 @@ from assurance.certifying.certificates import (
     read_requirements,
     signed_part,
 )
-from assurance.certifying.sealed import sealed
+from assurance.certifying.sealed import fingerprint, sealed
 from assurance.certifying.verifying import REFUSED, VerifyError, read_certificate, verify
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.sealing import public_key
@@ -122,22 +122,30 @@ def test_the_outcome_of_another_site_is_said_to_be_its_word(
 
     answer = client.get(f"/api/v1/projects/small/certificates/{made.pk}").json()
     listed = client.get("/api/v1/projects/small/certificates").json()["items"][0]
-    badge = client.get(f"{made.get_absolute_url()}badge.svg").content.decode()
+    badge = client.get(f"{made.get_absolute_url()}badge.svg")
     page = client.get(made.get_absolute_url()).content.decode()
 
     assert answer["outcome"] == listed["outcome"] == "met, says another site"
     assert not answer["signed_here"]
     assert answer["fits"]
-    assert "says another site" in badge
+    assert badge.status_code == 404
+    assert "badge.svg" not in page
     assert "Met, says another site." in page
+    assert fingerprint(Certificate.objects.get().content["public_key"]) in page
 
 
 def test_one_of_this_site_says_its_outcome_alone(
     made: Certificate, as_role: Callable[[str], Client]
 ) -> None:
-    answer = as_role("owner").get(f"/api/v1/projects/small/certificates/{made.pk}").json()
+    client = as_role("owner")
+    answer = client.get(f"/api/v1/projects/small/certificates/{made.pk}").json()
 
     assert answer["outcome"] == "met"
+    assert (
+        f"{made.get_absolute_url()}badge.svg"
+        in client.get(made.get_absolute_url()).content.decode()
+    )
+    assert "met" in client.get(f"{made.get_absolute_url()}badge.svg").content.decode()
 
 
 def test_an_imported_copy_keeps_its_certificate(made: Certificate) -> None:

@@ -27,11 +27,13 @@ def made(rated_project: Project, judge: Judge, criterion: Criterion) -> Certific
 
 
 def shown(client: Client, made: Certificate) -> list[str]:
-    """Page, judge's page, badge and API, in small letters."""
+    """Page, judge's page, badge (of another site there is none) and API, in small letters."""
     base = made.get_absolute_url()
     slug = made.project.slug
+    seal = sealed(made)
+    badge = [] if seal.outcome and not seal.is_ours else [f"{base}badge.svg"]
     addresses = (
-        base, f"{base}badge.svg", made.judge.get_absolute_url(),
+        base, *badge, made.judge.get_absolute_url(),
         f"/api/v1/projects/{slug}/certificates/{made.pk}",
         f"/api/v1/projects/{slug}/certificates",
     )  # fmt: skip
@@ -88,14 +90,16 @@ def test_a_content_that_is_none_breaks_no_page(
 
 
 def test_a_certificate_moved_to_another_judge_is_not_genuine_there(
-    made: Certificate, rated_project: Project
+    made: Certificate, rated_project: Project, as_role: Callable[[str], Client]
 ) -> None:
     other = rated_project.judges.exclude(pk=made.judge_id)[0]
     Certificate.objects.filter(pk=made.pk).update(judge=other)
 
     found = sealed(Certificate.objects.get(pk=made.pk))
+    page = as_role("owner").get(made.get_absolute_url()).content.decode()
 
     assert found.outcome is None
+    assert f"with key <code>{fingerprint(made.content['public_key'])}</code>" in page
     assert found.problem == f"it was signed for {made.judge.label} on {made.criterion.name}"
 
 
@@ -107,6 +111,7 @@ def test_one_that_another_site_signed_is_shown_as_its(
     content = made.content | {"public_key": key}
     content["signature"] = base64.b64encode(theirs.sign(signed_part(content))).decode()
     Certificate.objects.filter(pk=made.pk).update(content=orjson.loads(orjson.dumps(content)))
+    made.refresh_from_db()
 
     page, *_rest, answer, _list = shown(as_role("owner"), made)
 
