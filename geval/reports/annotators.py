@@ -22,7 +22,7 @@ from geval.statistics.mace import mace
 from geval.statistics.rater_effects import ManyFacets, RaterSeverity, many_facets
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import short
-from geval.statistics.span_agreement import GammaAgreement, SpanAgreement
+from geval.statistics.span_agreement import SpanAgreement
 from geval.statistics.thresholds import SPLIT
 from geval.statistics.types import Estimate
 from geval.texts.numbers import in_brackets, shown, signed
@@ -137,11 +137,10 @@ class CriterionAnnotators:
 
 @dataclass(frozen=True)
 class AnnotatorsFound:
-    """The content of the page; `spans` and `beyond_chance` are None where nobody marked spans."""
+    """The content of the page; `spans` is None where nobody marked spans."""
 
     criteria: tuple[CriterionAnnotators, ...]
     spans: SpanAgreement | None
-    beyond_chance: GammaAgreement | None
 
     @property
     def lead(self) -> str:
@@ -290,12 +289,10 @@ def annotators_json(numbers: AnnotatorsFound) -> dict[str, Any]:
             criterion.criterion: _criterion_json(criterion) for criterion in numbers.criteria
         },
     }
-    if numbers.spans is not None and (gamma := numbers.beyond_chance) is not None:
+    if numbers.spans is not None:
         content["spans"] = with_interval(numbers.spans.f1, numbers.spans.interval) | {
             "outputs": numbers.spans.texts,
             "pairs": numbers.spans.pairs,
-            "gamma": with_interval(gamma.gamma, gamma.interval)
-            | {"outputs_left_out": gamma.left_out},
         }
     return content
 

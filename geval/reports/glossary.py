@@ -495,15 +495,6 @@ TERMS: dict[str, Term] = {
         " which somebody marked something are known.",
         "Annotators as instruments",
     ),
-    "span_gamma": Term(
-        "Agreement on spans (gamma)",
-        "How far people mark the same parts with the same error types, beyond chance: 1 if all"
-        " marks are the same, 0 or less if they are no nearer than marks moved along the texts at"
-        " random.",
-        "A mark with no counterpart counts as much as one in the wrong place or of another type."
-        " Outputs in which nobody marked anything are not known to it.",
-        "Annotators as instruments",
-    ),
     "ppi": Term(
         "Prediction-powered means",
         "Each system's mean human rating, estimated from the ratings there are and the judge's"

@@ -14,7 +14,6 @@ from geval.statistics.chance_raters import (
     _Test,
     chance_of_passing,
 )
-from geval.statistics.gamma import Mark
 from geval.statistics.latent_classes import (
     Fit,
     Labels,
@@ -24,7 +23,7 @@ from geval.statistics.latent_classes import (
 )
 from geval.statistics.mace import _prevails, mace
 from geval.statistics.rater_effects import _Errors, _rater, many_facets
-from geval.statistics.span_agreement import MarkedText, gamma_agreement, span_agreement
+from geval.statistics.span_agreement import Mark, MarkedText, span_agreement
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(9)
@@ -137,10 +136,9 @@ def test_the_interval_of_a_severity_is_students_t_of_its_documents() -> None:
 
 @pins("SPAN_OUTPUTS", {9: False, 10: True, 11: True})
 def test_outputs_that_two_people_marked(value: int, expected: bool) -> None:
-    texts = [MarkedText(at, 60, {0: [Mark(0, 10 + at)], 1: [Mark(4, 14)]}) for at in range(value)]
+    texts = [MarkedText(at, {0: [Mark(0, 10 + at)], 1: [Mark(4, 14)]}) for at in range(value)]
 
     assert (span_agreement(texts, value).f1.value is not None) is expected
-    assert (gamma_agreement(texts, value).gamma.value is not None) is expected
 
 
 def warned(**changes: float) -> bool:
