@@ -443,11 +443,11 @@ TERMS: dict[str, Term] = {
         "Human score",
         "What judges are compared with: one value of each output from what people gave it. Usually"
         " the mean of ratings; the filters offer the median, ratings adjusted for annotators'"
-        " severity, the expected class by Dawid and Skene's model or by MACE, and"
+        " severity, the expected class by Dawid and Skene's model, and"
         " adjudicators' decisions, with the mean where nobody had to decide.",
         "Where everybody rated every output, they hardly differ. Where annotators rated different"
-        " outputs, adjust for severity; where some of them guess, use one of the two models. Choose"
-        " before you look at judges.",
+        " outputs, adjust for severity; where some of them guess, use Dawid and Skene's model."
+        " Choose before you look at judges.",
         "Annotators as instruments",
     ),
     "severity": Term(
@@ -460,31 +460,22 @@ TERMS: dict[str, Term] = {
         " not wrong: the average of these annotators is no truth.",
         "Annotators as instruments",
     ),
-    "competence": Term(
-        "Competence (MACE)",
-        "The probability that a person's rating follows from the output; otherwise they give a"
-        " value by habit, such as always the middle one. 0 is guessing, 1 is never guessing.",
-        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Any other value"
-        " counts as wrong, so"
-        " people who differ by a point from most look less competent: compare people with each"
-        " other, on one criterion.",
-        "Annotators as instruments",
-    ),
     "gives_the_class": Term(
         "Gives the likely class (Dawid-Skene)",
         "How often a person gives an output's class, which is the value that is right by the model."
         " The model learns how often each person mistakes one class for another.",
-        "Not corrected for chance: where nearly all outputs are of one class, it is high for"
-        " somebody who always gives that one.",
+        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Not corrected for"
+        " chance: where nearly all outputs are of one class, it is high for somebody who always"
+        " gives that one.",
         "Annotators as instruments",
     ),
     "split": Term(
         "Split outputs",
-        f"Outputs on which competent people differ, so that MACE is less than {100 * SPLIT:g} %"
-        " sure of their"
-        " class, which is the value that is right by the model.",
+        "Outputs on which competent people differ, so that Dawid and Skene's model is less than"
+        f" {100 * SPLIT:g} % sure of their class, which is the value that is right by the model.",
         "Read them: the criterion may be vague there, or one more rating may settle it. To the"
-        " model a neighbouring value is just another class.",
+        " model a neighbouring value is just another class. It is surer than it is right, so that"
+        " few outputs are split.",
         "Annotators as instruments",
     ),
     "span_f1": Term(
