@@ -414,14 +414,6 @@ TERMS: dict[str, Term] = {
         " projects prove anything that is not so.",
         "Improving a judge",
     ),
-    "likely_gain": Term(
-        "Likely gain",
-        "How large a proven gain is likely to be. Gains prove where chance added to them, so those"
-        " that prove are exaggerated (the winner's curse), most where the interval only just leaves"
-        " out 0.",
-        "Where a look seldom proves so small a gain, it is still somewhat too large.",
-        "Improving a judge",
-    ),
     "smallest_gain": Term(
         "What can be proven",
         "The smallest gain that the locked documents prove in four of five tries, judging"
