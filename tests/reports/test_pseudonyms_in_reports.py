@@ -84,7 +84,7 @@ def test_what_leaves_the_team_has_pseudonyms(
     for page in ["", "numbers/", f"drawing/matrix/{on}/{by}/svg/", "export/json/", *drawn]:
         assert "annotator 3" in shown[page], page
     assert "annotator 3" in frozen.page
-    assert "Its scores are the ratings of annotator 1" in shown["live/?part=more"]
+    assert "the ratings of annotator 1" in shown["live/?part=more"]
     assert client.get(api).content.decode() == frozen.content
     assert names_in(client.get(api + names).content.decode()) == [*NAMES]
     drawing = f"{report}drawing/matrix/{on}/{by}/svg/"
