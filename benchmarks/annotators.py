@@ -12,9 +12,7 @@ import numpy as np
 from scipy import special
 
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.consensus import dawid_skene
 from geval.statistics.latent_classes import LatentClasses, latent_classes
-from geval.statistics.mace import mace
 from geval.statistics.rater_effects import many_facets
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray, IntArray
@@ -23,7 +21,7 @@ ANNOTATORS, EACH = 6, 3
 VALUES = np.arange(1.0, 6.0)
 # What the codes of an average annotator add to their logarithms: steps at -1.8, -0.6, 0.6, 1.8.
 STEPS = -np.concatenate([[0.0], np.cumsum([-1.8, -0.6, 0.6, 1.8])])
-SEVERITY, KNOWS, HABIT = 0.7, (0.4, 0.9), 2.0
+SEVERITY = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,20 +71,6 @@ def severities(corpus: Corpus, documents: int, rng: np.random.Generator) -> Held
         yield from _holds(one.points_interval, points)
 
 
-def knowing(corpus: Corpus, documents: int, rng: np.random.Generator) -> Held:
-    """MACE's competence, of annotators who know or give a value by habit."""
-    part = corpus.drawn(documents, 4, rng)
-    truth = _classes(part)
-    knows = rng.uniform(*KNOWS, ANNOTATORS)
-    habits = rng.dirichlet(np.full(len(VALUES), HABIT), ANNOTATORS)
-    by_rater = [
-        own * np.eye(len(VALUES))[truth] + (1 - own) * habit
-        for own, habit in zip(knows, habits, strict=True)
-    ]
-    found = latent_classes(part.outputs, _rated(by_rater, rng), mace)
-    return _competences(found, knows)
-
-
 def giving(corpus: Corpus, documents: int, rng: np.random.Generator) -> Held:
     """Dawid and Skene's, of annotators who mistake classes for near ones."""
     part = corpus.drawn(documents, 4, rng)
@@ -94,7 +78,7 @@ def giving(corpus: Corpus, documents: int, rng: np.random.Generator) -> Held:
     tables = special.softmax(-apart * rng.uniform(1.2, 2.2, (ANNOTATORS, len(VALUES), 1)), axis=2)
     common = np.bincount(_classes(corpus), minlength=len(VALUES)) / len(corpus.human)
     by_rater = [table[_classes(part)] for table in tables]
-    found = latent_classes(part.outputs, _rated(by_rater, rng), dawid_skene)
+    found = latent_classes(part.outputs, _rated(by_rater, rng))
     return _competences(found, np.array([np.diag(table) @ common for table in tables]))
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks import chance
-from benchmarks.annotators import Corpus, giving, held, knowing, severities
+from benchmarks.annotators import Corpus, giving, held, severities
 from benchmarks.improve import summeval
 from benchmarks.sampling import bias_of_rho, coverage_of_errors, coverage_of_rho, means, recorded
 from geval.statistics.anytime import confidence_sequence
@@ -54,8 +54,6 @@ LEAST_KEPT, MOST_TIMES = 0.90, 1.3
 # Widths of campaigns that close themselves; how many are followed, for how many documents.
 GOALS, STOPS, MOST_STOP = (0.1, 0.07), 24, 1200
 RATED, LEAST_HELD, MOST_HELD = (30, 100), 0.93, 0.97
-# Where nearly all outputs are of one class, intervals of competence take as many as these.
-MANY_RATED = 400
 OF_ANNOTATORS = 25
 
 
@@ -300,7 +298,6 @@ def of_annotators(campaigns: int) -> Iterator[Line]:
         corpora.append(Corpus(outputs.document, human))
     for name, of_campaign, sizes in (
         ("severity", severities, RATED),
-        ("competence by MACE", knowing, (*RATED, MANY_RATED)),
         ("giving the class by Dawid and Skene", giving, RATED),
     ):
         for documents in sizes:

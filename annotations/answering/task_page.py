@@ -314,15 +314,19 @@ def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
 def _judge_scores(
     campaign: Campaign, assignment: Assignment, outputs: tuple[ShownOutput, ...]
 ) -> dict[int, list[str]]:
-    """Return judges' scores by criterion as text; with several outputs, each names its output."""
+    """Return judges' scores by criterion as text; with several outputs, each names its output.
+    Judges have numbers where systems' names are hidden: a model may be judge and system."""
     letters = {output.pk: output.letter for output in outputs}
     of_these = scores_on_scale("AND s.output_id = ANY(%(outputs)s)")
-    query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({of_these}) AS s
+    name = """CASE WHEN %(named)s THEN j.name ELSE 'LLM ' || (SELECT count(*)
+        FROM evaluations_judge o WHERE o.project_id = j.project_id AND o.id <= j.id) END"""
+    query = f"""SELECT s.criterion_id, {name}, s.output_id, s.value FROM ({of_these}) AS s
                 JOIN evaluations_judge j ON j.id = s.judge_id ORDER BY j.id"""
     values: dict[str, Any] = {
         "project": campaign.project_id,
         "criteria": [],
         "outputs": list(assignment.shown),
+        "named": campaign.show_systems,
     }
     judge_scores: dict[int, list[str]] = defaultdict(list)
     with connection.cursor() as cursor:

@@ -165,7 +165,9 @@ class CampaignForm(GoalFields, forms.ModelForm):
                 "Buttons, keys and messages; your own texts stay as you write them. Annotators can"
                 " choose another language. Leave empty for that of their browser."
             ),
-            "show_systems": "If off, annotators do not see which system wrote a text.",
+            "show_systems": (
+                "If off, annotators do not see which system wrote a text, nor the names of judges."
+            ),
             "show_others": (
                 "Annotators see other people's answers once they have submitted their own."
             ),

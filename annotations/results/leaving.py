@@ -1,10 +1,12 @@
 """A person leaves: what names them or is in their own words is removed, and their ratings stay
 under a pseudonym. An owner does it in a project, the command on the whole site."""
 
+import hashlib
 import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from axes.models import AccessAttempt
@@ -49,6 +51,7 @@ from evaluations.models.changes import note_change
 from evaluations.models.kept_reports import KeptReport
 from evaluations.models.uploads import ACTIVE, SavedColumns, Upload, UploadFile
 from evaluations.people.members import remove
+from evaluations.reports.ratings.pseudonyms import download_renamed
 
 # Who did something: the columns of the name as it was then and of the user ("": none), and the way
 # to the project. A test finds columns that are missing here.
@@ -144,7 +147,7 @@ def forget(person: Person, *, dry_run: bool = False) -> dict[str, int]:
     for user in person.users:
         removed.update(_leave(user, person.project))
     removed["records of uploads"] = _forget_uploads(person)
-    removed["frozen reports that keep the name"] = _frozen(person).count()
+    removed["frozen reports with the name"] = _rename_in_frozen(person)
     removed["annotators' names"] = _rename(person.annotators, person.pseudonym)
     if dry_run:
         transaction.set_rollback(True)
@@ -164,16 +167,23 @@ def _invitations(person: Person) -> QuerySet[Invitation]:
 
 def _rename(annotators: list[Annotator], pseudonym: str) -> int:
     """Name annotators by a pseudonym; participants are called by a number already."""
-    named = [annotator for annotator in annotators if not hasattr(annotator, "participant")]
     Annotator.objects.filter(pk__in=[annotator.pk for annotator in annotators]).update(user=None)
-    for number, annotator in enumerate(named, 1):
-        name = pseudonym if number == 1 else f"{pseudonym}-{number}"
+    named = _pseudonyms(annotators, pseudonym)
+    for annotator, name in named:
         Annotator.objects.filter(pk=annotator.pk).update(name=name)
     for project_id in {annotator.project_id for annotator in annotators}:
         # Their numbers are right, and their names are not.
         KeptReport.objects.done().filter(project=project_id).delete()
         note_change(project_id)
     return len(named)
+
+
+def _pseudonyms(annotators: list[Annotator], pseudonym: str) -> list[tuple[Annotator, str]]:
+    named = [annotator for annotator in annotators if not hasattr(annotator, "participant")]
+    return [
+        (annotator, pseudonym if number == 1 else f"{pseudonym}-{number}")
+        for number, annotator in enumerate(named, 1)
+    ]
 
 
 def _rename_in_logs(person: Person) -> int:
@@ -242,9 +252,19 @@ def _forget_uploads(person: Person) -> int:
     return removed
 
 
-def _frozen(person: Person) -> QuerySet[ReportSnapshot]:
-    """Return frozen reports with a name: they are cited by a digest of what they say."""
-    named = Q(pk__in=[])
-    for name in {annotator.name for annotator in person.annotators}:
-        named |= Q(content__contains=json.dumps(name, ensure_ascii=False))
-    return ReportSnapshot.objects.filter(named, _of(person, "project"))
+def _rename_in_frozen(person: Person) -> int:
+    """Rename annotators in reports that were frozen with names, and remove the pages of these; the
+    digest that publications cite stays beside that of the new content."""
+    renamed = 0
+    for annotator, pseudonym in _pseudonyms(person.annotators, person.pseudonym):
+        whole = re.compile(rf"(?<!\w){re.escape(escape(annotator.name, quote=False))}(?!\w)")
+        for frozen in ReportSnapshot.objects.filter(project=annotator.project_id):
+            content = download_renamed(frozen.content, {annotator.name: pseudonym}, "json")
+            is_in_page = re.search("[^\\W\\d_]", annotator.name) and whole.search(frozen.page)
+            if is_in_page or json.loads(content) != json.loads(frozen.content):
+                digest = hashlib.sha256(content.encode()).hexdigest()
+                ReportSnapshot.objects.filter(pk=frozen.pk).update(
+                    content=content, page="", renamed_sha256=digest
+                )
+                renamed += 1
+    return renamed

@@ -15,7 +15,7 @@ from evaluations.models import (
 )
 from evaluations.models.improving import ASKING_CHANGES
 from geval.improving.changes import NOTHING_BETTER
-from geval.improving.words import likely_gain, sentence
+from geval.improving.words import sentence
 from geval.statistics.held_out_test import ProofOutcome
 
 _FOUND_NOTHING: dict[str, str] = {
@@ -113,7 +113,6 @@ def look_json(look: Look) -> dict[str, Any]:
         "candidate": look.value,
         "today": look.today,
         "gain": look.gain,
-        "likely_gain": likely_gain(look),
         "interval": None if look.low is None else [look.low, look.high],
         "confidence": look.confidence,
         "reason": look.reason or None,

@@ -25,7 +25,7 @@ from evaluations.models import (
 )
 from evaluations.models.changes import state_of
 from evaluations.models.improving import OPEN_STATES, LockedText, withheld_documents
-from geval.improving.words import constant_of, likely_gain, ranks_of
+from geval.improving.words import constant_of, ranks_of
 from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.statistics.cache import remembered_as
 from geval.statistics.held_out_test import ProofOutcome
@@ -74,11 +74,6 @@ class Row:
         return ranks_of(self.look) if self.look else ""
 
     @property
-    def likely_gain(self) -> float | None:
-        """The likely size of a proven gain."""
-        return likely_gain(self.look) if self.look else None
-
-    @property
     def constant(self) -> str:
         """For a map, the result of the best constant on the locked documents."""
         return constant_of(self.look) if self.look else ""
@@ -91,15 +86,14 @@ class Row:
 
 @dataclass(frozen=True)
 class ImprovePage:
-    """Everything about a judge on a criterion; `lead` summarises it in a sentence, and `looks` have
-    their likely gains."""
+    """Everything about a judge on a criterion; `lead` summarises it in a sentence."""
 
     judge: Judge | None
     criterion: Criterion | None
     judges: tuple[Judge, ...]
     criteria: tuple[Criterion, ...]
     locked: LockedDocuments | None
-    looks: tuple[tuple[Look, float | None], ...]
+    looks: tuple[Look, ...]
     documents: int
     search: Search | None
     progress: Progress | None
@@ -187,7 +181,7 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> I
         judges=judges,
         criteria=criteria,
         locked=locked,
-        looks=tuple((look, likely_gain(look)) for look in looks),
+        looks=tuple(looks),
         documents=Document.objects.filter(project=project).count(),
         search=current,
         progress=progress_of(shown) if shown else None,
@@ -295,7 +289,4 @@ def _lead_of_proof(proven: Sequence[Row]) -> str:
         if ranking
         else f"its numbers fit people's scale better (distance {from_to}); it ranks as before."
     )
-    likely = likely_gain(look)
-    return f"{unseen} {change}" + (
-        "" if likely is None else f" Likely by {likely:.2f}, as gains that prove are exaggerated."
-    )
+    return f"{unseen} {change} Gains that prove are exaggerated."

@@ -185,5 +185,5 @@ class AssuranceTools(Tools):
 
 
 def _look(look: Answer) -> dict[str, Any]:
-    names = ("outcome", "gain", "likely_gain", "interval", "confidence", "documents", "reason")
+    names = ("outcome", "gain", "interval", "confidence", "documents", "reason")
     return {name: look[name] for name in names}

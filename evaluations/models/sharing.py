@@ -83,6 +83,12 @@ class ReportSnapshot(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="snapshots")
     sha256 = models.CharField(max_length=64)
+    renamed_sha256 = models.CharField(
+        max_length=64,
+        blank=True,
+        db_default="",
+        help_text="Of the content since a person who left was renamed in it; empty: never.",
+    )
     content = models.TextField()
     page = models.TextField(
         blank=True,
@@ -110,5 +116,6 @@ class ReportSnapshot(models.Model):
 
     @property
     def is_intact(self) -> bool:
-        """Whether the content is unchanged since it was frozen."""
-        return hashlib.sha256(self.content.encode()).hexdigest() == self.sha256
+        """Whether the content is unchanged, except for names of people who left."""
+        digest = hashlib.sha256(self.content.encode()).hexdigest()
+        return digest == (self.renamed_sha256 or self.sha256)

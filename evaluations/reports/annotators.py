@@ -9,7 +9,7 @@ from geval.reports.annotators import AnnotatorsFound, criterion_annotators, of_r
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.reports.verdicts.steps import OnStep, unseen
-from geval.statistics.span_agreement import gamma_agreement, span_agreement
+from geval.statistics.span_agreement import span_agreement
 
 
 def annotators_found(
@@ -36,9 +36,6 @@ def annotators_found(
         round_id=options.round,
     )
     if not texts:
-        return AnnotatorsFound(tuple(people), None, None)
+        return AnnotatorsFound(tuple(people), None)
     on_step(1, "Agreement on marked spans")
-    documents = part.units.documents
-    return AnnotatorsFound(
-        tuple(people), span_agreement(texts, documents), gamma_agreement(texts, documents)
-    )
+    return AnnotatorsFound(tuple(people), span_agreement(texts, part.units.documents))

@@ -21,7 +21,7 @@ from geval.improving.ground import Ground, ImproveError
 from geval.improving.lock_file import LockFile
 from geval.improving.proving import LookResult, proof_of, values_of
 from geval.improving.search import FoundChange, Power, Searched, power, search
-from geval.improving.words import likely_gain, sentence
+from geval.improving.words import sentence
 from geval.statistics.held_out_test import ProofOutcome, confidence_of
 from geval.statistics.thresholds import POWER
 from geval.texts.numbers import thin
@@ -143,7 +143,7 @@ class Improvement:
             "measure": candidate.measure,
             "training": candidate.training(),
             "formula": formula and formula.model_dump(mode="json"),
-            "look": look and {**vars(look), "likely_gain": likely_gain(look)},
+            "look": look and {**vars(look)},
         }
 
     def to_json(self) -> str:

@@ -7,7 +7,6 @@ from geval.improving.changes import MEASURE_LABELS, Measure
 from geval.reports.words import ranked_in_words
 from geval.statistics.held_out_test import ProofOutcome
 from geval.statistics.same_documents import Ranked
-from geval.statistics.shrinking import shrunken
 from geval.texts.numbers import or_dash, signed, two_decimals
 
 # Gains below 0.01 may count; with two digits they would be shown as 0.
@@ -77,33 +76,13 @@ def outcome_in_words(look: LookLike) -> str:
     is_map = look.measure == Measure.DISTANCE
     claim = f"{MAP_CLAIM}; " if is_map and look.outcome == ProofOutcome.PROVEN else ""
     distance = f" ({or_dash(look.today)} → {or_dash(look.value)} from people)" if is_map else ""
-    clauses = (likely_in_words(look), ranks_of(look), constant_of(look))
+    clauses = (ranks_of(look), constant_of(look))
     following = "".join(f"; {clause}" for clause in clauses if clause)
     return (
         f"{look.outcome}: {claim}gain {signed(look.gain, _DIGITS)}"
         f"{_ends(look.low, look.high, look.reason)}{distance} on {look.documents} locked"
         f" documents, {look.confidence:.1%} interval{following}"
     )
-
-
-def likely_gain(look: LookLike) -> float | None:
-    """Return the likely size of a proven gain, as proven gains are exaggerated by chance. None for
-    other looks."""
-    if look.outcome != ProofOutcome.PROVEN or look.gain is None or look.low is None:
-        return None
-    documents = look.ranked["documents"] if look.ranked else look.documents
-    return shrunken(
-        look.gain, look.gain - look.low, confidence=look.confidence, freedom=documents - 1
-    )
-
-
-def likely_in_words(look: LookLike) -> str:
-    """Return the likely gain in words, such as "likely about +0.03, as gains that prove are
-    exaggerated"."""
-    gain = likely_gain(look)
-    if gain is None:
-        return ""
-    return f"likely about {signed(gain, _DIGITS)}, as gains that prove are exaggerated"
 
 
 def _ends(low: float | None, high: float | None, reason: str = "") -> str:

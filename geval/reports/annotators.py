@@ -1,5 +1,5 @@
-"""How annotators rate: severity, agreement with the others, disputed outputs, competence by two
-models, and agreement on marked spans.
+"""How annotators rate: severity, agreement with the others, disputed outputs, competence, and
+agreement on marked spans.
 
 No judge is needed. A worker computes it, as intervals fit a criterion's models many times.
 """
@@ -16,13 +16,11 @@ from geval.reports.options import ReportOptions
 from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.cache import remembered
-from geval.statistics.consensus import dawid_skene
 from geval.statistics.latent_classes import LatentClasses, RaterCompetence, latent_classes
-from geval.statistics.mace import mace
 from geval.statistics.rater_effects import ManyFacets, RaterSeverity, many_facets
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import short
-from geval.statistics.span_agreement import GammaAgreement, SpanAgreement
+from geval.statistics.span_agreement import SpanAgreement
 from geval.statistics.thresholds import SPLIT
 from geval.statistics.types import Estimate
 from geval.texts.numbers import in_brackets, shown, signed
@@ -45,7 +43,6 @@ class AnnotatorNumbers:
     shared: int
     with_others: Estimate
     severity: RaterSeverity
-    knows: RaterCompetence
     gives_the_class: RaterCompetence
 
     @property
@@ -126,9 +123,10 @@ class CriterionAnnotators:
         lacking = [
             (what, interval.reason)
             for annotator in self.annotators
+            for competence in (annotator.gives_the_class,)
             for what, estimate, interval in (
                 ("severity", annotator.severity.points, annotator.severity.points_interval),
-                ("competence", annotator.knows.estimate, annotator.knows.interval),
+                ("competence", competence.estimate, competence.interval),
             )
             if estimate.value is not None and interval.ends is None and interval.reason
         ]
@@ -137,11 +135,10 @@ class CriterionAnnotators:
 
 @dataclass(frozen=True)
 class AnnotatorsFound:
-    """The content of the page; `spans` and `beyond_chance` are None where nobody marked spans."""
+    """The content of the page; `spans` is None where nobody marked spans."""
 
     criteria: tuple[CriterionAnnotators, ...]
     spans: SpanAgreement | None
-    beyond_chance: GammaAgreement | None
 
     @property
     def lead(self) -> str:
@@ -205,9 +202,8 @@ def criterion_annotators(
 ) -> CriterionAnnotators:
     ratings = human.ratings
     facets = many_facets(data.units, ratings)
-    knows = latent_classes(data.units, ratings, mace)
-    classes = latent_classes(data.units, ratings, dawid_skene)
-    split = knows.split
+    classes = latent_classes(data.units, ratings)
+    split = classes.split
     agreement = remembered(
         analyse_agreement, data.units, ratings, human.annotators, criterion.scale
     )
@@ -223,11 +219,11 @@ def criterion_annotators(
             agreement.alpha["interval"],
             agreement.alpha_intervals["interval"],
         ),
-        _annotators(human, agreement, facets, knows, classes),
+        _annotators(human, agreement, facets, classes),
         facets.reason,
         classes.reason,
         len(split),
-        tuple(_split(data, human, knows, index) for index in split[:MOST_SPLIT].tolist()),
+        tuple(_split(data, human, classes, index) for index in split[:MOST_SPLIT].tolist()),
     )
 
 
@@ -235,7 +231,6 @@ def _annotators(
     human: HumanScores,
     agreement: Agreement,
     facets: ManyFacets,
-    knows: LatentClasses,
     classes: LatentClasses,
 ) -> tuple[AnnotatorNumbers, ...]:
     ratings = human.ratings
@@ -250,7 +245,6 @@ def _annotators(
             int(shared[index]),
             agreement.leave_one_out.get(name, alone).estimate,
             facets.raters[index],
-            knows.raters[index],
             classes.raters[index],
         )
         for index, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True))
@@ -263,7 +257,7 @@ def _strictness(annotator: AnnotatorNumbers) -> float:
     return np.inf if strict is None else -strict
 
 
-def _split(data: ReportData, human: HumanScores, knows: LatentClasses, at: int) -> SplitOutput:
+def _split(data: ReportData, human: HumanScores, classes: LatentClasses, at: int) -> SplitOutput:
     doc_id, system = data.name_of(at)
     ratings = human.ratings
     of_output = np.flatnonzero(ratings.output == at)
@@ -276,8 +270,8 @@ def _split(data: ReportData, human: HumanScores, knows: LatentClasses, at: int) 
         int(data.document_ids[data.outputs.document[at]]),
         doc_id,
         system,
-        float(knows.likeliest[at]),
-        float(knows.surest[at]),
+        float(classes.likeliest[at]),
+        float(classes.surest[at]),
         ", ".join(f"{short(value)} {name}" for value, name in given),
     )
 
@@ -290,12 +284,10 @@ def annotators_json(numbers: AnnotatorsFound) -> dict[str, Any]:
             criterion.criterion: _criterion_json(criterion) for criterion in numbers.criteria
         },
     }
-    if numbers.spans is not None and (gamma := numbers.beyond_chance) is not None:
+    if numbers.spans is not None:
         content["spans"] = with_interval(numbers.spans.f1, numbers.spans.interval) | {
             "outputs": numbers.spans.texts,
             "pairs": numbers.spans.pairs,
-            "gamma": with_interval(gamma.gamma, gamma.interval)
-            | {"outputs_left_out": gamma.left_out},
         }
     return content
 
@@ -334,7 +326,6 @@ def _annotator_json(annotator: AnnotatorNumbers) -> dict[str, Any]:
         "severity": with_interval(severity.points, severity.points_interval),
         "rho_with_others": annotator.with_others.value,
         "severity_in_logits": with_interval(severity.logits, severity.logits_interval),
-        "mace_competence": with_interval(annotator.knows.estimate, annotator.knows.interval),
         "dawid_skene_gives_the_class": with_interval(
             annotator.gives_the_class.estimate, annotator.gives_the_class.interval
         ),

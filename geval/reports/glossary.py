@@ -414,14 +414,6 @@ TERMS: dict[str, Term] = {
         " projects prove anything that is not so.",
         "Improving a judge",
     ),
-    "likely_gain": Term(
-        "Likely gain",
-        "How large a proven gain is likely to be. Gains prove where chance added to them, so those"
-        " that prove are exaggerated (the winner's curse), most where the interval only just leaves"
-        " out 0.",
-        "Where a look seldom proves so small a gain, it is still somewhat too large.",
-        "Improving a judge",
-    ),
     "smallest_gain": Term(
         "What can be proven",
         "The smallest gain that the locked documents prove in four of five tries, judging"
@@ -443,11 +435,11 @@ TERMS: dict[str, Term] = {
         "Human score",
         "What judges are compared with: one value of each output from what people gave it. Usually"
         " the mean of ratings; the filters offer the median, ratings adjusted for annotators'"
-        " severity, the expected class by Dawid and Skene's model or by MACE, and"
+        " severity, the expected class by Dawid and Skene's model, and"
         " adjudicators' decisions, with the mean where nobody had to decide.",
         "Where everybody rated every output, they hardly differ. Where annotators rated different"
-        " outputs, adjust for severity; where some of them guess, use one of the two models. Choose"
-        " before you look at judges.",
+        " outputs, adjust for severity; where some of them guess, use Dawid and Skene's model."
+        " Choose before you look at judges.",
         "Annotators as instruments",
     ),
     "severity": Term(
@@ -460,31 +452,22 @@ TERMS: dict[str, Term] = {
         " not wrong: the average of these annotators is no truth.",
         "Annotators as instruments",
     ),
-    "competence": Term(
-        "Competence (MACE)",
-        "The probability that a person's rating follows from the output; otherwise they give a"
-        " value by habit, such as always the middle one. 0 is guessing, 1 is never guessing.",
-        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Any other value"
-        " counts as wrong, so"
-        " people who differ by a point from most look less competent: compare people with each"
-        " other, on one criterion.",
-        "Annotators as instruments",
-    ),
     "gives_the_class": Term(
         "Gives the likely class (Dawid-Skene)",
         "How often a person gives an output's class, which is the value that is right by the model."
         " The model learns how often each person mistakes one class for another.",
-        "Not corrected for chance: where nearly all outputs are of one class, it is high for"
-        " somebody who always gives that one.",
+        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Not corrected for"
+        " chance: where nearly all outputs are of one class, it is high for somebody who always"
+        " gives that one.",
         "Annotators as instruments",
     ),
     "split": Term(
         "Split outputs",
-        f"Outputs on which competent people differ, so that MACE is less than {100 * SPLIT:g} %"
-        " sure of their"
-        " class, which is the value that is right by the model.",
+        "Outputs on which competent people differ, so that Dawid and Skene's model is less than"
+        f" {100 * SPLIT:g} % sure of their class, which is the value that is right by the model.",
         "Read them: the criterion may be vague there, or one more rating may settle it. To the"
-        " model a neighbouring value is just another class.",
+        " model a neighbouring value is just another class. It is surer than it is right, so that"
+        " few outputs are split.",
         "Annotators as instruments",
     ),
     "span_f1": Term(
@@ -493,15 +476,6 @@ TERMS: dict[str, Term] = {
         " Over all pairs of people who marked the same output.",
         "Not corrected for chance: where much is marked, marks overlap by chance. Only outputs in"
         " which somebody marked something are known.",
-        "Annotators as instruments",
-    ),
-    "span_gamma": Term(
-        "Agreement on spans (gamma)",
-        "How far people mark the same parts with the same error types, beyond chance: 1 if all"
-        " marks are the same, 0 or less if they are no nearer than marks moved along the texts at"
-        " random.",
-        "A mark with no counterpart counts as much as one in the wrong place or of another type."
-        " Outputs in which nobody marked anything are not known to it.",
         "Annotators as instruments",
     ),
     "ppi": Term(

@@ -31,7 +31,6 @@ HUMAN_SCORES: dict[HumanScore, tuple[str, str]] = {
         "human ratings adjusted for annotators' severity",
     ),
     "dawid-skene": ("Dawid-Skene", "human scores by Dawid and Skene's model"),
-    "mace": ("MACE", "human scores by MACE"),
     "adjudicated": (
         "adjudicators' decisions",
         "adjudicators' decisions where there are any, and the mean human rating elsewhere",
@@ -45,6 +44,8 @@ EPSILON_FOR = {"0.2": "experts", "0.15": "skilled people", "0.1": "crowds"}
 EPSILON_HELP = "of the annotator test: " + ", ".join(
     f"{value} for {people}" for value, people in EPSILON_FOR.items()
 )
+# What stands in for words of earlier versions.
+REMOVED_WORDS: Mapping[str, HumanScore] = {"mace": "dawid-skene"}
 NO_ROUNDS: Mapping[int, str] = {}
 NO_SESSIONS = (
     "No document belongs to a session, so there is no session level: name the session of each"
@@ -163,6 +164,7 @@ def read_options(
         elif word:
             errors.append(
                 f"{name} is {', '.join(allowed[:-1])} or {allowed[-1]}, not {str(word)[:40]!r}."
+                + instead_of(word)
             )
     for name in LISTS:
         existing = set(known[name])
@@ -186,6 +188,12 @@ def read_options(
             errors.append(f"There is no round {asked[:40]!r} here.")
     chosen["documents"] = str(query.get("documents") or "").replace("\0", "").strip()[:200]
     return ReportOptions(**chosen), errors
+
+
+def instead_of(word: object) -> str:
+    """Return a sentence, after a blank, about a word of earlier versions; empty for another one."""
+    now = REMOVED_WORDS.get(str(word))
+    return f" {word} was removed: use {now}." if now else ""
 
 
 def _all(query: Mapping[str, Any], name: str) -> list[str]:

@@ -1,11 +1,17 @@
-"""The common parts of Dawid and Skene's model and MACE: ratings as labels of an unknown class of
-each output, EM, and intervals of annotators' competence.
+"""Dawid and Skene's model: ratings as labels of an unknown class of each output, and annotators'
+competence with intervals.
 
-Both treat the values of the scale as unordered categories, and annotators as independent given an
-output's class.
+Dawid and Skene (1979), "Maximum likelihood estimation of observer error-rates using the EM
+algorithm": outputs have classes of unknown frequency; each annotator has a table of how often they
+give each value to outputs of each class. Estimated by EM from the shares of votes. `SMOOTHING`
+ratings are added to every cell of a table and to every class, so that a class an annotator never
+met says nothing about them.
+
+Values of the scale are unordered categories, and annotators independent given an output's class.
+Competence is the share of outputs to which an annotator gives their class; it is not corrected for
+chance.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,6 +34,7 @@ from geval.statistics.types import Estimate, FloatArray, IntArray
 # Documents are left out in this many groups, as each needs another run of EM.
 GROUPS = 20
 MOST_ROUNDS, CHANGE = 300, 1e-5
+SMOOTHING = 0.1
 # Before log-odds are taken, competences are clipped at this distance from 0 and 1, or at the share
 # of half a rating where that is less.
 EDGE = 1e-3
@@ -39,7 +46,6 @@ FEW_RATERS = (
 )
 FEW_OUTPUTS = f"fewer than {COMPETENCE_OUTPUTS} outputs have ratings by two annotators"
 FEW_SHARED = f"shares fewer than {COMPETENCE_SHARED} outputs with others"
-ONE_PREVAILS = "nearly all outputs are of one class, and too few that were rated of another"
 NEVER_WRONG = "always gives the likely class, so nothing is known of how much competence varies"
 NEVER_RIGHT = "gives no sign of knowing a class, so nothing is known of how much competence varies"
 ONE_VALUE = "all ratings are the same"
@@ -109,27 +115,49 @@ class Labels:
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fitted model: for each item the probability of each class, shape (items, classes); for each
-    rater the competence, and whether one class prevails so much that its interval would have too
-    low coverage, shape (raters,); None where that cannot happen."""
+    rater the competence, shape (raters,)."""
 
     posterior: FloatArray
     competence: FloatArray
-    prevails: np.ndarray | None = None
 
 
-# Fits a model to labels, from initial probabilities of their classes.
-Model = Callable[[Labels, FloatArray], Fit]
+def dawid_skene(labels: Labels, begin: FloatArray, *, smoothing: float = SMOOTHING) -> Fit:
+    """Fit Dawid and Skene's model; return posterior classes and competences.
+
+    Args:
+        begin: shape (items, classes), initial probabilities of classes.
+        smoothing: how many ratings are added to each cell.
+    """
+    posterior = begin
+    for _ in range(MOST_ROUNDS):
+        common, table = _maximized(labels, posterior, smoothing)
+        with np.errstate(divide="ignore"):
+            logs = np.log(table).reshape(-1, labels.classes)[labels.cell]
+            renewed = special.softmax(np.log(common) + labels.over_items(logs), axis=-1)
+        change = np.abs(renewed - posterior).max()
+        posterior = renewed
+        if change < CHANGE:
+            break
+    common, table = _maximized(labels, posterior, smoothing)
+    right = np.diagonal(table, axis1=1, axis2=2)
+    return Fit(posterior, right @ common)
 
 
-def normalized(logs: FloatArray) -> FloatArray:
-    """Probabilities from logarithms, over the last axis."""
-    normalized: FloatArray = special.softmax(logs, axis=-1)
-    return normalized
+def _maximized(
+    labels: Labels, posterior: FloatArray, smoothing: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the frequency of each class, shape (classes,), and the probability with which each
+    rater gives each code to each class, shape (raters, codes, classes)."""
+    common = posterior.sum(axis=0) + smoothing
+    given = labels.counts(posterior) + smoothing
+    total = given.sum(axis=1, keepdims=True)
+    table = np.divide(given, total, out=np.zeros_like(given), where=total > 0)
+    return common / common.sum(), table
 
 
 @dataclass(frozen=True)
 class RaterCompetence:
-    """An annotator's competence in a model, with an interval over documents."""
+    """An annotator's competence, with an interval over documents."""
 
     estimate: Estimate
     interval: Interval
@@ -141,7 +169,7 @@ class RaterCompetence:
 
 @dataclass(frozen=True, eq=False)
 class LatentClasses:
-    """A model's results for annotators and outputs.
+    """The model's results for annotators and outputs.
 
     `raters` are parallel to the raters of the ratings; `expected` has shape (outputs,): the
     posterior mean of the class's value, NaN for an output without ratings; `surest` is the
@@ -163,9 +191,9 @@ class LatentClasses:
 
 
 def latent_classes(
-    outputs: Outputs, ratings: Ratings, model: Model, *, has_intervals: bool = True
+    outputs: Outputs, ratings: Ratings, *, has_intervals: bool = True
 ) -> LatentClasses:
-    """Fit a model to all ratings.
+    """Fit the model to all ratings.
 
     Args:
         outputs: the outputs, whose documents are the units of the intervals.
@@ -177,7 +205,7 @@ def latent_classes(
         nobody = (RaterCompetence.undefined(reason),) * ratings.raters
         return LatentClasses(nobody, nowhere, nowhere, nowhere, reason)
     labels = Labels.of(ratings)
-    fit = model(labels, labels.majority())
+    fit = dawid_skene(labels, labels.majority())
     rated = np.flatnonzero(ratings.count > 0)
     expected, surest, likeliest = (nowhere.copy() for _ in range(3))
     expected[rated] = fit.posterior @ labels.values
@@ -186,7 +214,7 @@ def latent_classes(
     documents = _groups(outputs, ratings)
     left_out = None
     if has_intervals and documents.groups >= INTERVAL_DOCUMENTS:
-        left_out = _left_out(documents.group[outputs.document[ratings.output]], labels, fit, model)
+        left_out = _left_out(documents.group[outputs.document[ratings.output]], labels, fit)
     wrong = sums(labels.rater, 1 - fit.posterior[labels.item, labels.code], labels.raters)
     enough = ratings.shared >= COMPETENCE_SHARED
     return LatentClasses(
@@ -203,7 +231,7 @@ def latent_classes(
 
 
 def why_not(ratings: Ratings) -> str:
-    """Return why such models cannot be fitted to ratings; empty if they can."""
+    """Return why the model cannot be fitted to ratings; empty if they can."""
     values = len(np.unique(ratings.value))
     if np.count_nonzero(ratings.shared >= COMPETENCE_SHARED) < COMPETENCE_RATERS:
         return FEW_RATERS
@@ -214,7 +242,7 @@ def why_not(ratings: Ratings) -> str:
     return MANY_VALUES if values > RATING_VALUES else ""
 
 
-def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatArray:
+def _left_out(group: IntArray, labels: Labels, fit: Fit) -> FloatArray:
     """Return competences without each group of documents; shape (groups, raters).
 
     Args:
@@ -224,7 +252,7 @@ def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatA
     for unit in np.unique(group):
         part = labels.only(group != unit)
         begin = fit.posterior[np.unique(labels.item[group != unit])]
-        rows.append(model(part, begin).competence)
+        rows.append(dawid_skene(part, begin).competence)
     return np.array(rows)
 
 
@@ -255,8 +283,6 @@ def _rater(
     if left_out is None or documents < INTERVAL_DOCUMENTS:
         few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
         return RaterCompetence(Estimate(competence), few)
-    if fit.prevails is not None and fit.prevails[at]:
-        return RaterCompetence(Estimate(competence), no_interval(ONE_PREVAILS))
     if wrong < LEAST_EITHER:
         return RaterCompetence(Estimate(competence), no_interval(NEVER_WRONG))
     if max(competence, left_out[:, at].max()) * len(items) < LEAST_EITHER:

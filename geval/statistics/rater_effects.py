@@ -13,7 +13,7 @@ with scores summed by document, whose outputs are correlated. The distribution o
 estimated on a grid (Laird, 1978), and adjusted scores are posterior means under it.
 
 The model assumes that annotators differ only in severity: for how well they distinguish outputs see
-`mace`, and `dawid_skene` in `consensus`.
+`latent_classes`.
 """
 
 from collections.abc import Iterator

@@ -2,32 +2,37 @@
 
 Unmarked characters are trivial agreement without a natural number, so that kappa tends to the F1 of
 two annotators (Hripcsak and Rothschild, 2005, "Agreement, the F-measure, and reliability in
-information retrieval"). Beyond chance, and with categories: `gamma`.
+information retrieval").
 """
 
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from geval.statistics.arrays import mean_of, sums
-from geval.statistics.gamma import Mark, disorder_beside_chance, draws_for
-from geval.statistics.jackknife import LeftOut, mapped, no_interval
+from geval.statistics.jackknife import LeftOut, no_interval
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import SPAN_OUTPUTS
 from geval.statistics.types import Estimate, FloatArray, IntArray
 
 FEW_TEXTS = f"fewer than {SPAN_OUTPUTS} outputs were marked by two people"
-MANY_MARKS = f"fewer than {SPAN_OUTPUTS} outputs have few enough marks to align"
+
+
+class Mark(NamedTuple):
+    """Marked characters [start, end)."""
+
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
 class MarkedText:
-    """The marks in a text with this many characters, by annotator."""
+    """The marks in a text, by annotator."""
 
     document: int
-    length: int
     marks: dict[int, list[Mark]]
 
 
@@ -40,16 +45,6 @@ class SpanAgreement:
     interval: Interval
     texts: int
     pairs: int
-
-
-@dataclass(frozen=True)
-class GammaAgreement:
-    """Agreement beyond chance over the texts that two people marked, except `left_out` texts with
-    too many marks."""
-
-    gamma: Estimate
-    interval: Interval
-    left_out: int
 
 
 def span_agreement(texts: Iterable[MarkedText], documents: int) -> SpanAgreement:
@@ -70,30 +65,6 @@ def span_agreement(texts: Iterable[MarkedText], documents: int) -> SpanAgreement
     document, overlap, total = np.array(rows, dtype=float).T
     f1, interval = _ratio(document.astype(int), 2 * overlap, total, documents)
     return SpanAgreement(Estimate(f1), interval, len(shared), len(rows))
-
-
-def gamma_agreement(texts: Iterable[MarkedText], documents: int) -> GammaAgreement:
-    """Compute gamma: 1 minus the disorder of all texts over that of random ones, each text weighted
-    by its marks.
-
-    Args:
-        documents: how many there are, the units of the interval.
-    """
-    shared = _shared(texts)
-    rng = np.random.default_rng(1)
-    draws = draws_for(len(shared))
-    rows = [
-        (text.document, disorder.marks * disorder.observed, disorder.marks * disorder.expected)
-        for text in shared
-        if (disorder := disorder_beside_chance(list(text.marks.values()), text.length, draws, rng))
-    ]
-    left_out = len(shared) - len(rows)
-    if len(rows) < SPAN_OUTPUTS:
-        why = FEW_TEXTS if len(shared) < SPAN_OUTPUTS else MANY_MARKS
-        return GammaAgreement(Estimate.undefined(why), no_interval(why), left_out)
-    document, observed, expected = np.array(rows).T
-    share, interval = _ratio(document.astype(int), observed, expected, documents)
-    return GammaAgreement(Estimate(1 - share), mapped(interval, lambda end: 1 - end), left_out)
 
 
 def _shared(texts: Iterable[MarkedText]) -> list[MarkedText]:

@@ -393,16 +393,6 @@ SPLIT = _raters.threshold(
     "Below, people are said to be split on an output.",
     "A choice.",
 )  # fmt: skip
-MACE_OTHERS = _raters.threshold(
-    "MACE_OTHERS", 80, "ratings of outputs of other classes",
-    "With fewer, competence by MACE has no interval where one class prevails.",
-    "With half as many it held competence in 91 % of simulated campaigns.",
-)  # fmt: skip
-MACE_PREVAILS = _raters.threshold(
-    "MACE_PREVAILS", 1 / 3, "share of an annotator's ratings",
-    "One class prevails where the outputs of all others have less than this share.",
-    "A choice; see the line above.",
-)  # fmt: skip
 SPAN_OUTPUTS = _raters.threshold(
     "SPAN_OUTPUTS", 10, "outputs that two people marked",
     "With fewer nothing is said of agreement on spans.",

@@ -1,5 +1,8 @@
 """A person leaves: nothing of them is in the database afterwards, and their ratings stay."""
 
+import hashlib
+import json
+import re
 from collections.abc import Callable
 from io import StringIO
 
@@ -197,6 +200,39 @@ def test_raters_of_files_and_lifted_exclusions_are_renamed(traces: Campaign, own
     assert rows_with(NAME, "Renate") == []
     assert list(Upload.objects.all()) == [kept]
     assert not upload.files.exists()
+
+
+@pytest.mark.parametrize(
+    ("in_json", "page", "is_named"),
+    [
+        (NAME, "", True),
+        ("Ann", f"<p>the ratings of {NAME} on every output</p>", True),
+        ("Ann", f"<p>{NAME}ia</p>", False),
+    ],
+)
+def test_frozen_reports_name_a_person_no_more(
+    traces: Campaign, owner: User, in_json: str, page: str, is_named: bool
+) -> None:
+    content = json.dumps({"weighted_kappa": [{"annotators": [in_json, "Bob"], "value": 0.50}]})
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    frozen = traces.project.snapshots.create(sha256=digest, content=content, page=page)
+
+    assert ("frozen reports with the name: 1" in run(NAME)) == is_named
+    run(NAME, "--confirm", NAME)
+
+    before = (frozen.content, frozen.page)
+    frozen.refresh_from_db()
+    assert frozen.is_intact
+    assert frozen.sha256 == digest
+    assert ((frozen.content, frozen.page) != before) == is_named
+    assert (frozen.page == "") == (is_named or page == "")
+    assert re.findall(f"(?i)\\b{NAME}\\b", frozen.content + frozen.page) == []
+    if in_json == NAME:
+        assert f'"{Annotator.objects.get(name__startswith="person ").name}"' in frozen.content
+    browser = Client()
+    browser.force_login(owner)
+    shown = browser.get(frozen.get_absolute_url()).content.decode()
+    assert ("of the report before" in shown) == is_named
 
 
 def test_every_column_with_the_name_of_who_acted_is_known() -> None:

@@ -417,6 +417,31 @@ def test_participants_see_no_system_nor_the_project(link: OpenLink) -> None:
             assert hidden not in visible.replace("A ferry", ""), hidden
 
 
+@pytest.mark.parametrize("show_systems", [True, False])
+def test_scores_beside_items_name_judges_only_where_systems_are_named(
+    link: OpenLink, load: Callable[..., Any], owner: User, show_systems: bool
+) -> None:
+    Campaign.objects.update(show_systems=show_systems, show_scores=True)
+    project = link.campaign.project
+    scores = [f"d{d},{system},{criterion},Oracle{n},{n}"
+              for d in (1, 2, 3) for system in ("good", "odd")
+              for criterion in ("coherence", "fluency") for n in (1, 2)]  # fmt: skip
+    load(project, {"scores.csv": "\n".join(["doc_id,system_id,criterion,judge,score", *scores])})
+    seat = Seat.objects.create(
+        campaign=link.campaign,
+        annotator=Annotator.objects.create(project=project, name="olga", user=owner),
+    )
+    member = Client()
+    member.force_login(owner)
+
+    shown = page(Person().begin().client.get("/c/ferries/task/"))
+    of_member = page(member.get(f"/p/small/annotate/{seat.campaign_id}/task/"))
+
+    assert "LLM 2: 2" in shown
+    assert "Oracle" not in shown
+    assert ("Oracle2: 2" in of_member, "LLM 2: 2" in of_member) == (show_systems, not show_systems)
+
+
 def test_a_participant_reaches_no_page_of_members(link: OpenLink) -> None:
     person = Person().begin()
 

@@ -116,7 +116,7 @@ def test_ratings_and_scores_come_out_as_lines(send: Send, judged_project: Projec
 
 
 def test_the_report_is_the_commands(send: Send, judged_project: Project) -> None:
-    answer = send("GET", "/small/report")
+    answer = send("GET", "/small/report?pseudonyms=false")
 
     assert answer.content.decode() == as_json(build_report(judged_project))
     refused = send("GET", "/small/report?level=turn").json()

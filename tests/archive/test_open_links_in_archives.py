@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from decimal import Decimal
 
 import pytest
 
@@ -65,6 +66,41 @@ def test_a_copy_has_the_link_and_who_took_part(opened: Project) -> None:
     assert people[0].annotator.name == done.annotator.name
     assert people[0].annotator.project == copy
     assert people[0].consented_at == done.consented_at
+
+
+# The address belongs to the original, codes and addresses are secrets, ids are personal data.
+ENDS = ("done", "incomplete", "screened", "returned")
+LEFT_OUT = {"address", "is_open", "banned", *(f"{end}_code" for end in ENDS)}
+LEFT_OUT |= {f"{end}_url" for end in ENDS}
+SETTINGS = {
+    "title": "T", "consent": "C", "people": 8, "items_each": 3, "minutes": 61, "skip_percent": 35,
+    "per_address": 7, "before": [BEFORE], "after": [BEFORE | {"quotas": {}}],
+    "amount": Decimal("1.50"), "pays_by_item": True, "amount_screened": Decimal("0.25"),
+    "bonus": Decimal("0.75"), "bonus_percent": 90,
+}  # fmt: skip
+
+
+def test_every_setting_of_a_link_travels_or_is_left_out_on_purpose(opened: Project) -> None:
+    settings = {field.name for field in OpenLink._meta.concrete_fields} - {"id", "campaign"}
+    assert settings == SETTINGS.keys() | LEFT_OUT
+    for name, value in SETTINGS.items():
+        assert OpenLink._meta.get_field(name).get_default() != value, name
+    OpenLink.objects.update(**SETTINGS)
+
+    read_archive(archived(opened), slug="copy", name="Copy")
+
+    copied = OpenLink.objects.filter(campaign__project__slug="copy").values(*SETTINGS).get()
+    assert copied == SETTINGS
+
+
+def test_an_archive_without_the_newer_settings_has_the_usual_ones(opened: Project) -> None:
+    newer = ("skip_percent", "per_address", "pays_by_item")
+    old = edited(opened, "open_links", lambda row: [row.pop(name) for name in newer])
+
+    read_archive(old, slug="copy", name="Copy")
+
+    link = OpenLink.objects.get(campaign__project__slug="copy")
+    assert [getattr(link, name) for name in newer] == [20, 3, False]
 
 
 def test_with_pseudonyms_those_who_took_part_have_them_too(opened: Project) -> None:

@@ -13,12 +13,12 @@ from tests.docs.test_words_in_code_and_docs import PACKAGES
 # How often each is bound in the product. Rename what you touch, then write the new number here.
 BUDGET = {
     "found": 5, "one": 1, "known": 3, "said": 5, "there": 1, "both": 1, "mine": 0,
-    "at": 55, "own": 61, "given": 102, "wanted": 117,
+    "at": 55, "own": 61, "given": 101, "wanted": 117,
 }  # fmt: skip
 
 # Words that texts no longer have, in names of functions, classes, arguments and variables.
 WORDS_BUDGET = {
-    "apart": 32, "beside": 32, "brought": 5, "fault": 0, "mend": 0, "otherwise": 4, "rehearse": 0,
+    "apart": 28, "beside": 31, "brought": 5, "fault": 0, "mend": 0, "otherwise": 4, "rehearse": 0,
     "said": 18, "sight": 13, "told": 0, "unsaid": 0,
 }  # fmt: skip
 

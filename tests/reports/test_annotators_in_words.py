@@ -21,7 +21,7 @@ def annotator(name: str, severity: Severity) -> AnnotatorNumbers:
     points = Interval(*ends) if ends else NONE
     of_rater = RaterSeverity(Estimate(None, "few"), NONE, Estimate(value), points)
     competence = RaterCompetence(Estimate(0.0), Interval(0.0, 0.1))
-    return AnnotatorNumbers(0, name, 90, 90, Estimate(0.5), of_rater, competence, competence)
+    return AnnotatorNumbers(0, name, 90, 90, Estimate(0.5), of_rater, competence)
 
 
 def criterion(
@@ -35,7 +35,7 @@ def criterion(
 
 
 def lead(*criteria: CriterionAnnotators) -> str:
-    return AnnotatorsFound(criteria, None, None).lead
+    return AnnotatorsFound(criteria, None).lead
 
 
 def test_it_names_who_is_furthest_from_the_average_on_the_same_outputs() -> None:

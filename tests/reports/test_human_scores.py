@@ -3,10 +3,12 @@ said wherever the numbers are."""
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from io import StringIO
 
 import numpy as np
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.test import Client
 
@@ -102,7 +104,7 @@ def test_where_there_is_none_the_report_says_why_and_uses_nothing_else(rated: Pr
 
 def test_two_annotators_have_no_class_to_tell(rated: Project) -> None:
     two = rated.annotators.filter(name__in=("ada", "cleo")).values_list("pk", flat=True)
-    options = ReportOptions(human_score="mace", annotators=tuple(two))
+    options = ReportOptions(human_score="dawid-skene", annotators=tuple(two))
 
     found = build_report(rated, options=options)
 
@@ -132,12 +134,30 @@ def test_the_page_its_address_and_the_api_take_it(
     paper = reader.get("/p/small/report/paper/", {"human_score": "dawid-skene"}).content.decode()
     assert "human scores by Dawid and Skene" in paper
     assert "human score:" not in reader.get("/p/small/report/").content.decode()
-    named = reader.get("/p/small/report/export/csv/?human_score=mace")["Content-Disposition"]
-    assert named == 'attachment; filename="small-report-mace.csv"'
+    named = reader.get("/p/small/report/export/csv/?human_score=dawid-skene")["Content-Disposition"]
+    assert named == 'attachment; filename="small-report-dawid-skene.csv"'
     wrong = reader.get("/p/small/report/", {"human_score": "mode"}).content.decode()
     assert "human_score is mean, median" in wrong
     found = reader.get("/api/v1/projects/small/report", {"human_score": "median"}).json()
     assert found["human_score"]["name"] == "median of ratings"
+
+
+def test_mace_is_refused_and_kept_views_are_by_dawid_and_skene(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    refused = as_role("viewer").get("/api/v1/projects/small/report", {"human_score": "mace"})
+    rated.share_links.create(digest="d", query="level=system&human_score=mace")
+    rated.snapshots.create(sha256="1", content="{}", query="human_score=mace")
+    rated.kept_reports.create(view="human_score=mace", code="1")
+    migration = import_module("evaluations.migrations.0068_views_by_dawid_skene")
+
+    migration.rename(apps, None)
+
+    assert refused.status_code == 422
+    assert "mace was removed: use dawid-skene" in refused.content.decode()
+    assert rated.share_links.get().query == "level=system&human_score=dawid-skene"
+    assert rated.snapshots.get().query == "human_score=dawid-skene"
+    assert not rated.kept_reports.exists()
 
 
 def test_the_command_takes_it(rated: Project) -> None:

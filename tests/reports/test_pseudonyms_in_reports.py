@@ -12,6 +12,7 @@ from django.test import Client
 from evaluations.models import Project, ShareLink
 from evaluations.models.tokens import new_token
 from geval.reports.downloads.formats import BY_ENDING
+from tests.reports.test_kept_reports import compute
 
 pytestmark = pytest.mark.django_db
 NAMES = ("annaname", "bobname", "carelessname")
@@ -37,6 +38,10 @@ def rated(project: Project, load: Callable[..., Any]) -> Project:
     return project
 
 
+def names_in(text: str) -> list[str]:
+    return [name for name in NAMES if name in text]
+
+
 @pytest.mark.parametrize("ending", BY_ENDING)
 def test_a_report_with_pseudonyms_names_nobody(
     rated: Project, owner: User, client: Client, ending: str
@@ -44,21 +49,45 @@ def test_a_report_with_pseudonyms_names_nobody(
     client.force_login(owner)
     address = f"/p/{rated.slug}/report/export/{ending}/"
 
-    shown = client.get(f"{address}?pseudonyms").content.decode()
+    shown = client.get(address).content.decode()
 
-    plain = client.get(address).content.decode()
-    assert [name for name in NAMES if name in shown] == []
+    plain = client.get(f"{address}?pseudonyms=false").content.decode()
+    assert names_in(shown) == []
     for number, name in enumerate(NAMES, start=1):
         plain = plain.replace(name, f"annotator {number}")
-    assert shown.strip() == plain.strip()
+    assert shown == plain
 
 
-def test_who_has_a_shared_link_gets_no_names(rated: Project, owner: User, client: Client) -> None:
+@pytest.mark.parametrize("in_page", [1_000_000, 0], ids=["small project", "large project"])
+def test_what_leaves_the_team_has_pseudonyms(
+    rated: Project, owner: User, client: Client, settings: Any, in_page: int
+) -> None:
+    settings.REPORT_IN_PAGE_NUMBERS = in_page
+    client.force_login(owner)
     secret, digest = new_token()
     ShareLink.objects.create(project=rated, digest=digest, made_by=owner)
-    address = f"/shared/{secret}/export/json/"
+    on, by = rated.criteria.get().pk, rated.judges.get().pk
+    report, shared = f"/p/{rated.slug}/report/", f"/shared/{secret}/"
+    api, names = f"/api/v1/projects/{rated.slug}/report", "?pseudonyms=false"
+    client.get(report)
+    compute()
+    client.post(f"{report}snapshots/new/", {"query": "", "note": ""})
+    frozen = rated.snapshots.get()
 
-    for query in ("", "?pseudonyms=false"):
-        shown = client.get(address + query).content.decode()
-        assert '"annotator 3"' in shown
-        assert [name for name in NAMES if name in shown] == []
+    pages = ["", "numbers/", "paper/", "live/?part=more", f"figure/annotators/{on}/",
+             f"figure/annotators/{on}/?table=1", f"drawing/matrix/{on}/{by}/svg/",
+             f"cell/{on}/{by}/", "export/json/", f"export/json/{names}"]  # fmt: skip
+    shown = {page: client.get(shared + page).content.decode() for page in pages}
+
+    assert names_in("".join(shown.values()) + frozen.content + frozen.page) == []
+    drawn = [] if in_page == 0 else [f"figure/annotators/{on}/", f"figure/annotators/{on}/?table=1"]
+    for page in ["", "numbers/", f"drawing/matrix/{on}/{by}/svg/", "export/json/", *drawn]:
+        assert "annotator 3" in shown[page], page
+    assert "annotator 3" in frozen.page
+    assert "the ratings of annotator 1" in shown["live/?part=more"]
+    assert client.get(api).content.decode() == frozen.content
+    assert names_in(client.get(api + names).content.decode()) == [*NAMES]
+    drawing = f"{report}drawing/matrix/{on}/{by}/svg/"
+    assert names_in(client.get(drawing).content.decode()) == []
+    assert names_in(client.get(drawing + names).content.decode()) == [*NAMES]
+    assert names_in(client.get(f"{report}numbers/").content.decode()) == [*NAMES]

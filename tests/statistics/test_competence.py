@@ -1,32 +1,26 @@
-"""How competent annotators are by MACE and by Dawid and Skene's model, equal to crowd-kit 1.4.2.
+"""How competent annotators are by Dawid and Skene's model, equal to crowd-kit 1.4.2.
 
-Its values were computed once (`DawidSkene(n_iter=3000, tol=1e-12)`, `MACE(method="em",
-n_iter=1000, n_restarts=1)`) on the ratings of `guessed`, and are kept here, because crowd-kit needs
-transformers.
+Its values were computed once (`DawidSkene(n_iter=3000, tol=1e-12)`) on the ratings of `guessed`,
+and are kept here, because crowd-kit needs transformers.
 """
 
 import numpy as np
 import pytest
 
-from geval.statistics import consensus
-from geval.statistics import mace as mace_module
+from geval.statistics import latent_classes as module
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.consensus import dawid_skene
 from geval.statistics.latent_classes import (
     FEW_OUTPUTS,
     FEW_RATERS,
     FEW_SHARED,
     MANY_VALUES,
-    NEVER_RIGHT,
     NEVER_WRONG,
-    ONE_PREVAILS,
     ONE_VALUE,
     SPLIT,
     Labels,
-    Model,
+    dawid_skene,
     latent_classes,
 )
-from geval.statistics.mace import mace
 
 
 def guessed(outputs: int = 60) -> Ratings:
@@ -44,9 +38,8 @@ def guessed(outputs: int = 60) -> Ratings:
 @pytest.fixture
 def to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM until nothing changes, as the kept values are."""
-    for module in (mace_module, consensus):
-        monkeypatch.setattr(module, "MOST_ROUNDS", 3000)
-        monkeypatch.setattr(module, "CHANGE", 1e-10)
+    monkeypatch.setattr(module, "MOST_ROUNDS", 3000)
+    monkeypatch.setattr(module, "CHANGE", 1e-10)
 
 
 @pytest.mark.usefixtures("to_the_end")
@@ -58,16 +51,6 @@ def test_dawid_and_skenes_posteriors_are_crowd_kits() -> None:
     assert found.posterior[AT] == pytest.approx(np.array(DAWID_SKENE), abs=1e-6)
 
 
-@pytest.mark.usefixtures("to_the_end")
-def test_maces_posteriors_and_competences_are_crowd_kits() -> None:
-    labels = Labels.of(guessed())
-
-    found = mace(labels, labels.majority(), is_even=True)
-
-    assert found.competence == pytest.approx(np.array(MACE_COMPETENCE), abs=1e-6)
-    assert found.posterior[AT] == pytest.approx(np.array(MACE), abs=1e-6)
-
-
 def test_the_likely_class_of_an_output_is_what_the_competent_say() -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(1, 6, 200)
@@ -75,23 +58,22 @@ def test_the_likely_class_of_an_output_is_what_the_competent_say() -> None:
     table = np.array([*slip, *rng.integers(1, 6, (3, 200))], dtype=float)
     outputs, ratings = Outputs.full(50, 4), Ratings.of_table(table)
 
-    for model in (mace, dawid_skene):
-        found = latent_classes(outputs, ratings, model)
-        good, bad = found.raters[:2], found.raters[2:]
+    found = latent_classes(outputs, ratings)
+    good, bad = found.raters[:2], found.raters[2:]
 
-        assert (found.likeliest == truth).mean() > 0.85
-        assert all((one.estimate.value or 0) > 0.75 for one in good)
-        assert all((one.estimate.value or 0) < 0.35 for one in bad)
-        assert np.abs(found.expected - truth).mean() < 0.3
-        for one in found.raters:
-            assert one.interval.ends is not None
-            assert 0 <= one.interval.ends[0] < (one.estimate.value or 0) < one.interval.ends[1] <= 1
+    assert (found.likeliest == truth).mean() > 0.85
+    assert all((one.estimate.value or 0) > 0.75 for one in good)
+    assert all((one.estimate.value or 0) < 0.35 for one in bad)
+    assert np.abs(found.expected - truth).mean() < 0.3
+    for one in found.raters:
+        assert one.interval.ends is not None
+        assert 0 <= one.interval.ends[0] < (one.estimate.value or 0) < one.interval.ends[1] <= 1
 
 
 def test_outputs_whose_class_is_not_clear_are_split_the_least_clear_first() -> None:
     ratings, outputs = guessed(300), Outputs.full(300, 1)
 
-    found = latent_classes(outputs, ratings, dawid_skene, has_intervals=False)
+    found = latent_classes(outputs, ratings, has_intervals=False)
 
     assert len(found.split) > 1
     assert (found.surest[found.split] < SPLIT).all()
@@ -102,73 +84,52 @@ def test_outputs_whose_class_is_not_clear_are_split_the_least_clear_first() -> N
 def test_intervals_are_of_documents_and_need_ten_of_them() -> None:
     ratings = guessed()
 
-    few = latent_classes(Outputs.full(6, 10), ratings, mace)
-    alike = latent_classes(Outputs.full(15, 4), ratings, mace)
+    few = latent_classes(Outputs.full(6, 10), ratings)
+    alike = latent_classes(Outputs.full(15, 4), ratings)
 
     assert "documents count" in few.raters[0].interval.reason
     assert alike.raters[0].interval.ends is not None
 
 
-@pytest.mark.parametrize(("documents", "has_ends"), [(40, False), (400, True)])
-def test_where_one_class_prevails_intervals_take_many_outputs_of_others(
-    documents: int, has_ends: bool
-) -> None:
-    rng = np.random.default_rng(3)
-    truth = np.where(rng.random(documents * 2) < 0.85, 5, rng.integers(1, 5, documents * 2))
-    knows = rng.random((3, documents * 2)) < 0.7
-    table = np.where(knows, truth, rng.integers(1, 6, knows.shape)).astype(float)
-
-    found = latent_classes(Outputs.full(documents, 2), Ratings.of_table(table), mace).raters
-
-    assert all(0.4 < (one.estimate.value or 0) < 0.9 for one in found)
-    assert {one.interval.ends is not None for one in found} == {has_ends}
-    assert {one.interval.reason for one in found} == {"" if has_ends else ONE_PREVAILS}
-
-
-@pytest.mark.parametrize("model", [mace, dawid_skene])
-def test_one_document_or_ratings_of_few_have_competences_without_intervals(model: Model) -> None:
+def test_one_document_or_ratings_of_few_have_competences_without_intervals() -> None:
     """Twenty documents or more are left out in twenty groups, of which one may have all ratings."""
     ratings = guessed()
     far_apart = Outputs(np.repeat([0, 20], 30), np.tile(np.arange(30), 2), 40, 30)
 
     for outputs in (Outputs.full(1, 60), far_apart):
-        for one in latent_classes(outputs, ratings, model).raters:
+        for one in latent_classes(outputs, ratings).raters:
             assert one.estimate.value is not None
             assert "documents count" in one.interval.reason
 
 
 def test_documents_without_ratings_change_no_interval() -> None:
     ratings = guessed()
-    alone = latent_classes(Outputs.full(30, 2), ratings, mace)
+    alone = latent_classes(Outputs.full(30, 2), ratings)
     among = Outputs(np.repeat(np.arange(30) * 20, 2), np.tile([0, 1], 30), 600, 2)
 
-    assert latent_classes(among, ratings, mace).raters == alone.raters
+    assert latent_classes(among, ratings).raters == alone.raters
 
 
-@pytest.mark.parametrize("model", [mace, dawid_skene])
-def test_somebody_who_is_always_right_or_never_by_knowing_has_no_interval(model: Model) -> None:
+def test_somebody_who_is_always_right_has_no_interval() -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(1, 6, 240)
     wrong = np.where(rng.random(240) < 0.2, truth % 5 + 1, truth)
     table = np.stack([truth, truth, wrong, np.full(240, 3)]).astype(float)
 
-    found = latent_classes(Outputs.full(60, 4), Ratings.of_table(table), model).raters
+    found = latent_classes(Outputs.full(60, 4), Ratings.of_table(table)).raters
 
     assert [one.interval.reason for one in found[:3]] == [NEVER_WRONG, NEVER_WRONG, ""]
     assert (found[0].estimate.value or 0) > 0.99
-    if model is mace:  # which takes chance off
-        assert found[3].interval.reason == NEVER_RIGHT
 
 
-@pytest.mark.parametrize("model", [mace, dawid_skene])
 @pytest.mark.parametrize("mistakes", [1, 3, 40])
-def test_intervals_hold_their_estimate_however_near_to_1_it_is(model: Model, mistakes: int) -> None:
+def test_intervals_hold_their_estimate_however_near_to_1_it_is(mistakes: int) -> None:
     truth = np.random.default_rng(1).integers(1, 4, 4000)
     wrong = truth.copy()
     wrong[:: 4000 // mistakes] = truth[:: 4000 // mistakes] % 3 + 1
     table = np.stack([truth, truth, truth, wrong]).astype(float)
 
-    found = latent_classes(Outputs.full(1000, 4), Ratings.of_table(table), model).raters[3]
+    found = latent_classes(Outputs.full(1000, 4), Ratings.of_table(table)).raters[3]
 
     low, high = found.interval.ends or (1.0, 0.0)
     assert low < (found.estimate.value or 0) < high
@@ -186,7 +147,7 @@ def test_intervals_hold_their_estimate_however_near_to_1_it_is(model: Model, mis
 def test_too_little_to_go_by_is_said(table: np.ndarray, reason: str) -> None:
     ratings = Ratings.of_table(table.astype(float))
 
-    found = latent_classes(Outputs.full(ratings.outputs, 1), ratings, mace)
+    found = latent_classes(Outputs.full(ratings.outputs, 1), ratings)
 
     assert found.reason == reason
     assert {one.estimate.reason for one in found.raters} == {reason}
@@ -200,7 +161,7 @@ def test_somebody_with_few_shared_outputs_has_no_competence_and_counts_all_the_s
         table[rater] = ratings.values_of(rater)
     table[4, :10] = 1
 
-    found = latent_classes(Outputs.full(60, 1), Ratings.of_table(table), dawid_skene)
+    found = latent_classes(Outputs.full(60, 1), Ratings.of_table(table))
 
     assert found.raters[4].estimate.reason == FEW_SHARED
     assert found.raters[0].estimate.value is not None
@@ -215,11 +176,3 @@ DAWID_SKENE = [
     [0.0, 0.0268864, 0.9731136],
     [0.0, 1.0, 0.0],
 ]
-MACE = [
-    [0.99967048, 0.00012968, 0.00019984],
-    [0.00011564, 0.00049174, 0.99939261],
-    [0.99963259, 0.00014845, 0.00021896],
-    [0.01862584, 0.0024917, 0.97888245],
-    [0.00015143, 0.9987613, 0.00108727],
-]
-MACE_COMPETENCE = [0.98238654, 0.57817442, 0.65275406, 0.74507293]

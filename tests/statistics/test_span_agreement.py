@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from geval.statistics.gamma import Mark
-from geval.statistics.span_agreement import (
-    FEW_TEXTS,
-    MANY_MARKS,
-    MarkedText,
-    gamma_agreement,
-    span_agreement,
-)
+from geval.statistics.span_agreement import FEW_TEXTS, Mark, MarkedText, span_agreement
 
 
 def slow_f1(texts: list[MarkedText]) -> float:
@@ -33,7 +26,7 @@ def slow_f1(texts: list[MarkedText]) -> float:
 
 def marked(document: int, *people: list[tuple[int, int]]) -> MarkedText:
     return MarkedText(
-        document, 100, {one: [Mark(*mark) for mark in own] for one, own in enumerate(people)}
+        document, {one: [Mark(*mark) for mark in own] for one, own in enumerate(people)}
     )
 
 
@@ -45,7 +38,6 @@ def drawn(texts: int, seed: int = 0, people: int = 3) -> list[MarkedText]:
         found.append(
             MarkedText(
                 document,
-                100,
                 {
                     rater: [Mark(max(0, at + int(shift)), at + int(shift) + 20), Mark(80, 90)]
                     for rater, shift in enumerate(rng.integers(-8, 9, people))
@@ -87,9 +79,7 @@ def test_texts_in_which_nobody_of_these_marked_anything_do_not_count() -> None:
     texts = [marked(at, [(at, at + 10)], [(at, at + 9 + at % 2)]) for at in range(12)]
 
     assert span_agreement([*texts, *empty], 24) == span_agreement(texts, 24)
-    assert gamma_agreement([*texts, *empty], 24) == gamma_agreement(texts, 24)
     assert span_agreement(empty, 24).f1.reason == FEW_TEXTS
-    assert gamma_agreement(empty, 24).gamma.reason == FEW_TEXTS
 
 
 def test_it_takes_ten_texts_that_two_people_marked() -> None:
@@ -107,44 +97,9 @@ def test_intervals_cover_what_people_would_agree_on_in_other_texts() -> None:
     assert 0.9 <= covered(truth, found) <= 0.99
 
 
-@pytest.mark.slow
-def test_so_do_gammas() -> None:
-    truth = gamma_agreement(drawn(3000, seed=99, people=2), 3000).gamma.value
-    found = [gamma_agreement(drawn(30, seed, people=2), 30).interval.ends for seed in range(300)]
-
-    assert truth is not None
-    assert 0.93 <= covered(truth, found) <= 0.97
-
-
-def test_gamma_is_1_for_the_same_marks_and_near_0_for_marks_anywhere() -> None:
-    rng = np.random.default_rng(2)
-    same = [marked(at, *[[(at, at + 12), (60, 70)]] * 3) for at in range(20)]
-    anywhere = [
-        marked(at, *([(start, start + 12)] for start in rng.integers(0, 88, 2).tolist()))
-        for at in range(200)
-    ]
-
-    assert gamma_agreement(same, 20).gamma.value == 1.0
-    low, high = gamma_agreement(anywhere, 200).interval.ends or (1.0, 1.0)
-    assert low < 0 < high
-    assert high - low < 0.3
-
-
-def test_gamma_leaves_out_texts_with_too_many_marks_and_says_how_many() -> None:
-    crowded = [(at, at + 9) for at in range(14)]
-    texts = [*drawn(10), *(marked(at, *[crowded] * 4) for at in range(10, 12))]
-
-    assert gamma_agreement(texts, 12).left_out == 2
-    none = gamma_agreement([marked(at, *[crowded] * 4) for at in range(10)], 10)
-    assert (none.gamma.reason, none.interval.reason, none.left_out) == (MANY_MARKS, MANY_MARKS, 10)
-    assert gamma_agreement(drawn(9), 9).gamma.reason == FEW_TEXTS
-
-
 def test_characters_of_a_long_text_that_many_people_marked_are_counted() -> None:
     long = 200_000
-    texts = [
-        MarkedText(at, long, {one: [Mark(0, long)] * 20 for one in range(20)}) for at in range(10)
-    ]
+    texts = [MarkedText(at, {one: [Mark(0, long)] * 20 for one in range(20)}) for at in range(10)]
 
     assert span_agreement(texts, 10).f1.value == 1.0
 

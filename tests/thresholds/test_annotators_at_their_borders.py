@@ -14,17 +14,13 @@ from geval.statistics.chance_raters import (
     _Test,
     chance_of_passing,
 )
-from geval.statistics.gamma import Mark
 from geval.statistics.latent_classes import (
-    Fit,
-    Labels,
     LatentClasses,
     RaterCompetence,
     latent_classes,
 )
-from geval.statistics.mace import _prevails, mace
 from geval.statistics.rater_effects import _Errors, _rater, many_facets
-from geval.statistics.span_agreement import MarkedText, gamma_agreement, span_agreement
+from geval.statistics.span_agreement import Mark, MarkedText, span_agreement
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(9)
@@ -40,7 +36,7 @@ def people(raters: int, outputs: int, values: int = 3) -> np.ndarray:
 
 def competences(table: np.ndarray) -> LatentClasses:
     outputs = Outputs.full(table.shape[1], 1)
-    return latent_classes(outputs, Ratings.of_table(table), mace, has_intervals=False)
+    return latent_classes(outputs, Ratings.of_table(table), has_intervals=False)
 
 
 @pins("COMPETENCE_RATERS", {2: False, 3: True, 4: True})
@@ -77,25 +73,6 @@ def test_an_output_whose_class_is_not_clear_is_split(value: float, expected: boo
     found = LatentClasses((RaterCompetence.undefined("none"),), surest, surest, surest)
 
     assert found.split.tolist() == ([1] if expected else [])
-
-
-def prevails(others: int, ratings: int) -> bool:
-    """Whether one class prevails for an annotator of so many ratings of outputs of others."""
-    code = np.repeat([1, 0], [others, ratings - others])
-    items = np.arange(ratings)
-    labels = Labels(items, np.zeros(ratings, int), code, np.array([0.0, 1.0]), ratings, 1)
-    posterior = np.eye(2)[code]
-    return bool(_prevails(labels, Fit(posterior, np.ones(1)).posterior)[0])
-
-
-@pins("MACE_OTHERS", {79: True, 80: False, 81: False})
-def test_outputs_of_other_classes_where_one_prevails(value: int, expected: bool) -> None:
-    assert prevails(value, 1000) is expected
-
-
-@pins("MACE_PREVAILS", {0.3: True, 1 / 3: False, 0.35: False})
-def test_the_share_from_which_on_one_class_prevails(value: float, expected: bool) -> None:
-    assert prevails(round(60 * value), 60) is expected
 
 
 @pins("SEVERITY_SHARED", {19: False, 20: True, 21: True})
@@ -137,10 +114,9 @@ def test_the_interval_of_a_severity_is_students_t_of_its_documents() -> None:
 
 @pins("SPAN_OUTPUTS", {9: False, 10: True, 11: True})
 def test_outputs_that_two_people_marked(value: int, expected: bool) -> None:
-    texts = [MarkedText(at, 60, {0: [Mark(0, 10 + at)], 1: [Mark(4, 14)]}) for at in range(value)]
+    texts = [MarkedText(at, {0: [Mark(0, 10 + at)], 1: [Mark(4, 14)]}) for at in range(value)]
 
     assert (span_agreement(texts, value).f1.value is not None) is expected
-    assert (gamma_agreement(texts, value).gamma.value is not None) is expected
 
 
 def warned(**changes: float) -> bool:

@@ -6,8 +6,7 @@ import numpy as np
 
 from evaluations.models.query_arrays import fetch_numbers
 from geval.statistics.arrays import Outputs, positions
-from geval.statistics.gamma import Mark
-from geval.statistics.span_agreement import MarkedText
+from geval.statistics.span_agreement import Mark, MarkedText
 from geval.statistics.types import IntArray
 
 _OF_PROJECT = """JOIN evaluations_candidateoutput o ON o.id = {output}
@@ -20,7 +19,7 @@ _ANSWERS = """annotations_assignment a
 _IN_ROUND = """(SELECT a.shown[1] AS output_id, a.annotator_id, g.*
     FROM {answers}
     CROSS JOIN LATERAL jsonb_to_recordset(a.answer -> 'spans') AS g(
-        start int, "end" int, category text)
+        start int, "end" int)
     WHERE a.state = 'submitted')"""
 
 
@@ -45,11 +44,7 @@ def marked_texts(
     answers = _ANSWERS.format(within=f"c.id = {int(round_id)}" if round_id else "true")
     marks = _IN_ROUND.format(answers=answers) if round_id else "annotations_span"
     spans = fetch_numbers(
-        [
-            *("s.output_id", "s.annotator_id", "s.start", 's."end"'),
-            "dense_rank() OVER (ORDER BY s.category)",
-            "length(o.text)",
-        ],
+        ["s.output_id", "s.annotator_id", "s.start", 's."end"'],
         f"FROM {marks} s " + _OF_PROJECT.format(output="s.output_id", project=int(project_id)),
     ).astype(int)
     if not len(spans):
@@ -61,10 +56,8 @@ def marked_texts(
         + " AND a.state = 'submitted'",
     ).astype(int)
     marks_by_output: dict[int, dict[int, list[Mark]]] = defaultdict(dict)
-    length = {}
-    for output, annotator, start, end, category, characters in spans.tolist():
-        marks_by_output[output].setdefault(annotator, []).append(Mark(start, end, category))
-        length[output] = characters
+    for output, annotator, start, end in spans.tolist():
+        marks_by_output[output].setdefault(annotator, []).append(Mark(start, end))
     for output, annotator in asked.tolist():
         if output in marks_by_output:
             marks_by_output[output].setdefault(annotator, [])
@@ -73,7 +66,6 @@ def marked_texts(
     return [
         MarkedText(
             int(outputs.document[place]),
-            length[output],
             {
                 annotator: own
                 for annotator, own in sorted(marks_by_output[output].items())

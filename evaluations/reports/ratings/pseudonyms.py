@@ -2,11 +2,17 @@
 project: "annotator 1" and so on, and none for those who review, decide or exclude."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
 from django.db import connection
+
+from geval.reports.drawings.numbers import CriterionNumbers
+from geval.reports.figures import Figure
+from geval.reports.page import ReportNumbers
+from geval.reports.report import CriterionResult
 
 # A table of a project's annotators, for FROM and JOIN; texts of comments are unchanged.
 ANNOTATORS = """(SELECT id, project_id, kind,
@@ -29,15 +35,57 @@ def annotator_names(project_id: int, *, pseudonyms: bool) -> dict[int | None, st
         return dict(cursor.fetchall())
 
 
-def report_with_pseudonyms(project_id: int, content: str, ending: str) -> str:
-    """Return a report's download with pseudonyms in the places that name annotators."""
-    real = annotator_names(project_id, pseudonyms=False)
+def pseudonyms_by_name(project_id: int) -> dict[str, str]:
+    """Return the pseudonyms of a project's annotators by their names."""
     shown = annotator_names(project_id, pseudonyms=True)
-    names = {name: shown[pk] for pk, name in real.items() if pk in shown}
-    if ending != "json" or not names:
+    return {name: shown[pk] for pk, name in annotator_names(project_id, pseudonyms=False).items()}
+
+
+def numbers_renamed(numbers: ReportNumbers, names: Mapping[str, str]) -> ReportNumbers:
+    """Return a report's numbers with other names of annotators."""
+    criteria = tuple(_criterion_renamed(criterion, names) for criterion in numbers.report.criteria)
+    return replace(numbers, report=replace(numbers.report, criteria=criteria))
+
+
+def _criterion_renamed(criterion: CriterionResult, names: Mapping[str, str]) -> CriterionResult:
+    agreement = criterion.agreement
+    alone = {names.get(name, name): of for name, of in agreement.leave_one_out.items()}
+    kappas = {(names.get(a, a), names.get(b, b)): of for (a, b), of in agreement.kappas.items()}
+    below = _all(agreement.below_the_bar, names)
+    agreement = replace(agreement, leave_one_out=alone, kappas=kappas, below_the_bar=below)
+    return replace(criterion, annotators=_all(criterion.annotators, names), agreement=agreement)
+
+
+def drawn_renamed(
+    numbers: CriterionNumbers, names: Mapping[str, str], *_keys: Any
+) -> CriterionNumbers:
+    """Return the numbers of drawings with other names of annotators; judges keep theirs."""
+    sides = zip(numbers.sides, numbers.people, strict=True)
+    return replace(numbers, sides=tuple(names.get(n, n) if person else n for n, person in sides))
+
+
+def figure_renamed(figure: Figure, names: Mapping[str, str], kind: str, *_keys: Any) -> Figure:
+    """Return a figure with other names of annotators, whom only one kind names."""
+    if kind != "annotators":
+        return figure
+    traces = [
+        trace | {axis: [*_all(trace[axis], names)] for axis in ("x", "y")}
+        for trace in figure.traces
+    ]
+    rows = tuple(_all(row, names) for row in figure.rows)
+    return replace(figure, traces=traces, rows=rows, columns=_all(figure.columns, names))
+
+
+def _all(texts: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(names.get(text, text) for text in texts)
+
+
+def download_renamed(content: str, names: Mapping[str, str], ending: str) -> str:
+    """Return a report's download with other names in the places that name annotators."""
+    if ending != "json":
         return _in_sentences(content, names)
     renamed = _renamed(orjson.loads(content), "", names)
-    return orjson.dumps(renamed, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    return orjson.dumps(renamed, option=orjson.OPT_INDENT_2).decode()
 
 
 # The parts of a report's JSON that list annotators, and that have a value for each.
@@ -60,9 +108,7 @@ def _renamed(value: Any, part: str, names: Mapping[str, str]) -> Any:
 
 
 def _in_sentences(text: str, names: Mapping[str, str]) -> str:
-    """Return a text in which those who do not agree with the others have pseudonyms."""
-    if not names:
-        return text
+    """Return a text in which those who do not agree with the others have other names."""
     anybody = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     listed = re.compile(rf"(?<=the others: )(?:{anybody})(?:, (?:{anybody}))*")
     single = re.compile(anybody)

@@ -91,7 +91,7 @@ class CachedReport(ReportView):
 
     is_at_hand = has_numbers
 
-    def part(self, part: PagePart[Value], *keys: Key) -> Value | None:
+    def _read(self, part: PagePart[Value], *keys: Key) -> Value | None:
         if self.last is None:
             raise NotComputedError(self)
         row = KeptPart.objects.filter(kept=self.last, name=part.named(*keys))

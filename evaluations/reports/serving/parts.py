@@ -6,8 +6,8 @@ large one a worker computes all parts of a view and stores them by name.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -18,6 +18,12 @@ from evaluations.reports.annotators import annotators_found
 from evaluations.reports.data import only_round
 from evaluations.reports.page import numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
+from evaluations.reports.ratings.pseudonyms import (
+    download_renamed,
+    drawn_renamed,
+    figure_renamed,
+    numbers_renamed,
+)
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
@@ -74,6 +80,8 @@ class ReportView(ABC):
 
     project: Project
     view: Any  # AnyView; each page has its own kind
+    # Pseudonyms by annotators' names; none: real names are shown.
+    names: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @property
     def options(self) -> ReportOptions:
@@ -98,8 +106,13 @@ class ReportView(ABC):
         """A short text that changes whenever there is something new to show."""
 
     @abstractmethod
+    def _read(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
+        """Return a part with real names; None if the view does not have it."""
+
     def part(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
         """Return a part; None if the view does not have it."""
+        value = self._read(part, *keys)
+        return value if value is None or not self.names else part.rename(value, self.names, *keys)
 
     def needed(self, part: "PagePart[Value]", *keys: Key) -> Value:
         """Return a part that every such view has."""
@@ -158,7 +171,7 @@ class ComputedReport(ReportView):
     def mark(self) -> str:
         return mark_of(self.project)
 
-    def part(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
+    def _read(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
         return part.compute(self, *keys)
 
     @cached_property
@@ -212,6 +225,7 @@ class PagePart(Generic[Value]):
         keys: the keys of all parts that a worker stores.
         step: the worker's description of this step.
         shorten: removes data that grows with the project and that no page of a large project shows.
+        rename: gives annotators the names of a mapping, in a part that names them; has its keys.
     """
 
     name: str
@@ -220,6 +234,7 @@ class PagePart(Generic[Value]):
     keys: Callable[[ComputedReport], Iterable[tuple[Key, ...]]] = lambda _report: [()]
     step: str = "comparing scores with ratings"
     shorten: Callable[[Value], Value] = lambda value: value
+    rename: Callable[..., Value] = lambda value, _names, *_keys: value
 
     def named(self, *keys: Key) -> str:
         return "/".join([self.name, *map(str, keys)])
@@ -282,6 +297,7 @@ NUMBERS = PagePart(
     _numbers,
     step="looking for outputs that address the judge",
     shorten=_for_pages,
+    rename=numbers_renamed,
 )
 DOWNLOAD = PagePart(
     "download",
@@ -289,6 +305,7 @@ DOWNLOAD = PagePart(
     lambda report, ending: BY_ENDING[ending].write(report.report),
     lambda _report: zip(BY_ENDING),
     "writing the downloads",
+    rename=download_renamed,
 )
 FIGURE = PagePart(
     "figure",
@@ -296,6 +313,7 @@ FIGURE = PagePart(
     lambda report, kind, pk: report.drawn(pk, FIGURES[kind]),
     lambda report: ((kind, result.pk) for result in report.judged for kind in figures_of(result)),
     "drawing figures",
+    rename=figure_renamed,
 )
 DRAWINGS = PagePart(
     "drawings",
@@ -303,6 +321,7 @@ DRAWINGS = PagePart(
     lambda report, pk: report.drawn(pk, numbers_for_figures),
     lambda report: ((result.pk,) for result in report.judged),
     "drawing figures",
+    rename=drawn_renamed,
 )
 CELL = PagePart(
     "cell",

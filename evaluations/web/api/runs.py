@@ -138,6 +138,7 @@ class ReportQuery(In):
     human_score: str = Field("", max_length=20)
     documents: str = Field("", max_length=200)
     round: int | None = Field(None, description="a campaign's id: only answers given in it count")
+    pseudonyms: bool = Field(True, description="false: annotators' own names")
 
 
 class ReportProgress(Schema):
@@ -255,7 +256,7 @@ def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 def get_report(
     request: HttpRequest, response: HttpResponse, slug: Path[str], query: Query[ReportQuery]
 ) -> Any:
-    """Everything on the report page, as `manage.py report --format json` prints it.
+    """Everything on the report page, with pseudonyms for annotators unless names are asked for.
 
     A worker computes the report of a large project: 202 with Retry-After says how far the first
     numbers are, 503 why computing them failed. Later the last numbers are returned; while there are
@@ -266,7 +267,7 @@ def get_report(
     options, errors = options_of(query.dict(), project)
     if errors:
         raise ValidationError(errors)
-    view = report_view(project, options)
+    view = report_view(project, options, pseudonyms=query.pseudonyms)
     try:
         content = view.download("json")
     except NotComputedError as error:

@@ -14,11 +14,12 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.view import report_view
-from evaluations.web.parameters import REPORT, reads
+from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from evaluations.web.views.reports import (
     chosen_figures,
     number_in_view,
     options_in,
+    view_shown,
     waits,
     waits_as_text,
 )
@@ -43,12 +44,12 @@ def piece(request: HttpRequest, project: Project) -> HttpResponse:
     """The figures of one criterion and judge, for a page that switches between them."""
     options, _errors = options_of(request.GET, project)
     base = request.path.removesuffix("drawings/")
-    figures = chosen_figures(request, report_view(project, options), base=base)
+    figures = chosen_figures(request, view_shown(request, project, options), base=base)
     context = {"project": project, "figures": figures, "base": base, "options": options}
     return render(request, "evaluations/report_drawings.html", context)
 
 
-@reads(*REPORT, "mm")
+@reads(*REPORT, "mm", PSEUDONYMS)
 @waits_as_text
 def download(
     request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
@@ -57,7 +58,8 @@ def download(
     if kind not in KINDS or ending not in TYPES:
         raise Http404(f"Figures can be downloaded as {', '.join(TYPES)}.")
     options = options_in(request, project)
-    numbers, of_judge = _numbers(project, options, criterion, judge)
+    shown = wants_pseudonyms(request, usually=True)
+    numbers, of_judge = _numbers(project, options, criterion, judge, pseudonyms=shown)
     wide = _width(request)
     drawing = drawing_of(kind, numbers, of_judge, wide * UNITS_PER_MM)
     if drawing is None:
@@ -95,7 +97,12 @@ def _content(drawing: Drawing, ending: str, name: str) -> str | bytes:
 
 
 def _numbers(
-    project: Project, options: ReportOptions, criterion: int, judge: int
+    project: Project,
+    options: ReportOptions,
+    criterion: int,
+    judge: int,
+    *,
+    pseudonyms: bool = True,
 ) -> tuple[CriterionNumbers, JudgeNumbers]:
     """Return the numbers of a criterion and of a judge on it.
 
@@ -103,7 +110,7 @@ def _numbers(
         Http404: the view does not contain them.
     """
     number_in_view(project, options, criterion, judge)
-    numbers = report_view(project, options).figure_numbers(criterion)
+    numbers = report_view(project, options, pseudonyms=pseudonyms).figure_numbers(criterion)
     by_pk = {other.pk: other for other in numbers.judges} if numbers else {}
     if numbers is None or judge not in by_pk:
         raise Http404("This view does not contain this figure.")

@@ -4,7 +4,7 @@ For a large project they show what a worker has computed, with its age and the p
 numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from typing import Any
 
@@ -19,7 +19,7 @@ from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
-from evaluations.reports.ratings.pseudonyms import report_with_pseudonyms
+from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.cached_report import (
     ASK_AGAIN_SECONDS,
@@ -173,7 +173,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
     probed = sensitivities(project)
-    view = report_view(project, options, probed=probed)
+    view = view_shown(request, project, options, probed=probed)
     page = view.page() if view.has_numbers else None
     return {
         "project": project,
@@ -200,6 +200,17 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
             if options.shows(result.study.criterion_id, result.study.judge_id)
         ],
     }
+
+
+def view_shown(
+    request: HttpRequest,
+    project: Project,
+    options: ReportOptions,
+    probed: Sequence[Sensitivity] | None = None,
+) -> ReportView:
+    """Return the view of a report that a page shows, behind a shared link with pseudonyms."""
+    is_shared = getattr(request, "shared", False)
+    return report_view(project, options, probed=probed, pseudonyms=is_shared)
 
 
 def _drifted(request: HttpRequest, project: Project) -> list[Study]:
@@ -247,7 +258,7 @@ def piece(request: HttpRequest, project: Project) -> HttpResponse:
     if part != "kept" and mark == mark_of(project):
         return HttpResponse(status=204)
     options, _errors = options_of(request.GET, project)
-    view, base = report_view(project, options), request.path.removesuffix("live/")
+    view, base = view_shown(request, project, options), request.path.removesuffix("live/")
     context = {"project": project, "base": base, "options": options, "piece": True}
     if part == "kept":
         return _progress_piece(request, context, view)
@@ -290,7 +301,8 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
     """A figure for Plotly as JSON, or as a table for readers."""
     options = options_in(request, project)
     criterion_in_view(project, options, criterion)
-    drawn = report_view(project, options).figure(kind, criterion) if kind in FIGURES else None
+    view = view_shown(request, project, options)
+    drawn = view.figure(kind, criterion) if kind in FIGURES else None
     if drawn is None:
         raise Http404("There is no such figure.")
     if "table" in request.GET:
@@ -354,10 +366,9 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
         raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
     options = options_in(request, project)
-    content = report_view(project, options).download(ending)
-    # Anybody who has a shared link can read this; its view is fixed, so nobody asks for names.
-    if wants_pseudonyms(request, usually=getattr(request, "shared", False)):
-        content = report_with_pseudonyms(project.pk, content, ending)
+    # The view of a shared link is fixed, so that nobody can ask for names there.
+    shown = wants_pseudonyms(request, usually=True)
+    content = report_view(project, options, pseudonyms=shown).download(ending)
     response = HttpResponse(content, BY_ENDING[ending].content_type)
     score = "" if options.human_score == MEAN else f"-{options.human_score}"
     of_round = f"-{slugify(options.round_name)}" if options.round else ""

@@ -75,12 +75,13 @@ CAMPAIGNS = (
         "open_links",
         {"campaign_id": TO_CAMPAIGN}
         | same("title consent people items_each minutes before after amount amount_screened")
-        | same("bonus bonus_percent"),
+        | same("bonus bonus_percent skip_percent per_address pays_by_item"),
         key=("campaign",),
         json={
             "before": QUESTIONS,
             "after": QUESTIONS,
         },
+        later={"skip_percent": 20, "per_address": 3, "pays_by_item": False},
     ),
     RecordFile(
         "participants",

@@ -25,7 +25,7 @@ from geval.pipelines.project_files.reading import (
     YamlDocument,
     read_document,
 )
-from geval.reports.options import MEAN, Epsilon
+from geval.reports.options import MEAN, Epsilon, instead_of
 from geval.statistics.consensus import HumanScore
 from geval.texts.near_names import unknown_field
 
@@ -192,7 +192,7 @@ def _problem(error: Mapping[str, Any], place: Place, document: YamlDocument) -> 
         case "string_pattern_mismatch":
             message = f"{name}: use letters, digits, - and _."
         case "literal_error" | "enum":
-            message = f"{name} must be {context['expected']}."
+            message = f"{name} must be {context['expected']}.{instead_of(error['input'])}"
         case "timezone_aware":
             message = f"{name} needs a time zone, such as 2027-01-31T18:00+01:00."
         case _:

@@ -23,7 +23,7 @@ from geval.pipelines.project_files.planning import (
     certified,
 )
 from geval.pipelines.project_files.reading import meaning
-from geval.reports.options import MEAN
+from geval.reports.options import MEAN, REMOVED_WORDS
 
 HEAD = "# yaml-language-server: $schema=project.schema.json\n"
 EPSILONS = {0.2: "0.2", 0.15: "0.15", 0.1: "0.1"}
@@ -105,7 +105,8 @@ def _requirements(current: Current) -> list[dict[str, Any]]:
         assert asked is not None
         fields = {"judge": judge, "criterion": criterion, "require": asked[0]}
         fields |= {"epsilon": EPSILONS.get(asked[1], "0.2")}
-        listed.append(fields if asked[2] == MEAN else fields | {"human_score": asked[2]})
+        score = REMOVED_WORDS.get(asked[2], asked[2])
+        listed.append(fields if score == MEAN else fields | {"human_score": score})
     return listed
 
 

@@ -45,6 +45,22 @@ def test_requirements_against_another_human_score_are_certified_anew(
     assert run("diff", changed)[0] == 0
 
 
+def test_a_removed_human_score_is_refused_and_exported_as_what_stands_in(
+    run: Run, small_project: Project, tmp_path: Path
+) -> None:
+    code, message = run("apply", f"{CERTIFIED}    human_score: mace\n")
+    run("apply", CERTIFIED)
+    certificate = small_project.certificates.get()
+    certificate.content |= {"human_score": "mace"}
+    certificate.save()
+    exported = tmp_path / "exported.yaml"
+    call_command("export_project", "small", str(exported), "--as", "yaml")
+
+    assert code != 0
+    assert "mace was removed: use dawid-skene" in message
+    assert "human_score: dawid-skene" in exported.read_text()
+
+
 def test_a_new_version_of_a_judge_is_certified_once(run: Run, small_project: Project) -> None:
     run("apply", CERTIFIED)
     EvaluationRun.objects.create(project=small_project, judge=Judge.objects.get(name="overlap"))

@@ -68,7 +68,7 @@ def test_both_propose_the_same_changes_and_prove_the_same_gains(
         else:
             taken = own["look"]
             assert [taken["low"], taken["high"]] == theirs["look"]["interval"]
-            for figure in ("outcome", "documents", "today", "gain", "likely_gain", "confidence",
+            for figure in ("outcome", "documents", "today", "gain", "confidence",
                            "constant"):  # fmt: skip
                 assert taken[figure] == theirs["look"][figure]
         assert sentence_of(row) in str(result)
