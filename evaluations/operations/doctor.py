@@ -20,7 +20,6 @@ from packaging.requirements import Requirement
 
 from evaluations.models import Endpoint, WorkerHeartbeat
 from evaluations.models.sealing import SealError
-from evaluations.operations.backup.swapping import left_behind
 from evaluations.operations.readiness import (
     SitePart,
     broker_part,
@@ -30,7 +29,6 @@ from evaluations.operations.readiness import (
     worker_part,
 )
 from evaluations.operations.waiting import stale_leases
-from geval.files.backups.manifest import version_words
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.texts.program import command
 from geval_site.datafolder import PRIVATE_FOLDER
@@ -85,7 +83,6 @@ def examine() -> Iterator[DoctorFinding]:
         return
     yield postgres_version()
     yield clock()
-    yield databases()
     migrations = migrations_part()
     yield _from_part(migrations, f"Run {command('migrate')}.")
     yield _from_part(broker_part(), "Is the broker at CELERY_BROKER_URL running?")
@@ -160,20 +157,10 @@ def open_folder_findings() -> Iterator[DoctorFinding]:
 def postgres_version() -> DoctorFinding:
     """Check the database's version."""
     number = connection.connection.info.server_version
-    seen = f"PostgreSQL {version_words(number)}"
+    seen = f"PostgreSQL {number // 10_000}.{number % 10_000}"
     if number < OLDEST_POSTGRES:
         return DoctorFinding("database version", Severity.ERROR, seen, "Upgrade it to 14 or newer.")
     return DoctorFinding("database version", Severity.OK, seen)
-
-
-def databases() -> DoctorFinding:
-    """Report databases that restores left next to the site's."""
-    leftovers = left_behind()
-    if leftovers:
-        listed = ", ".join(f"{name} ({size / 2**20:,.0f} MB)" for name, size in leftovers.items())
-        advice = f"{command('tidy --replaced')} drops what restores replaced or did not finish."
-        return DoctorFinding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
-    return DoctorFinding("databases", Severity.OK, "restores left none behind")
 
 
 def clock() -> DoctorFinding:

@@ -4,11 +4,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import connection
 
 from evaluations.management.base import SiteCommand
 from evaluations.models import Project
-from evaluations.operations.backup.swapping import left_behind, server_of
 from evaluations.operations.retention import (
     Due,
     Policy,
@@ -20,7 +18,6 @@ from evaluations.operations.retention import (
     tidy,
 )
 from evaluations.projects.deletion import remove_deleted
-from geval.files.backups.errors import BackupError
 
 
 class Command(SiteCommand):
@@ -28,7 +25,6 @@ class Command(SiteCommand):
         "Remove what deleted projects held, and the text of raw replies and entries of the audit"
         " log that are older than the site keeps them; scores stay. Workers do the same every day."
     )
-    REFUSALS = (BackupError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         usual = policy_of_site()
@@ -43,11 +39,6 @@ class Command(SiteCommand):
             "--audit", type=int, default=usual.audit, metavar="DAYS",
             help="instead of GEVAL_KEEP_AUDIT_DAYS; 0 keeps all",
         )  # fmt: skip
-        parser.add_argument(
-            "--replaced",
-            action="store_true",
-            help="also drop databases that restores replaced or did not finish",
-        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         policy = Policy(replies=options["replies"], audit=options["audit"])
@@ -65,8 +56,6 @@ class Command(SiteCommand):
         )
         total = f"{replies_in_words(replies)} and {entries_in_words(entries)}"
         self.stdout.write(f"{total} {verb}.")
-        if options["replaced"]:
-            self._drop_replaced(dry_run=options["dry_run"])
 
     def _remove_deleted(self, *, dry_run: bool) -> None:
         if dry_run:
@@ -75,14 +64,6 @@ class Command(SiteCommand):
         else:
             for gone in remove_deleted():
                 self.stdout.write(f"  {gone.slug}: a deleted project, {gone.rows:,} rows removed")
-
-    def _drop_replaced(self, *, dry_run: bool) -> None:
-        with server_of(connection.settings_dict) as server:
-            for name, size in left_behind().items():
-                if not dry_run:
-                    server.drop(name)
-                verb = "would be dropped" if dry_run else "dropped"
-                self.stdout.write(f"Database {name} ({size / 2**20:,.0f} MB) {verb}.")
 
     def _describe(self, policy: Policy) -> None:
         for name, days in (("Raw replies", policy.replies), ("Audit entries", policy.audit)):
