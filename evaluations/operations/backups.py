@@ -118,11 +118,13 @@ def _check(path: Path) -> list[str]:
              stdout=rows)  # fmt: skip
         rows.seek(0)
         applied = re.findall(r"^\d+\t(\w+)\t(\w+)\t", rows.read().decode(), re.MULTILINE)
-    known = set(MigrationLoader(None).graph.nodes)
-    apps = {app for app, _name in known}
+    migrations = set(MigrationLoader(None).graph.nodes)
+    apps = {app for app, _name in migrations}
     if not any(app == "evaluations" for app, _name in applied):
         raise BackupError(f"{path} is no backup of a site.")
-    unknown = [f"{app} {name}" for app, name in applied if app in apps and (app, name) not in known]
+    unknown = [
+        f"{app} {name}" for app, name in applied if app in apps and (app, name) not in migrations
+    ]
     if unknown:
         raise BackupError(
             f"This backup is of a newer version, with tables that this one does not know"
@@ -178,8 +180,8 @@ def _major_of(program: Path) -> int:
     """Return a program's major version; 0 if it is missing."""
     if not program.exists():
         return 0
-    said = subprocess.run([program, "--version"], check=False, capture_output=True, text=True)
-    major = re.search(r"\(PostgreSQL\) (\d+)", said.stdout)
+    version = subprocess.run([program, "--version"], check=False, capture_output=True, text=True)
+    major = re.search(r"\(PostgreSQL\) (\d+)", version.stdout)
     return int(major[1]) if major else 0
 
 

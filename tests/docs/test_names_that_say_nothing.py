@@ -19,7 +19,7 @@ BUDGET = {
 # Words that texts no longer have, in names of functions, classes, arguments and variables.
 WORDS_BUDGET = {
     "apart": 28, "beside": 31, "brought": 5, "fault": 0, "mend": 0, "otherwise": 4, "rehearse": 0,
-    "said": 18, "sight": 13, "told": 0, "unsaid": 0,
+    "said": 17, "sight": 13, "told": 0, "unsaid": 0,
 }  # fmt: skip
 
 # Names that several classes have.
