@@ -17,10 +17,10 @@ LINE_LETTERS = 80
 # Of the core; the config of an added app names its own as `commands`.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "serve", "doctor"),
-    "Data": ("load", "criteria", "export_project", "import_project"),
+    "Data": ("load", "export_project", "import_project"),
     "Projects as files": ("apply", "diff"),
-    "Judges": ("evaluators", "add_judge", "endpoint", "probe", "retire"),
-    "Runs": ("judge", "runs", "pause", "resume", "cancel"),
+    "Judges": ("evaluators", "add_judge", "probe"),
+    "Runs": ("judge",),
     "Results": ("report", "reproduce"),
     "Better judges": (),
     "People and projects": ("member", "create_token", "forget_person", "delete_project"),

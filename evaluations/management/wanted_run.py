@@ -9,7 +9,6 @@ from evaluations.judging.runs.lifecycle import RunError, resume_run
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import Criterion, EvaluationRun, Judge
 from evaluations.people.waking import wake_for_runs
-from geval.texts.program import command
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,10 @@ class WantedRun:
         if not difference:
             return run
         if run.is_active:
-            number = f"{run.project.slug} {run.pk}"
             raise RunError(
                 f"Run {run.pk} of {self.judge} is not finished, and it is another one:"
-                f" {difference}. Start it with the same options to continue it, pause it"
-                f" (`{command(f'pause {number}')}`) or cancel it (`{command(f'cancel {number}')}`)."
+                f" {difference}. Start it with the same options to continue it, or pause or"
+                " cancel it on its page."
             )
         return None
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.management import call_command
 from django.test import Client as Browser
 
 from evaluations.judging.judges.clients import client_for
@@ -199,20 +198,6 @@ def test_api_takes_headers_and_returns_none(owner: User, project: Project) -> No
     assert SECRET not in answer.content.decode()
     assert Endpoint.objects.get().headers == HEADERS
     assert (wrong.status_code, wrong.json()["errors"][0]["at"]) == (422, "headers")
-
-
-@pytest.mark.django_db
-def test_command_reads_headers(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-    import sys
-
-    monkeypatch.setattr(sys, "stdin", io.StringIO("sk-key\nx-team: research\n"))
-    call_command("endpoint", "small", "e", "--base-url", ADDRESS, "--key-stdin", "--headers-stdin")
-
-    endpoint = Endpoint.objects.get()
-    assert (endpoint.api_key, endpoint.headers) == ("sk-key", {"x-team": "research"})
-    call_command("endpoint", "small", "e", "--forget-headers")
-    assert Endpoint.objects.get().headers == {}
 
 
 @pytest.mark.django_db

@@ -280,7 +280,6 @@ COMMANDS: dict[str, list[list[str]]] = {
         [SLUG, "--human-score", "median"],
         [SLUG, "--format", "latex", "--marks", "metric"],
     ],
-    "criteria": [[SLUG], [SLUG, "--json"]],
     "export_project": [
         [SLUG, "{out}.zip"],
         *([SLUG, "{out}", "--as", form] for form in [*FORMS, "yaml"]),
@@ -291,9 +290,6 @@ COMMANDS: dict[str, list[list[str]]] = {
     "evaluators": [[]],
     "tidy": [["--dry-run"]],
     "doctor": [[]],
-    "runs": [[SLUG], [SLUG, "--json"]],
-    "retire": [[SLUG, "--judge", "Judy"]],
-    "endpoint": [[SLUG, "another", "--base-url", "http://127.0.0.1:1/v1"]],
     "add_judge": [[SLUG, "overlap", "--evaluator", "rouge"]],
     "member": [[SLUG, "olga", "viewer"]],
     "create_token": [["olga", "notebook"]],
@@ -303,7 +299,7 @@ COMMANDS: dict[str, list[list[str]]] = {
 APPS = {"evaluations", "annotations"}
 # These have no project of their own to show, or are walked by tests of their own.
 ELSEWHERE = {
-    "pause", "resume", "cancel", "backup", "restore", "demo", "load", "local_llm",
+    "backup", "restore", "demo", "load", "local_llm",
     "probe", "reproduce", "serve", "standin_llm", "web", "worker", "import_project", "mcp",
 }  # fmt: skip
 

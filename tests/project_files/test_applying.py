@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from annotations.models import Campaign
+from evaluations.judging.judges.judges import retire
 from evaluations.models import AuditEntry, Criterion, Endpoint, EvaluationRun, Judge, Project
 from tests.project_files.conftest import WHOLE, Run
 
@@ -88,7 +88,7 @@ def test_what_the_file_leaves_out_stays_as_it_is(run: Run, small_project: Projec
 def test_what_is_retired_comes_back(run: Run, small_project: Project) -> None:
     text = "project: small\njudges:\n  overlap: {kind: rouge}\n"
     run("apply", text)
-    call_command("retire", "small", "--judge", "overlap")
+    retire(Judge.objects.get())
 
     assert run("diff", text) == (1, "~ judge overlap: restore\n" + LEFT)
     assert run("apply", text)[0] == 0

@@ -16,12 +16,11 @@ from evaluations.judging.runs.lifecycle import RunError, pause_by_person
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
-from evaluations.management.run_commands import items_scored
 from evaluations.management.services import ensure_workers, logged_processes
 from evaluations.management.trial_text import advice_lines, trial_json, trial_lines
 from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
-from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
+from evaluations.models import Criterion, EvaluationRun, ItemState, Judge, RunState, Transport
 from geval.llm.prompts import PromptError
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from geval.texts.numbers import in_time
@@ -219,20 +218,19 @@ class Command(SiteCommand):
             self.stderr.write("\nStopped; no run was started.")
             return
         run.refresh_from_db()
-        slug = run.project.slug
         if run.is_active:
             self.stderr.write(
                 f"\nNo longer following run {run.pk} of {run.judge}, which continues: another"
-                f" worker judges it. {items_scored(run)}. Follow it with the same command; pause"
-                f" it: `{command(f'pause {slug} {run.pk}')}`."
+                f" worker judges it. {items_scored(run)}. Follow it with the same command; its page"
+                " pauses it."
             )
             return
         # A trial may have begun with --change, which would change the judge again.
-        trial = command(f"judge {slug} --judge {shlex.quote(run.judge.name)} --trial")
+        trial = command(f"judge {run.project.slug} --judge {shlex.quote(run.judge.name)} --trial")
         same = f"`{trial}`" if run.frozen.trial else "The same command"
         self.stderr.write(
             f"Run {run.pk} of {run.judge} is {run.state}. {items_scored(run)} and kept. {same}"
-            f" continues it; `{command(f'cancel {slug} {run.pk}')}` ends it for good."
+            " continues it; its page ends it for good."
         )
 
     def _say_estimate(
@@ -304,3 +302,11 @@ def _check(processes: Processes) -> None:
             f"The worker ended with code {ended.returncode}. The run is kept; the same command"
             " continues it."
         )
+
+
+def items_scored(run: EvaluationRun) -> str:
+    """Format a count such as “12 of 72 items are scored”."""
+    counts = run.items.counts()
+    if not any(counts.values()):
+        return "no item is scored yet"
+    return f"{counts[ItemState.DONE]} of {sum(counts.values())} items are scored"
