@@ -70,7 +70,7 @@ class StandIn:
 
     def __init__(self, *switches: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "standin_llm", "--port", "0", *switches],
+            [sys.executable, "-m", "tests.standin", *switches],
             cwd=CHECKOUT, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout

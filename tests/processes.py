@@ -52,11 +52,11 @@ def start_python(
 
 
 class ModelProcess:
-    """`manage.py COMMAND` that serves a model on a port of its own."""
+    """A command that serves a model on a port of its own."""
 
-    def __init__(self, command: str, switches: Sequence[str] = ()) -> None:
+    def __init__(self, *command: str) -> None:
         listening, speaking = os.pipe()
-        self.process = start_python("manage.py", command, "--port", "0", *switches, stdout=speaking)
+        self.process = start_python(*command, "--port", "0", stdout=speaking)
         os.close(speaking)
         self.stdout = os.fdopen(listening)
         self.greeting = self.stdout.readline()
@@ -69,10 +69,10 @@ class ModelProcess:
 
 
 class StandInProcess(ModelProcess):
-    """`manage.py standin_llm`."""
+    """The stand-in with its faults."""
 
     def __init__(self, switches: Sequence[str] = ()) -> None:
-        super().__init__("standin_llm", switches)
+        super().__init__("-m", "tests.standin", *switches)
 
     @property
     def stats(self) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from aiohttp import web
 from geval.llm.probe import QUESTION
 from geval.llm.responses import CHAT, LEAST_TOKENS, RESPONSES
 from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
-from geval.standin import responding
 from geval.standin.judging import read_prompt, steps_for, wants_steps
+from tests.standin import responding
 
 UPPER = 0.3
 # As Azure stops a prompt: https://github.com/openai/openai-dotnet/issues/55

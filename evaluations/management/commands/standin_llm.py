@@ -1,4 +1,4 @@
-"""`manage.py standin_llm`: an OpenAI-compatible server for tests and benchmarks. Not an LLM."""
+"""`manage.py standin_llm`: an OpenAI-compatible server for the demo. Not an LLM."""
 
 import asyncio
 import contextlib
@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from geval.standin.options import add_switches, switches_in
-from geval.standin.server import Switches, serve
+from geval.standin.server import StandIn, serve
 from geval.texts.stand_in import HONEST_NAME, MODEL
 
 
@@ -22,25 +21,23 @@ class Command(BaseCommand):
             "--port", type=int, default=8189, help="0 for any free port (default: 8189)"
         )
         parser.add_argument("--host", default="127.0.0.1")
-        add_switches(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        switches = switches_in(options)
         try:
-            asyncio.run(self._serve(switches, options["host"], options["port"]))
+            asyncio.run(self._serve(options["host"], options["port"]))
         except OSError as error:
             raise CommandError(
                 f"Cannot listen on {options['host']}:{options['port']}: {error.strerror}."
             ) from None
 
-    async def _serve(self, switches: Switches, host: str, port: int) -> None:
+    async def _serve(self, host: str, port: int) -> None:
         def say(bound: int) -> None:
             self.stdout.write(
                 f"{HONEST_NAME}: http://{host}:{bound}/v1 (model {MODEL}). Ctrl-C to stop."
             )
             self.stdout.flush()
 
-        task = asyncio.ensure_future(serve(switches, host=host, port=port, ready=say))
+        task = asyncio.ensure_future(serve(StandIn(), host=host, port=port, ready=say))
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         with contextlib.suppress(asyncio.CancelledError):

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from geval.standin.judging import LEANINGS
-from geval.standin.server import Switches
+from tests.standin.server import Switches
 
 HELP = {
     "latency": "seconds before each answer",
