@@ -1,5 +1,5 @@
-"""The stand-in as an HTTP server: the models and chat completions of OpenAI's API. With errors,
-the other interfaces, it is a fixture of tests (tests/standin)."""
+"""The stand-in as an HTTP server: the models and chat completions of OpenAI's API. With errors and
+the other interfaces it is a fixture of tests (tests/standin)."""
 
 import asyncio
 import hashlib
