@@ -226,16 +226,10 @@ browser:
 clean:
 	rm -rf $(VENV) .servers .gateways .updater .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
 
-# What bench-report compares with; its own requirements would replace ours.
-$(VENV)/.installed-nlpstats: $(VENV)/.installed-dev
-	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1
-	@touch $@
-
 # `make bench-judge`: benchmarks/judge.py, which prints figures, goals and ratios, and fails where a
 # goal is missed that does not depend on the machine. LARGE=1 measures more, QUICK=1 less.
 BENCH_FLAGS = $(if $(LARGE),--large) $(if $(QUICK),--quick) $(if $(LIMITS),--only-limits) \
 	$(if $(DECISIONS),--only-decisions) $(if $(RESPONSES),--only-responses)
-bench-report: $(VENV)/.installed-nlpstats
 bench-%: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.$* $(BENCH_FLAGS)
 
