@@ -7,7 +7,6 @@ from evaluations.web.agents.server import tools_of
 from evaluations.web.api.app import api
 from geval.client.agent_tools import Level
 from tests.conftest import CHECKOUT
-from tests.pages.test_rights import LISTED, ROWS
 
 
 def test_each_operation_has_its_name() -> None:
@@ -24,7 +23,3 @@ def test_each_tool_has_its_row() -> None:
     tools = [(tool.__name__, tool.level.name.lower()) for tool in tools_of(site)]
 
     assert sorted(rows) == sorted(tools)
-
-
-def test_the_tables_of_rights_have_no_other_page_or_endpoint() -> None:
-    assert set(LISTED) - set(ROWS) == set()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
-from django.utils.module_loading import import_string
 from pydantic import ConfigDict, model_validator
 
 from evaluations.web.agents.inner_site import InnerSite
@@ -17,7 +16,7 @@ from evaluations.web.api.schemas import refuse_booleans
 from geval.client import ApiError
 from geval.client.agent_tools import CoreTools, Level, Tools
 from geval.texts.near_names import unknown_field
-from geval_site.extensions import extensions
+from geval_site.extensions import added
 from geval_site.version import __version__
 
 if TYPE_CHECKING:
@@ -119,9 +118,8 @@ async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
 
 
 def tools_of(site: InnerSite) -> Iterator[Any]:
-    """Return the tools of the core and its extensions."""
-    added = (extension.tools for extension in extensions() if extension.tools)
-    groups: list[type[Tools]] = [CoreTools, *map(import_string, added)]
+    """Return the tools of the core and of apps."""
+    groups: list[type[Tools]] = [CoreTools, *added("tools")]
     for group in groups:
         yield from group.of(site)
 
