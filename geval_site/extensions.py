@@ -22,7 +22,7 @@ NAMES = {
     "report pages": (
         "assurance.disagreements.numbers.PAGES", "assurance.two_judges.pair_figures.PAGES",
     ),
-    "tools": ("assurance.web.agents.AssuranceTools",),
+    "tools": ("annotations.agents.TOOLS", "assurance.web.agents.TOOLS"),
 }  # fmt: skip
 
 
