@@ -1,6 +1,6 @@
 """What agents can do to plan ratings."""
 
-from annotations.api import PlanIn, get_plan
+from annotations.api import get_plan
 from evaluations.web.agents.agent import Agent, Answer, Level
 
 
@@ -19,17 +19,13 @@ def plan(
     Args:
         difference: the smallest that matters, for two judges.
     """
-    data = PlanIn.model_validate(
-        {
-            "kind": "judges" if rival else "width",
-            "criterion": agent.criterion(project, criterion).pk,
-            "judge": agent.judge(project, judge).pk if judge else None,
-            "rival": agent.judge(project, rival).pk if rival else None,
-            "width": None if rival else width,
-            "difference": difference,
-        }
-    )
-    made: Answer = get_plan(agent.reading, project, data)
+    made: Answer = agent.read(
+        get_plan, project, kind="judges" if rival else "width",
+        criterion=agent.criterion(project, criterion).pk,
+        judge=agent.judge(project, judge).pk if judge else None,
+        rival=agent.judge(project, rival).pk if rival else None,
+        width=None if rival else width, difference=difference,
+    )  # fmt: skip
     return made | {"link": agent.link("report_detail", project)}
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 
 from assurance.web.api import certificates, disagreements, improving
 from evaluations.models import LockedDocuments
-from evaluations.models.improving import ASKING_CHANGES
-from evaluations.web.agents.agent import ASK_AGAIN, MOST_LETTERS, Agent, Answer, Level, value_of
+from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
+from evaluations.web.agents.agent import ASK_AGAIN, MOST_LETTERS, Agent, Answer, Level
 from geval.texts.sentences import shortened
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
@@ -33,16 +33,12 @@ def list_disagreements(
             people differ from each other.
         most: how many, at most 20.
     """
-    query = disagreements.GapQuery.model_validate(
-        {
-            "judge": agent.judge(project, judge).pk if judge else 0,
-            "criterion": criterion,
-            "by": by,
-            "most": max(1, min(most, MOST_DISAGREEMENTS)),
-        }
-    )
     link = agent.link("disagreement_list", project)
-    rows = value_of(disagreements.get_disagreements(agent.reading, HttpResponse(), project, query))
+    rows = agent.read(
+        disagreements.get_disagreements, project, criterion=criterion, by=by,
+        judge=agent.judge(project, judge).pk if judge else 0,
+        most=max(1, min(most, MOST_DISAGREEMENTS)),
+    )  # fmt: skip
     if not isinstance(rows, list):
         return {"state": "computing", "message": rows["message"], "link": link}
     shown = [{**row, "output": shortened(row["output"], MOST_LETTERS)} for row in rows]
@@ -56,7 +52,7 @@ def show_locked(agent: Agent, project: str) -> Answer:
     link = agent.link("improve", project)
     if not LockedDocuments.objects.filter(project=agent.project(project)).exists():
         return {"locked": False, "message": NOT_LOCKED, "link": link}
-    rule = improving.get_locked(agent.reading, project)
+    rule = agent.read(improving.get_locked, project)
     return {
         "locked": rule["unlocked_at"] is None,
         "share": rule["rule"]["share"],
@@ -75,10 +71,7 @@ def lock_documents(agent: Agent, project: str, share: float = 0.4, looks: int = 
     """Lock a share of the documents, for good: they prove what is found on the others. More
     looks make each proof weaker. Refused for documents that were locked before on this
     site: people alone draw again."""
-    data = improving.LockIn(share=share, looks=looks)
-    agent.change(
-        "make_locked", lambda request: improving.make_locked(request, project, data), slug=project
-    )
+    agent.change(improving.make_locked, project, share=share, looks=looks)
     return show_locked(agent, project)
 
 
@@ -102,57 +95,38 @@ def improve(
     """
     if asking := sorted({str(change) for change in ASKING_CHANGES} & set(changes or ())):
         agent.may_spend(f"Searching for {' and '.join(asking)}")
-    data = improving.SearchIn.model_validate(
-        {
-            "judge": agent.judge(project, judge).pk,
-            "criterion": agent.criterion(project, criterion).pk,
-            "most_calls": calls,
-            "budget": budget,
-            **({"changes": changes} if changes else {}),
-        }
-    )
     search = agent.change(
-        "make_search",
-        lambda request: value_of(improving.make_search(request, project, data)),
-        slug=project,
-    )
+        improving.make_search, project, judge=agent.judge(project, judge).pk,
+        criterion=agent.criterion(project, criterion).pk, most_calls=calls, budget=budget,
+        changes=changes or [str(change) for change in FREE_CHANGES],
+    )  # fmt: skip
     return _search(agent, project, search)
 
 
 def follow_search(agent: Agent, project: str, search: int) -> Answer:
     """How far a search is, and the changes it kept with their values on training documents;
     while it goes on, also when to ask again."""
-    return _search(agent, project, improving.get_search(agent.reading, project, search))
+    return _search(agent, project, agent.read(improving.get_search, project, search))
 
 
 def look(agent: Agent, project: str, search: int, candidate: int) -> Answer:
     """Prove a change on the locked documents. This uses one of the looks that are allowed; the
     same change again gives the same result and uses none. While locked documents are judged in
     a new wording, `outcome` is `pending`: call again."""
-    rows = improving.get_search(agent.reading, project, search)["candidates"]
+    rows = agent.read(improving.get_search, project, search)["candidates"]
     kinds = {row["candidate"]: row["change"] for row in rows}
     if candidate not in kinds:
         raise Http404(f"Search {search} has no change {candidate} ({sorted(kinds)}).")
     if kinds[candidate] in ASKING_CHANGES:
         agent.may_spend("This look has the locked documents judged, which")
-    result = agent.change(
-        "take_look",
-        lambda request: value_of(improving.take_look(request, project, candidate)),
-        slug=project,
-        pk=candidate,
-    )
+    result = agent.change(improving.take_look, project, candidate)
     shown = _look(result) if "outcome" in result else {"outcome": "pending", **result}
     return {**shown, "locked": show_locked(agent, project)}
 
 
 def use_change(agent: Agent, project: str, candidate: int) -> Answer:
     """Make a change a judge, or the judge's next version, and run it on every output."""
-    used = agent.change(
-        "use_candidate",
-        lambda request: value_of(improving.use_candidate(request, project, candidate)),
-        slug=project,
-        pk=candidate,
-    )
+    used = agent.change(improving.use_candidate, project, candidate)
     link = agent.link("run_detail", project, used["run"])
     return {"judge": used["label"], "run": used["run"], "link": link}
 
@@ -163,18 +137,10 @@ def certify(agent: Agent, project: str, judge: str, criterion: str, require: lis
     Args:
         require: such as `spearman.summary.low>=0.45` or `alt_test.passed`.
     """
-    data = certificates.CertifyIn.model_validate(
-        {
-            "judge": agent.judge(project, judge).pk,
-            "criterion": agent.criterion(project, criterion).pk,
-            "require": require,
-        }
-    )
     made = agent.change(
-        "make_certificate",
-        lambda request: value_of(certificates.make_certificate(request, project, data)),
-        slug=project,
-    )
+        certificates.make_certificate, project, judge=agent.judge(project, judge).pk,
+        criterion=agent.criterion(project, criterion).pk, require=require,
+    )  # fmt: skip
     return {
         "outcome": made["outcome"],
         "requirements": made["certificate"].get("requirements"),

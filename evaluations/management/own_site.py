@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
-from urllib.parse import unquote
 
 from django.contrib.auth import get_user_model
-from django.core.handlers.wsgi import WSGIRequest
 from django.core.management.base import CommandError
 from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory
 from django.urls import Resolver404, resolve
 
 from evaluations.judging.runs.errands import work_on_errand
@@ -40,30 +39,17 @@ class OwnSite(Client):
 
     @contextlib.contextmanager
     def _open(self, written: Written) -> Iterator[IO[bytes]]:
-        response = AuditMiddleware(_answer)(self._request(written))
+        request = RequestFactory().generic(
+            written.method, written.address, written.content.read() if written.content else b"",
+            content_type=written.headers.get("Content-Type", ""),
+        )  # fmt: skip
+        request.user = self.user
+        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
+        response = AuditMiddleware(_answer)(request)
         content = b"".join(response)
         if response.status_code >= 400:
             raise ApiError(response.status_code, json.loads(content))
         yield io.BytesIO(content)
-
-    def _request(self, written: Written) -> WSGIRequest:
-        address, _, query = written.address.partition("?")
-        request = WSGIRequest(
-            {
-                "SERVER_NAME": "localhost",
-                "SERVER_PORT": "80",
-                "wsgi.url_scheme": "http",
-                "REQUEST_METHOD": written.method,
-                "PATH_INFO": unquote(address).encode().decode("latin-1"),
-                "QUERY_STRING": query,
-                "CONTENT_TYPE": written.headers.get("Content-Type", ""),
-                "CONTENT_LENGTH": written.headers.get("Content-Length", "0"),
-                "wsgi.input": written.content or io.BytesIO(),
-            }
-        )
-        request.user = self.user
-        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
-        return request
 
 
 def own_site(slug: str) -> Client:

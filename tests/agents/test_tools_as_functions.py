@@ -42,6 +42,7 @@ def test_a_change_is_in_the_audit_log_as_that_of_the_api(
         (Role.VIEWER, Level.WRITE, {}, 403, 1),
         (Role.OWNER, Level.WRITE, {"lowest": 5, "highest": 1}, 422, 0),
         (Role.OWNER, Level.WRITE, {"name": ""}, 422, 0),
+        (Role.OWNER, Level.WRITE, {"project": "small/criteria"}, 404, 0),
         (Role.OWNER, Level.WRITE, {"name": "a\0"}, 422, 0),
     ],
 )
@@ -58,3 +59,13 @@ def test_refused_changes(
     assert error.value.status == status
     assert small_project.criteria.count() == criteria
     assert AuditEntry.objects.filter(refused=True).count() == refused
+
+
+def test_a_project_may_be_named_as_a_kind_of_rows(owner: User) -> None:
+    project = Project.objects.make(name="outputs", description="", owner_id=owner.pk)
+    rows = [{"doc_id": "d", "system_id": "s", "source": "One.", "output": "1."}]
+
+    loaded = agent_of(owner).answer(tools.load_rows, {"project": project.slug, "rows": rows})
+
+    assert loaded["loaded"]["outputs"]["created"] == 1
+    assert AuditEntry.objects.get().path == "/api/v1/projects/outputs/outputs"

@@ -1,15 +1,16 @@
 """Who asks: an agent with its user's rights, of which its connection allows a part."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, TypeVar
+from inspect import signature
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 
 from django.db import close_old_connections, connection
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import resolve, reverse
+from django.urls import NoReverseMatch, resolve, reverse
 from django.utils.module_loading import import_string
 from ninja import Status
 from ninja.errors import ValidationError as RequestError
@@ -18,6 +19,7 @@ from pydantic import ValidationError
 from evaluations.models import ApiToken, Criterion, Judge, Project
 from evaluations.people.audit import AuditMiddleware, note_action
 from evaluations.web.api.auth import ForbiddenError, check_rights, project_for
+from evaluations.web.api.schemas import In
 from geval.client import ApiError
 
 Answer = dict[str, Any]
@@ -82,12 +84,17 @@ class Agent:
         """Return a criterion by name."""
         return _named(project, "criteria", name, list(self.project(project).criteria.all()))
 
-    def change(self, operation: str, act: Callable[[HttpRequest], Any], **path: Any) -> Any:
-        """Return what `act` does with a request, allowed and noted as an operation of the API.
+    def read(self, view: Callable[..., Any], *path: Any, **values: Any) -> Any:
+        """Return what a function of the API gives that changes nothing; see `_call`."""
+        return _call(view, self.reading, path, values)
+
+    def change(
+        self, view: Callable[..., Any], *path: Any, operation: str = "", **values: Any
+    ) -> Any:
+        """Return what a function of the API gives, allowed and noted as its operation.
 
         Args:
-            operation: the name of the operation.
-            path: the parameters in its address, such as `slug`.
+            operation: its name, if it is not that of the function.
 
         Raises:
             ApiError: it is refused.
@@ -95,23 +102,28 @@ class Agent:
         """
         if self.level < Level.WRITE:
             raise ForbiddenError("This connection only reads.")
-        request = copy(self.request)
+        # Of the address are the project and an id.
+        place = [*path[:1], *(part for part in path[1:2] if isinstance(part, int))]
+        name, request = f"api:{operation or view.__name__}", copy(self.request)
         request.method = "POST"
-        request.path = request.path_info = reverse(f"api:{operation}", kwargs=path)
+        try:
+            request.path = request.path_info = reverse(name, args=place)
+        except NoReverseMatch:
+            raise Http404(f"There is nothing at {place}.") from None
         request.resolver_match = resolve(request.path)
-        note_action(request, f"api:{operation}")
+        note_action(request, name)
         results: list[Any] = []
 
         def answer(request: HttpRequest) -> HttpResponse:
             try:
                 token = request.auth  # type: ignore[attr-defined]
                 check_rights(request, token if isinstance(token, ApiToken) else None)
-                results.append(act(request))
+                results.append(_call(view, request, path, values))
             except Exception as error:
                 return _refusal(request, error)
             return HttpResponse()
 
-        return (value_of(AuditMiddleware(answer)(request)), *results)[-1]
+        return (_value_of(AuditMiddleware(answer)(request)), *results)[-1]
 
     def answer(self, tool: Callable[..., Answer], arguments: Answer) -> Answer:
         """Return a tool's answer.
@@ -126,32 +138,49 @@ class Agent:
         except ApiError:
             raise
         except Exception as error:
-            return dict(value_of(_refusal(self.request, error)))
+            return dict(_value_of(_refusal(self.request, error)))
 
 
-def value_of(result: Any) -> Any:
-    """Return what a function of the API gives.
+def _call(
+    view: Callable[..., Any], request: HttpRequest, path: Iterable[Any], values: Answer
+) -> Any:
+    """Call a function of the API.
+
+    Args:
+        path: what it takes beside a query or a body, in its order.
+        values: of its query or body, which are checked as those of a request.
 
     Raises:
         ApiError: it refuses.
     """
-    if isinstance(result, Status):
-        return result.value
-    if not isinstance(result, HttpResponse):
-        return result
-    if result.status_code >= 400:
-        raise ApiError(result.status_code, json.loads(result.content))
-    return json.loads(result.content) if result.content else None
+    places, arguments = iter(path), []
+    for parameter in list(signature(view).parameters.values())[1:]:
+        kind = parameter.annotation
+        kind = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+        if kind is HttpResponse:
+            arguments.append(HttpResponse())
+        elif issubclass(kind, In):
+            arguments.append(kind.model_validate(values))
+        else:
+            arguments.append(next(places))
+    return _value_of(view(request, *arguments))
+
+
+def _value_of(result: Any) -> Any:
+    if isinstance(result, HttpResponse):
+        content = json.loads(result.content or b"null")
+        if result.status_code >= 400:
+            raise ApiError(result.status_code, content)
+        return content
+    return result.value if isinstance(result, Status) else result
 
 
 def _refusal(request: HttpRequest, error: Exception) -> HttpResponse:
     """Return the API's answer to an error; raise what it does not expect."""
     if isinstance(error, ValidationError):
         error = RequestError([dict(entry) for entry in error.errors(include_url=False)])
-    response: HttpResponse = import_string("evaluations.web.api.app.api").on_exception(
-        request, error
-    )
-    return response
+    api = import_string("evaluations.web.api.app.api")
+    return cast(HttpResponse, api.on_exception(request, error))
 
 
 def _named(project: str, kind: str, name: str, rows: Sequence[Named]) -> Named:

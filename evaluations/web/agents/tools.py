@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from django.conf import settings as site
-from django.http import Http404, HttpResponse
+from django.http import Http404
 
 from evaluations.models import Project
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.models.sizes import with_sizes
-from evaluations.web.agents.agent import ASK_AGAIN, MOST_LETTERS, Agent, Answer, Level, value_of
+from evaluations.web.agents.agent import ASK_AGAIN, MOST_LETTERS, Agent, Answer, Level
 from evaluations.web.api import corpus, judges, projects, runs
 from geval.client import ApiError, report_rows
 from geval.reports.verdicts.verdict_table import verdict_lines
@@ -83,8 +83,7 @@ def report(agent: Agent, project: str, criterion: str = "", documents: str = "")
     """
     if criterion:
         criterion = agent.criterion(project, criterion).name
-    query = runs.ReportQuery.model_validate({"documents": documents})
-    made = value_of(runs.get_report(agent.reading, HttpResponse(), project, query))
+    made = agent.read(runs.get_report, project, documents=documents)
     link = agent.link("report_detail", project)
     if "criteria" not in made:
         return {"state": "computing", "message": made["message"], "link": link}
@@ -121,15 +120,12 @@ def report(agent: Agent, project: str, criterion: str = "", documents: str = "")
 
 def follow_run(agent: Agent, project: str, run: int) -> Answer:
     """How far a run is and what it cost; while it goes on, also when to ask again."""
-    return _run(agent, project, runs.get_run(agent.reading, project, run))
+    return _run(agent, project, agent.read(runs.get_run, project, run))
 
 
 def make_project(agent: Agent, name: str, description: str = "") -> Answer:
     """Create a project; use the short name in the answer from then on."""
-    data = projects.ProjectIn.model_validate({"name": name, "description": description})
-    made = agent.change(
-        "make_project", lambda request: value_of(projects.make_project(request, data))
-    )
+    made = agent.change(projects.make_project, name=name, description=description)
     return {"project": made.slug, "link": agent.link("project_detail", made.slug)}
 
 
@@ -172,20 +168,12 @@ def load_file(
     """The same with a file on this machine: CSV, JSON Lines, Parquet, xlsx and others."""
     if not Path(path).is_file():
         raise Http404(f"There is no file {path}.")
-    about = corpus.LoadQuery.model_validate(
-        {
-            "columns": [f"{name}={meaning}" for name, meaning in (columns or {}).items()],
-            "scale": [f"{name}={scale}" for name, scale in (scales or {}).items()],
-            "judge": judge,
-            "check": check,
-            "open_only": True,
-        }
-    )
     loaded = agent.change(
-        f"load_{kind}",
-        lambda request: corpus.load_written(request, project, about, kind, Path(path)),
-        slug=project,
-    )
+        corpus.load_written, project, kind, Path(path), operation=f"load_{kind}",
+        columns=[f"{name}={meaning}" for name, meaning in (columns or {}).items()],
+        scale=[f"{name}={scale}" for name, scale in (scales or {}).items()],
+        judge=judge, check=check, open_only=True,
+    )  # fmt: skip
     counted = ("documents", "outputs", "ratings", "preferences", "verdicts", "scores")
     return {
         "loaded": {name: loaded[name] for name in counted if any(loaded[name].values())},
@@ -211,20 +199,10 @@ def make_criterion(
     step: float = 1,
 ) -> Answer:
     """Create a criterion: what judges and people rate, in words, and its scale."""
-    data = runs.CriterionIn.model_validate(
-        {
-            "name": name,
-            "definition": definition,
-            "scale_min": lowest,
-            "scale_max": highest,
-            "scale_step": step,
-        }
-    )
     made = agent.change(
-        "make_criterion",
-        lambda request: value_of(runs.make_criterion(request, project, data)),
-        slug=project,
-    )
+        runs.make_criterion, project, name=name, definition=definition,
+        scale_min=lowest, scale_max=highest, scale_step=step,
+    )  # fmt: skip
     return {"criterion": made.name}
 
 
@@ -246,24 +224,15 @@ def make_judge(
         kind: such as `geval`, `rouge`, `bleu`.
         mode: by default the best that the endpoint supports.
     """
+    endpoint_id = None
     if endpoint:
         agent.may_spend("Making a judge on an endpoint")
-    data = judges.JudgeIn.model_validate(
-        {
-            "name": name,
-            "kind": kind,
-            "model": model,
-            "mode": mode,
-            "settings": settings or {},
-            "endpoint": _endpoint(agent.project(project), endpoint) if endpoint else None,
-        }
-    )
+        endpoint_id = _endpoint(agent.project(project), endpoint)
     try:
         made = agent.change(
-            "make_judge",
-            lambda request: value_of(judges.make_judge(request, project, data)),
-            slug=project,
-        )
+            judges.make_judge, project, name=name, kind=kind, model=model, mode=mode,
+            endpoint=endpoint_id, settings=settings or {},
+        )  # fmt: skip
     except ApiError as error:
         if not error.probe:
             raise
@@ -291,36 +260,21 @@ def start_run(
         budget: in the currency of the judge's prices.
         fresh: rate everything again.
     """
-    data = runs.RunIn.model_validate(
-        {
-            "judge": agent.judge(project, judge).pk,
-            "criteria": criteria or [],
-            "fresh": fresh,
-            "trial": trial,
-            "pilot": pilot,
-            "budget": budget,
-        }
-    )
     made = agent.change(
-        "make_run", lambda request: value_of(runs.make_run(request, project, data)), slug=project
-    )
+        runs.make_run, project, judge=agent.judge(project, judge).pk, criteria=criteria or [],
+        fresh=fresh, trial=trial, pilot=pilot, budget=budget,
+    )  # fmt: skip
     return _run(agent, project, made)
 
 
 def pause_run(agent: Agent, project: str, run: int) -> Answer:
     """Pause a run; what is scored stays."""
-    paused = agent.change(
-        "pause", lambda request: runs.pause(request, project, run), slug=project, pk=run
-    )
-    return {"paused": paused["done"]}
+    return {"paused": agent.change(runs.pause, project, run)["done"]}
 
 
 def resume_run(agent: Agent, project: str, run: int, retry_failed: bool = False) -> Answer:
     """Resume a paused run, optionally also what failed."""
-    data = runs.ResumeIn(retry_failed=retry_failed)
-    resumed = agent.change(
-        "resume", lambda request: runs.resume(request, project, run, data), slug=project, pk=run
-    )
+    resumed = agent.change(runs.resume, project, run, retry_failed=retry_failed)
     return {"resumed": resumed["done"]}
 
 
