@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots check nightly test test-long test-pythons test-platforms test-durations test-browser test-neural test-slow test-soak test-without-assurance test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
+.PHONY: help demo screenshots check nightly test test-long test-pythons test-platforms test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -25,7 +25,6 @@ help:
 	@echo "make test-hostile  hostile servers, files, visitors and random requests; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
-	@echo "make test-without-assurance  the tests of the rest on a site without the optional app, assurance, those of long files too"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server, and through LiteLLM's proxy, Portkey's gateway and LM-Proxy (LONG=1: also the demo on it, llama-cpp-python's server, which is built for about six minutes, and vLLM, which takes 4 GB)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable (RELEASE=1: it has to be)"
@@ -67,7 +66,7 @@ demo: $(VENV)/.installed $(if $(MODEL),$(VENV)/.installed-local-llm)
 
 # The one list: .ci/run and the workflows of GitHub run these targets; a release waits for all.
 CHECK := lint test test-long test-pythons test-browser test-servers
-NIGHTLY := test-neural test-slow test-hostile test-upgrade test-package test-image test-without-assurance
+NIGHTLY := test-neural test-slow test-hostile test-upgrade test-package test-image
 check:
 	@for target in $(CHECK); do $(MAKE) --no-print-directory $$target || exit 1; done
 
@@ -88,11 +87,6 @@ test: $(VENV)/.installed-dev
 
 test-long: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) "$(FAST) and long"
-
-# tests/conftest.py leaves out tests/assurance. Docs describe a site with it; statistics have no site.
-WITHOUT := --ignore tests/docs --ignore tests/mutation --ignore tests/statistics
-test-without-assurance: $(VENV)/.installed-dev
-	@GEVAL_ASSURANCE=0 $(BIN)/python -m pytest $(WITHOUT) $(TESTS) "$(FAST)"
 
 test-durations: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) "$(FAST)" --durations=20 --durations-min=0.5
@@ -226,16 +220,10 @@ browser:
 clean:
 	rm -rf $(VENV) .servers .gateways .updater .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
 
-# What bench-report compares with; its own requirements would replace ours.
-$(VENV)/.installed-nlpstats: $(VENV)/.installed-dev
-	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1
-	@touch $@
-
 # `make bench-judge`: benchmarks/judge.py, which prints figures, goals and ratios, and fails where a
 # goal is missed that does not depend on the machine. LARGE=1 measures more, QUICK=1 less.
 BENCH_FLAGS = $(if $(LARGE),--large) $(if $(QUICK),--quick) $(if $(LIMITS),--only-limits) \
 	$(if $(DECISIONS),--only-decisions) $(if $(RESPONSES),--only-responses)
-bench-report: $(VENV)/.installed-nlpstats
 bench-%: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.$* $(BENCH_FLAGS)
 

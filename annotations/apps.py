@@ -5,4 +5,3 @@ from django.apps import AppConfig
 
 class AnnotationsConfig(AppConfig):
     name = "annotations"
-    extension = "annotations.extension.EXTENSION"

@@ -1,6 +1,5 @@
-"""`make bench-report`: the whole report on SummEval with six judges, its numbers against other ways
-to get them, an update after 16 new scores, and the same on 100 times as many documents.
-"""
+"""`make bench-report`: the whole report on SummEval with six judges, an update after 16 new scores,
+and the same on 100 times as many documents."""
 
 import argparse
 import itertools
@@ -8,21 +7,16 @@ import statistics
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from benchmarks.large_report import report_of
 from benchmarks.site import BENCHMARK_DATA, temporary_site
 
 SIZES = (1, 10, 100)
 LARGE_SECONDS, COLD_SECONDS = 15, 0.5
-# The slow ways are measured on so many of the thousand resamples and scaled up.
-SCIPY_RESAMPLES = 10
-NLPSTATS_RESAMPLES = 2
 
 
 def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
@@ -99,63 +93,10 @@ def multiply(project: Any, first: int, last: int) -> None:
 
 def forget() -> None:
     from evaluations.reports.serving import live
-    from geval.reports.verdicts import analysis
     from geval.statistics import cache
 
     cache.forget()
     live.forget()
-    analysis.draws_for.cache_clear()
-
-
-def against_others(project: Any) -> None:
-    """One judge and criterion: 1,000 resamples of the summary-level rho, by us, by scipy, by
-    nlpstats."""
-    from evaluations.reports.data import load_data
-    from geval.statistics.resampling import bootstrap_samples, draw
-
-    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
-    criterion = project.criteria.get(name="coherence")
-    judge = project.judges.get(name="gpt-4o")
-    human, scores = (
-        data.outputs.table(values)
-        for values in (data.humans[criterion.pk].mean, data.judges[criterion.pk, judge.pk])
-    )
-    draws = draw(human.shape, "documents", rng=np.random.default_rng(0))
-    assert draws.documents is not None
-    ours = seconds(lambda: bootstrap_samples(human, scores, "spearman", draws), 7)
-    samples = bootstrap_samples(human, scores, "spearman", draws)
-
-    def by_scipy(rows: np.ndarray) -> float:
-        values = [stats.spearmanr(human[row], scores[row]).statistic for row in rows]
-        return float(np.nanmean(values))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        began = time.perf_counter()
-        theirs = [by_scipy(draws.documents[number]) for number in range(SCIPY_RESAMPLES)]
-        scipy_seconds = (time.perf_counter() - began) / SCIPY_RESAMPLES * len(draws)
-        np.testing.assert_allclose(theirs, samples[:SCIPY_RESAMPLES], atol=1e-9)
-        print(
-            f"1,000 resamples of one rho: {1000 * ours:.1f} ms; a scipy loop"
-            f" {scipy_seconds:.0f} s (from {SCIPY_RESAMPLES} of them),"
-            f" {scipy_seconds / ours:,.0f} times as long (wanted: 100)"
-        )
-        try:
-            from nlpstats.correlations import correlate
-        except ImportError:
-            print("nlpstats is not installed; `make bench-report` installs it")
-            return
-        began = time.perf_counter()
-        found = []
-        for number in range(NLPSTATS_RESAMPLES):
-            rows = draws.documents[number]
-            found.append(correlate(human[rows].T, scores[rows].T, "input", "spearman"))
-        nlp_seconds = (time.perf_counter() - began) / NLPSTATS_RESAMPLES * len(draws)
-        np.testing.assert_allclose(found, samples[:NLPSTATS_RESAMPLES], atol=1e-9)
-        print(
-            f"  nlpstats {nlp_seconds:.0f} s (from {NLPSTATS_RESAMPLES}),"
-            f" {nlp_seconds / ours:,.0f} times as long (wanted: 1,000)"
-        )
 
 
 def update(project: Any, client: Any) -> float:
@@ -238,7 +179,6 @@ def main() -> None:
             f"SummEval's numbers, cold: {cold:.2f} s (goal {COLD_SECONDS} s, ratio"
             f" {cold / COLD_SECONDS:.2f})"
         )
-        against_others(project)
 
         if options.quick:
             return

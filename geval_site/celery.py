@@ -1,5 +1,5 @@
 """The Celery application. Tasks live in `evaluations/management/tasks.py`, and in
-`tasks.py` of optional apps; each calls one function."""
+`assurance/tasks.py`; each calls one function."""
 
 import logging.config
 import os

@@ -6,7 +6,6 @@ from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
 
-from django.apps import apps
 from django.core.management import get_commands
 
 from geval.command_line import COMMANDS
@@ -14,34 +13,24 @@ from geval.texts.program import command
 
 # Sentences are indented below their command, and should not wrap.
 LINE_LETTERS = 80
-# Of the core; the config of an added app names its own as `commands`.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "serve", "doctor"),
     "Data": ("load", "export_project", "import_project"),
     "Projects as files": ("apply", "diff"),
     "Judges": ("evaluators", "add_judge", "probe"),
     "Runs": ("judge",),
-    "Results": ("report", "reproduce"),
-    "Better judges": (),
+    "Results": ("report", "reproduce", "disagreements", "compare"),
+    "Better judges": ("improve", "study", "certify", "verify"),
     "People and projects": ("member", "create_token", "forget_person", "delete_project"),
     "The site": ("web", "worker", "mcp", "backup", "restore", "tidy"),
     "Models on this machine": ("local_llm", "standin_llm"),
 }
 
 
-def groups() -> dict[str, list[str]]:
-    """Return the names of commands by group, with those of added apps."""
-    names = {group: list(of_core) for group, of_core in GROUPS.items()}
-    for config in apps.get_app_configs():
-        for group, added in getattr(config, "commands", {}).items():
-            names[group] += added
-    return names
-
-
 def own_commands() -> dict[str, str]:
     """Return our installed commands, each with its app."""
-    added = {config.name for config in apps.get_app_configs() if hasattr(config, "commands")}
-    return {name: app for name, app in get_commands().items() if app in {"evaluations", *added}}
+    apps = {"evaluations", "assurance"}
+    return {name: app for name, app in get_commands().items() if app in apps}
 
 
 def help_text() -> str:
@@ -52,7 +41,7 @@ def help_text() -> str:
 def _lines() -> Iterator[str]:
     installed = own_commands()
     yield f"usage: {command('COMMAND')} [options]; `{command('COMMAND --help')}` lists its options"
-    for group, names in groups().items():
+    for group, names in GROUPS.items():
         present = [name for name in names if name in installed]
         if present:
             yield f"\n{group}"

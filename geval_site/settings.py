@@ -95,7 +95,7 @@ INSTALLED_APPS = [
     "evaluations",
     "annotations",
     # Improving, checking and certifying judges; no other app imports it.
-    *(["assurance"] if environment.flag("GEVAL_ASSURANCE", default=True) else []),
+    "assurance",
     *OPENID["apps"],
 ]
 

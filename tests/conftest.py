@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 import hypothesis
 import pytest
-from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import connection
@@ -53,8 +52,6 @@ hypothesis.settings.register_profile("whatever the machine", deadline=None)
 hypothesis.settings.load_profile("whatever the machine")
 BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 CHECKOUT = Path(__file__).resolve().parents[1]
-# Tests of the optional app, which others import nothing of.
-collect_ignore = [] if apps.is_installed("assurance") else ["assurance"]
 
 
 def long_files() -> set[Path]:

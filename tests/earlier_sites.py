@@ -2,17 +2,12 @@
 (`make release-data`)."""
 
 import gzip
-import re
 from pathlib import Path
-
-from django.apps import apps
 
 DATA = Path(__file__).resolve().parent / "data"
 # Of version 0.1.0, before its folders and names were put in order.
 FIRST = "before_the_house_was_ordered"
 VERSIONS = sorted(path.name.removesuffix(".sql.gz") for path in DATA.glob("*.sql.gz"))
-# The optional app adds to each judge whether a text can instruct it; here nobody asked.
-OF_ASSURANCE = re.compile(r'^ *"instructed": null,\n', re.M)
 
 
 def database_of(version: str) -> bytes:
@@ -21,9 +16,8 @@ def database_of(version: str) -> bytes:
 
 
 def report_of(version: str) -> str:
-    """The report, as a site with these apps gives it."""
-    report = _unpacked(f"{version}.report.json.gz").decode()
-    return report if apps.is_installed("assurance") else OF_ASSURANCE.sub("", report)
+    """The report, as JSON."""
+    return _unpacked(f"{version}.report.json.gz").decode()
 
 
 def _unpacked(name: str) -> bytes:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import transaction
 
@@ -57,7 +57,7 @@ def can_improve(judge: Judge) -> bool:
     """Whether a wording has yet to be searched, and the search's package is installed."""
     locked = locked_of(judge.project)
     is_done = locked is not None and locked.looks_used() >= locked.looks_allowed
-    return not is_done and "improve" in get_commands() and find_spec("gepa") is not None
+    return not is_done and find_spec("gepa") is not None
 
 
 def improve_wording(judge: Judge) -> str:

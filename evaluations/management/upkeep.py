@@ -47,7 +47,7 @@ from evaluations.people.waking import (
 from evaluations.people.webhooks.sending import can_send_more
 from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.serving.worker import neglected_reports
-from geval_site.extensions import BEAT, HOUR, MINUTE, Job, Lane, extensions
+from geval_site.extensions import BEAT, HOUR, MINUTE, Job, Lane, added
 from geval_site.logs import kind_of
 
 # Workers check slightly early: one that came a moment too soon would lose a whole interval.
@@ -139,7 +139,7 @@ JOBS = (
     Job("leftovers", HOUR, Lane.REMOVE, clear_leftovers, of_project=True),
     Job("deleted projects", MINUTE, Lane.REMOVE, _remove_projects, of_project=True),
     Job("retention", HOUR, Lane.REMOVE, _tidy, of_project=True),
-    *(job for extension in extensions() for job in extension.jobs),
+    *(job for of_app in added("jobs") for job in of_app),
 )
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import cache
 
 from evaluations.models import AuditEntry, Project
-from geval_site.extensions import extensions
 
 SHOWN = 6
 # Phrases and the names of pages and endpoints; a test checks that none is missing.
@@ -90,16 +89,27 @@ _NAMES = {
     "removed a webhook": "evaluations:webhook_remove",
     "tested a webhook": "evaluations:webhook_test",
     "removed old data, as its settings say": "retention",
+    "cancelled a search for a better judge": "api:cancel_search_by_id evaluations:search_cancel",
+    "locked documents": "api:make_locked evaluations:lock_create",
+    "started a search for a better judge": "api:make_search evaluations:search_create",
+    "started a study of a judge": "api:make_study_of evaluations:judge_study",
+    "stopped a study of a judge": "api:stop_study_by_id evaluations:study_stop",
+    "paused a search for a better judge": "api:pause_search_by_id evaluations:search_pause",
+    "resumed a search for a better judge": "api:resume_search_by_id evaluations:search_resume",
+    "looked at the locked documents": "api:take_look evaluations:look_create",
+    "adopted an improved judge": "api:use_candidate evaluations:candidate_adopt",
+    "certified a judge": "api:make_certificate evaluations:judge_certify",
+    "gave a disagreement a cause": "evaluations:cause_give",
+    "added examples to a judge's prompt": "evaluations:examples_add",
+    "removed the cause of a disagreement": "evaluations:cause_remove",
+    "unlocked the locked documents": "evaluations:lock_open",
 }
 
 
 @cache
 def names_in_words() -> dict[str, str]:
-    """Return the phrase of each name, with those of added apps."""
-    phrases = [_NAMES, *(extension.actions for extension in extensions())]
-    return {
-        name: words for named in phrases for words, names in named.items() for name in names.split()
-    }
+    """Return the phrase of each name."""
+    return {name: words for words, names in _NAMES.items() for name in names.split()}
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class Activity:
 
 
 def in_words(action: str) -> str:
-    """Describe an entry's action; by its name if no installed app has words for it."""
+    """Describe an entry's action; by its name if nothing has words for it now."""
     name = action.rpartition(":")[2].removesuffix("_by_id").replace("_", " ")
     return names_in_words().get(action) or f"used a part that this site does not have now ({name})"
 

@@ -1,5 +1,4 @@
-"""Results of probes in a report: irrelevant influences on judges' scores. An optional app provides
-them (`geval_site/extensions.py`); without it there are none."""
+"""Results of probes in a report: irrelevant influences on judges' scores."""
 
 from dataclasses import dataclass
 

@@ -24,7 +24,7 @@ from geval.reports.pairwise import PairVerdict
 from geval.reports.report import CriterionResult, Records, Report, report_of
 from geval.reports.report import criterion_result as result_of
 from geval.reports.verdicts.steps import OnStep, unseen
-from geval_site.extensions import instructed_judges
+from geval_site.extensions import added
 
 _NEWEST_VERDICTS = newest_scores(
     "r.project_id = %s AND s.criterion_id IS NOT DISTINCT FROM %s::bigint",
@@ -117,7 +117,8 @@ def _chosen(records: Collection[Any], ids: tuple[int, ...]) -> list[Any]:
 
 def _records(project: Project, searches: Searches, probed: Sequence[Sensitivity] | None) -> Records:
     compared = project.judges.with_scores().count()
-    return Records(compared, searches.seen, instructed_judges(project, probed))
+    (instructed,) = added("instructed")
+    return Records(compared, searches.seen, instructed(project, probed))
 
 
 def _boards(

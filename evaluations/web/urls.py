@@ -1,7 +1,5 @@
 """URLs of projects and everything in them."""
 
-from importlib import import_module
-
 from django.urls import path
 
 from evaluations.web.addresses import PROJECT, page
@@ -24,7 +22,7 @@ from evaluations.web.views import (
     uploads,
     webhooks,
 )
-from geval_site.extensions import extensions
+from geval_site.extensions import added
 
 app_name = "evaluations"
 
@@ -163,10 +161,5 @@ urlpatterns = [
         sharing.shared_document,
     ),
     path("shared/<str:token>/export/<slug:ending>/", sharing.shared_export, name="shared_export"),
-    *(
-        pattern
-        for extension in extensions()
-        if extension.urls
-        for pattern in import_module(extension.urls).urlpatterns
-    ),
+    *(pattern for of_app in added("urls") for pattern in of_app),
 ]

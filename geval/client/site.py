@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 from geval.client.pulling import Contents, Pulled
@@ -43,9 +43,6 @@ from geval.client.requests import (
 @dataclass(frozen=True)
 class Client:
     """A site and a token. Every call opens a new connection, so that threads can share a client."""
-
-    # Whether a request that needs a probe of an endpoint waits for it.
-    WAITS: ClassVar[bool] = True
 
     base_url: str
     token: str = field(repr=False)
@@ -86,7 +83,7 @@ class Client:
             try:
                 return self._read(request)
             except ApiError as error:
-                if not (self.WAITS and (probe := error.probe)):
+                if not (probe := error.probe):
                     raise
             self.wait_for_probe(probe)
 

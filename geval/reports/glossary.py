@@ -238,7 +238,7 @@ TERMS: dict[str, Term] = {
     "alpha": Term(
         "Krippendorff's alpha",
         "How far people agree with each other: 1 is full agreement, 0 is chance. Ordinal and"
-        " interval alpha forgive small differences, nominal alpha (in the JSON) does not.",
+        " interval alpha forgive small differences.",
         "Above 0.8 is good, from 0.67 usable. Where nearly all ratings are the same it is low even"
         " if people agree.",
         "Agreement among people",

@@ -3,15 +3,15 @@ documents: papers' † and ‡."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
-from geval.reports.verdicts.analysis import draws_for
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.correlation import Coefficient, Level
-from geval.statistics.resampling import MOST_GROUPS, Draws, bootstrap_samples, resample_means
+from geval.statistics.resampling import MOST_GROUPS, Draws, bootstrap_samples, draw, resample_means
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.significance import paired_bootstrap_p
 from geval.statistics.thresholds import BOOTSTRAP_DOCUMENTS
@@ -92,6 +92,12 @@ def _why_not(outputs: Outputs, human: FloatArray, own: FloatArray, level: Level)
     return ""
 
 
+@lru_cache(maxsize=8)
+def _draws(documents: int) -> Draws:
+    """Return the resamples of documents, the same for every judge of a project."""
+    return draw((min(documents, MOST_GROUPS), 1), "documents", rng=np.random.default_rng(0))
+
+
 def _p(
     outputs: Outputs,
     human: FloatArray,
@@ -102,7 +108,7 @@ def _p(
     """Return the p-value of the first judge agreeing better than the second, on the outputs that
     both scored."""
     outputs, (human, *scores) = complete(outputs, human, *judges)
-    draws = draws_for(outputs.documents)
+    draws = _draws(outputs.documents)
     first, second = (_samples(outputs, human, side, coefficient, level, draws) for side in scores)
     return paired_bootstrap_p(first, second)
 

@@ -21,7 +21,6 @@ from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
     ALPHA_SKEWNESS,
     BAR_SHARE,
-    EQUAL_VALUES,
     INTERVAL_DOCUMENTS,
     INTERVAL_GROUPS,
     INTERVAL_SYSTEMS,
@@ -29,15 +28,11 @@ from geval.statistics.thresholds import (
 from geval.statistics.types import Estimate, FloatArray, IntArray
 
 Measurement = Literal["nominal", "ordinal", "interval"]
-MANY_VALUES = (
-    f"there are more than {EQUAL_VALUES} different ratings, and a few documents decide how many are"
-    " equal"
-)
 SKEWED = (
     f"the ratings are skewed ({ALPHA_SKEWNESS:g} or more), so a few documents decide how much they"
     " vary; see Gwet's AC2"
 )
-MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
+MEASUREMENTS: tuple[Measurement, ...] = ("ordinal", "interval")
 
 
 @dataclass(frozen=True)
@@ -79,10 +74,7 @@ class Coincidences:
         alpha."""
         if len(self.values) < 2:
             return no_interval("all ratings are the same, or there are none")
-        if measurement == "nominal":
-            if len(self.values) > EQUAL_VALUES:
-                return no_interval(MANY_VALUES)
-        elif abs(self._skewness()) >= ALPHA_SKEWNESS:
+        if abs(self._skewness()) >= ALPHA_SKEWNESS:
             return no_interval(SKEWED)
         with np.errstate(invalid="ignore", divide="ignore"):
             logs = np.log(self.disagreements(measurement))

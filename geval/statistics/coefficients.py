@@ -143,13 +143,12 @@ def spearman_rows(x: FloatArray, y: FloatArray, weight: FloatArray | None = None
 
 class Concordance(NamedTuple):
     """Pairs in two vectors: concordant minus discordant pairs, and how many are untied on each
-    side. `total` is the number of values, `levels` the smaller number of distinct values. With
-    weights, `total` is their sum, and a pair counts the product of its two weights."""
+    side. `levels` is the smaller number of distinct values. With weights, a pair counts the product
+    of its two weights."""
 
     surplus: float
     untied_x: float
     untied_y: float
-    total: float
     levels: int
 
     @property
@@ -159,12 +158,6 @@ class Concordance(NamedTuple):
         if self.levels < 2 or not untied:
             return math.nan
         return min(max(self.surplus / untied, -1.0), 1.0)
-
-    @property
-    def tau_c(self) -> float:
-        """Stuart's tau-c (1953), as in scipy."""
-        most = self.total**2 * (self.levels - 1) / self.levels
-        return min(max(2 * self.surplus / most, -1.0), 1.0)
 
 
 @once
@@ -193,7 +186,6 @@ def concordance(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) 
         surplus=float(surplus),
         untied_x=max(0.0, (total**2 - tied_x) / 2),  # rounding may leave weights below 0
         untied_y=max(0.0, (total**2 - tied_y) / 2),
-        total=total,
         levels=min(len(of_x), len(of_y)),
     )
 

@@ -30,11 +30,6 @@ def t_ppf(share: Numbers, freedom: Numbers) -> FloatArray:
     return np.asarray(special.stdtrit(freedom, share))
 
 
-def normal_cdf(z: Numbers) -> FloatArray:
-    """Return the probability of a value of at most z."""
-    return np.asarray(special.ndtr(z))
-
-
 def normal_ppf(share: Numbers) -> FloatArray:
     """Return the value below which a share of all values lies."""
     return np.asarray(special.ndtri(share))

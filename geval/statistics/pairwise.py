@@ -20,7 +20,6 @@ from cachetools import LRUCache
 
 from geval.statistics.arrays import Block, Outputs, complete
 from geval.statistics.cache import once
-from geval.statistics.coefficients import concordance
 from geval.statistics.resampling import MOST_GROUPS, in_groups
 from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 
@@ -35,19 +34,6 @@ class TieCalibration:
     accuracy: Estimate
     calibrated: Estimate
     epsilon: float | None
-
-
-def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None) -> Estimate:
-    """Stuart's tau-c (1953) of two complete vectors, as scipy has it.
-
-    Args:
-        weight: shape (values,), the sampling weights.
-    """
-    if not len(human) or np.ptp(human) == 0 or np.ptp(judge) == 0:
-        return Estimate.undefined(
-            "fewer than two outputs, or all have the same score or the same rating"
-        )
-    return Estimate(concordance(human, judge, weight).tau_c)
 
 
 def tie_calibrated_accuracy(

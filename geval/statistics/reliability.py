@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 
-from geval.statistics.agreement import MANY_VALUES
 from geval.statistics.arrays import Outputs, Ratings, equal_pairs, mean_of, sums
 from geval.statistics.jackknife import LeftOut, mapped, no_interval
 from geval.statistics.resampling import Interval
@@ -22,6 +21,10 @@ from geval.statistics.thresholds import EQUAL_VALUES
 from geval.statistics.types import Estimate, FloatArray
 
 Weights = Literal["none", "linear", "quadratic"]
+MANY_VALUES = (
+    f"there are more than {EQUAL_VALUES} different ratings, and a few documents decide how many are"
+    " equal"
+)
 SAME = "all ratings are the same"
 Credit = Literal["identity", "quadratic"]
 UNUSED_ENDS = (
@@ -109,21 +112,6 @@ def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Esti
     if chance == 0:
         return Estimate.undefined("both gave every output the same rating")
     return Estimate(float(1 - (penalty * observed).sum() / chance))
-
-
-def fleiss_kappa(ratings: Ratings) -> Estimate:
-    """Return Fleiss' kappa (1971) over the outputs with the most raters."""
-    if not (ratings.count > 1).any():
-        return Estimate.undefined("no output was rated twice")
-    most = int(ratings.count.max())
-    units = ratings.value[ratings.blocks[-1].members]  # the largest are last
-    agreeing, chance = np.zeros(len(units)), 0.0
-    for level in np.unique(units):
-        given = (units == level).sum(axis=1)
-        agreeing += given**2
-        chance += (float(given.sum()) / units.size) ** 2
-    by_unit = (agreeing - most) / (most * (most - 1))
-    return _ratio(float(by_unit.mean()) - chance, 1 - chance, SAME)
 
 
 def _ratio(numerator: float, denominator: float, reason: str) -> Estimate:

@@ -3,8 +3,7 @@ or both.
 
 Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
 Resampling Methods": documents, systems or both are drawn with replacement; a system drawn twice
-ties with itself, by definition. Percentile and bias-corrected accelerated (BCa) intervals after
-Efron (1987).
+ties with itself, by definition. Percentile intervals after Efron (1979).
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ import numpy as np
 from geval.statistics.arrays import sums
 from geval.statistics.bootstrap_mixtures import drawn_coefficients
 from geval.statistics.correlation import Coefficient, Level, coefficient_of, coefficients_of_rows
-from geval.statistics.distributions import normal_cdf, normal_ppf
 from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
@@ -194,50 +192,6 @@ def percentile_interval(samples: FloatArray, *, confidence: float = CONFIDENCE) 
         return Interval(None, None, len(defined), "fewer than two resamples gave a value")
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
     return Interval(float(low), float(high), len(defined))
-
-
-def bca_interval(
-    samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = CONFIDENCE
-) -> Interval:
-    """Return the bias-corrected accelerated interval (Efron, 1987).
-
-    Args:
-        estimate: the value on all data.
-        jackknife: shape (units,), the value with each unit left out in turn.
-    """
-    defined, left_out = samples[np.isfinite(samples)], jackknife[~np.isnan(jackknife)]
-    below = (
-        float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2)
-        if len(defined)
-        else 0.0
-    )
-    if len(defined) < 2 or len(left_out) < 2 or not 0 < below < 1:
-        return percentile_interval(samples, confidence=confidence)
-    bias = normal_ppf(below)
-    deviations = left_out.mean() - left_out
-    spread = (deviations**2).sum() ** 1.5
-    acceleration = float((deviations**3).sum() / (6 * spread)) if spread > 0 else 0.0
-    tails = normal_ppf([(1 - confidence) / 2, (1 + confidence) / 2])
-    shifted = normal_cdf(bias + (bias + tails) / (1 - acceleration * (bias + tails)))
-    low, high = np.quantile(defined, shifted)
-    return Interval(float(low), float(high), len(defined))
-
-
-def leave_one_out_values(by_document: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Return the mean over documents with each left out in turn; shape (documents,), NaN for
-    missing."""
-    defined = ~np.isnan(by_document)
-    if weight is not None:
-        weights = np.where(defined, weight, 0.0)
-        times = weights * np.nan_to_num(by_document)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((times.sum() - times) / (weights.sum() - weights))
-    total, count = np.nansum(by_document), defined.sum()
-    without = np.where(defined, count - 1, count)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(
-            without > 0, (total - np.where(defined, by_document, 0.0)) / without, np.nan
-        )
 
 
 def _resampled(

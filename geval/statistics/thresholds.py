@@ -96,12 +96,12 @@ ALPHA_SKEWNESS = _intervals.threshold(
 )  # fmt: skip
 EQUAL_VALUES = _intervals.threshold(
     "EQUAL_VALUES", 20, "different ratings",
-    "With more, nominal alpha and AC1 have no interval.",
+    "With more, AC1 has no interval.",
     "Equal ratings come from a few documents then, and intervals held the true value in 85 %.",
 )  # fmt: skip
 BOOTSTRAP_DOCUMENTS = _intervals.threshold(
     "BOOTSTRAP_DOCUMENTS", 50, "documents that count",
-    "With fewer there are no percentile and BCa intervals, and † and ‡ are not tested.",
+    "With fewer, † and ‡ are not tested.",
     "Bootstrap intervals are too narrow for fewer: with ten, 88 of 100 hold the true value.",
 )  # fmt: skip
 

@@ -105,8 +105,7 @@ def numbers(found: Any) -> Iterator[float]:
 
 
 OF_ALL = (
-    "pearson", "spearman", "kendall", "tau_c_dataset", "bca_spearman_summary",
-    "percentile_spearman_summary", "pearson_disattenuated", "pairwise_accuracy",
+    "pearson", "spearman", "kendall", "pearson_disattenuated", "pairwise_accuracy",
     "soft_pairwise_accuracy", "ppi", "calibration", "length_bias", "writer_bias", "own_family",
 )  # fmt: skip
 OF_RATED = ("alt_test", "spearman_as_a_rater", "spread")

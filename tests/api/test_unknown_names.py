@@ -7,15 +7,15 @@ from typing import Any
 import anyio
 import pytest
 from django.contrib.auth.models import User
+from django.http import HttpRequest
 from django.test import Client
 from mcp.server.mcpserver.exceptions import ToolError
 
 from evaluations.models import Project
-from evaluations.web.agents.inner_site import InnerSite
-from evaluations.web.agents.server import make_server, tools_of
+from evaluations.web.agents.agent import Agent, Level
+from evaluations.web.agents.server import make_server, tools_by_level
 from evaluations.web.api.app import api
 from geval.client import ApiError
-from geval.client.agent_tools import Level
 
 pytestmark = pytest.mark.django_db
 
@@ -32,8 +32,10 @@ def signed_in(owner: User, client: Client) -> Client:
 
 
 @pytest.fixture
-def site(owner: User, small_project: Project) -> InnerSite:
-    return InnerSite("http://localhost/", token="", level=Level.SPEND, user=owner)
+def agent(owner: User, small_project: Project) -> Agent:
+    request = HttpRequest()
+    request.user = request.auth = owner  # type: ignore[attr-defined]
+    return Agent(request, Level.SPEND, "http://localhost/")
 
 
 @pytest.mark.parametrize(("method", "path"), list(routes()))
@@ -87,36 +89,35 @@ def test_strangers_learn_no_parameters(small_project: Project) -> None:
 
 
 def names_of_tools() -> list[str]:
-    site = InnerSite("http://localhost/", token="", level=Level.SPEND)
-    return [tool.__name__ for tool in tools_of(site)]
+    return [tool.__name__ for _level, tool in tools_by_level()]
 
 
-def call(site: InnerSite, tool: str, arguments: dict[str, Any]) -> str:
+def call(agent: Agent, tool: str, arguments: dict[str, Any]) -> str:
     """The error of a tool."""
     with pytest.raises(ToolError) as error:
-        anyio.run(make_server(site, here=True)._tool_manager.call_tool, tool, arguments, None)
+        anyio.run(make_server(agent, here=True)._tool_manager.call_tool, tool, arguments, None)
     return str(error.value)
 
 
 @pytest.mark.parametrize("tool", names_of_tools())
-def test_no_tool_ignores_an_argument(site: InnerSite, tool: str) -> None:
-    made = make_server(site, here=True)._tool_manager.get_tool(tool)
+def test_no_tool_ignores_an_argument(agent: Agent, tool: str) -> None:
+    made = make_server(agent, here=True)._tool_manager.get_tool(tool)
     assert made is not None
 
     assert made.parameters["additionalProperties"] is False
-    assert "'max_items' is no argument" in call(site, tool, {"max_items": 5})
+    assert "'max_items' is no argument" in call(agent, tool, {"max_items": 5})
 
 
-def test_the_arguments_that_there_are_are_named(site: InnerSite) -> None:
+def test_the_arguments_that_there_are_are_named(agent: Agent) -> None:
     arguments = {"project": "small", "judge": "x", "budget_usd": 0.01}
-    refused = call(site, "start_run", arguments)
+    refused = call(agent, "start_run", arguments)
 
     assert "Did you mean budget? Arguments: project, judge, criteria, trial" in refused
 
 
 @pytest.mark.parametrize("name", ["trial", "pilot", "budget"])
-def test_numbers_of_tools_are_not_true(site: InnerSite, name: str) -> None:
-    refused = call(site, "start_run", {"project": "small", "judge": "x", name: True})
+def test_numbers_of_tools_are_not_true(agent: Agent, name: str) -> None:
+    refused = call(agent, "start_run", {"project": "small", "judge": "x", name: True})
 
     assert f"{name} is a number" in refused
 
@@ -138,11 +139,10 @@ def test_numbers_of_tools_are_not_true(site: InnerSite, name: str) -> None:
         ("certify", {"project": "small", "judge": "x", "criterion": "y", "require": ["raters>=1"]}),
     ],
 )
-def test_tools_refuse_wrong_names(site: InnerSite, tool: str, arguments: dict[str, Any]) -> None:
-    method = next((each for each in tools_of(site) if each.__name__ == tool), None)
-    if method is None:
-        pytest.skip("the site is without the optional app")
+def test_tools_refuse_wrong_names(agent: Agent, tool: str, arguments: dict[str, Any]) -> None:
+    named = next(each for _level, each in tools_by_level() if each.__name__ == tool)
 
     with pytest.raises(ApiError) as error:
-        method(**arguments)
+        agent.answer(named, arguments)
     assert error.value.status in (404, 422)
+    assert "project 'small'" not in str(error.value)

@@ -1,4 +1,4 @@
-"""What tests of the optional app begin with: judges of known quality, and documents to lock."""
+"""What tests of this app begin with: judges of known quality, and documents to lock."""
 
 from tests.strict_judge import criterion, judge, locked, rated_project
 

@@ -1,7 +1,7 @@
 """Thirty tasks of new users with the clicks that each takes: those of somebody who leads a study.
 
 Each begins on the project's first page. The others are in test_tasks_of_a_researcher.py,
-test_tasks_of_an_annotator.py and, for pages of the optional app, in tests/assurance/browser.
+test_tasks_of_an_annotator.py and, for pages of assurance, in tests/assurance/browser.
 """
 
 import re

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from geval.command_line import COMMANDS
-from geval_site.command_help import groups, help_text, own_commands
+from geval_site.command_help import GROUPS, help_text, own_commands
 from tests.conftest import CHECKOUT
 
 
@@ -22,7 +22,7 @@ def printed(*arguments: str) -> str:
 
 
 def test_every_command_of_ours_is_in_one_group() -> None:
-    grouped = [name for names in groups().values() for name in names]
+    grouped = [name for names in GROUPS.values() for name in names]
 
     assert len(grouped) == len(set(grouped))
     assert set(own_commands()) == set(grouped)

@@ -117,19 +117,6 @@ def test_imports_point_down_the_table_of_rooms_in_few_arrows_and_no_circle() -> 
     assert len(arrows) <= MOST_ARROWS
 
 
-def test_tests_of_the_rest_import_nothing_of_the_optional_app() -> None:
-    folder = CHECKOUT / "tests"
-    rest = [path for path in folder.rglob("*.py") if folder / "assurance" not in path.parents]
-
-    assert len(rest) > 500
-    assert [
-        f"{path.relative_to(folder)} imports {name}"
-        for path in rest
-        for name in imports(path)
-        if re.match(r"(tests\.)?assurance\b", name)
-    ] == []
-
-
 def room_of(module: str, path: Path) -> str:
     """The room of the table; that of what is in none, such as configs of apps, is its folder."""
     if any(name in GROUND for name in beginnings(module)):

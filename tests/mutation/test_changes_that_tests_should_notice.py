@@ -78,7 +78,7 @@ def test_modules_tests_and_equivalent_changes_exist() -> None:
 
 def test_only_tests_that_call_a_function_are_asked_about_its_changes() -> None:
     every = mutants_of("geval/statistics/pairwise.py")
-    of_function = next(one for one in every if one.function == "tau_c")
+    of_function = next(one for one in every if one.function == "soft_pairwise_accuracy")
     on_import = next(one for one in every if one.function == "module")
     begin = of_function.body[0]  # type: ignore[index]
 

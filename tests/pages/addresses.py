@@ -6,7 +6,7 @@ from contextlib import suppress
 from io import StringIO
 from typing import Any
 
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
@@ -94,10 +94,9 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
         training={"gain": 0.1},
         formula={"members": [{"judge": run.judge.name, "criterion": criterion.name, "weight": 1}]},
     )
-    if "certify" in get_commands():  # an optional app's, as are the addresses of certificates
-        asked = {"judge": run.judge.name, "criterion": criterion.name, "require": ["documents>=1"]}
-        with suppress(SystemExit):  # says whether it is met
-            call_command("certify", project.slug, **asked, stdout=StringIO())
+    asked = {"judge": run.judge.name, "criterion": criterion.name, "require": ["documents>=1"]}
+    with suppress(SystemExit):  # says whether it is met
+        call_command("certify", project.slug, **asked, stdout=StringIO())
     study = run.judge.studies.create(project=project, criterion=criterion, kind="drift")
     kept = {
         "study": study.pk,

@@ -7,7 +7,7 @@ from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.jackknife import TOO_FEW
 from geval.statistics.scales import Scale
 
-ALL = ["nominal alpha", "ordinal alpha", "interval alpha", "AC1", "AC2"]
+ALL = ["ordinal alpha", "interval alpha", "AC1", "AC2"]
 
 
 def reasons(documents: int, lowest: int = 1) -> dict[str, list[str]]:

@@ -69,19 +69,6 @@ def test_the_demo_is_loaded_judged_and_reported_and_kept(
     assert "run finished" in logged
 
 
-def test_without_the_optional_app_it_shows_all_three_answers_and_nothing_is_searched(
-    manage: Callable[..., CompletedProcess[str]],
-) -> None:
-    done = run_demo(manage, GEVAL_ASSURANCE="0")
-
-    assert (done.returncode, done.stderr) == (0, "")
-    project = Project.objects.get(slug="three-answers")
-    assert project.description.startswith("Simulated")
-    assert "search" not in project.description
-    assert verdicts_in_report_and_table(project, done.stdout) == UNSEARCHED
-    assert "searching" not in done.stdout
-
-
 def test_the_corpus_is_what_it_promises(manage: Callable[..., CompletedProcess[str]]) -> None:
     from annotations.models import Rating
     from evaluations.management.demo import load_demo

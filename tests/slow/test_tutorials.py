@@ -18,7 +18,7 @@ from tests.processes import StandInProcess
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 TUTORIALS = CHECKOUT / "docs" / "tutorials"
 ORDER = ("ten-minutes", "your-own-data", "vllm", "campaign")
-GATE = "gate"  # needs the optional app: tests/assurance/certifying/test_the_gate_tutorial.py
+GATE = "gate"  # is in tests/assurance/certifying/test_the_gate_tutorial.py
 BLOCK = re.compile(r"^( *)```sh\n(.*?)^\1```", re.M | re.S)
 # Lines that are not run here, and why.
 ELSEWHERE = {

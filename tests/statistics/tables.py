@@ -97,12 +97,8 @@ def judge_as_a_rater(ratings: FloatArray, judge: FloatArray) -> Any:
 
 
 def intraclass(ratings: FloatArray) -> reliability.Icc:
-    """Of ratings of shape (raters, outputs), as `fleiss_kappa` and `alt_test`."""
+    """Of ratings of shape (raters, outputs), as `alt_test`."""
     return reliability.intraclass(Ratings.of_table(ratings))
-
-
-def fleiss_kappa(ratings: FloatArray) -> Any:
-    return reliability.fleiss_kappa(Ratings.of_table(ratings))
 
 
 def alt_test(ratings: FloatArray, judge: FloatArray, **more: Any) -> alternative.AltTest:

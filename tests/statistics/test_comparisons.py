@@ -20,7 +20,6 @@ from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     alt_test,
     cross_validated_error,
-    fleiss_kappa,
     intraclass,
     permutation_test,
     tie_calibrated_accuracy,
@@ -65,7 +64,7 @@ def test_a_judge_does_not_differ_from_itself_and_a_random_p_is_never_zero() -> N
 @given(RATERS)
 def test_reliability_is_a_number_or_a_reason(ratings: FloatArray) -> None:
     found = intraclass(ratings)
-    estimates = [found.icc1, found.icc2_1, found.icc2_k, fleiss_kappa(ratings)]
+    estimates = [found.icc1, found.icc2_1, found.icc2_k]
     if len(ratings) > 1:
         estimates.append(cohen_kappa(ratings[0], ratings[1], "quadratic"))
 
@@ -78,16 +77,7 @@ def test_perfect_agreement_is_one_everywhere() -> None:
     ratings = np.array([[1.0, 2, 3, 4]] * 3)
 
     assert intraclass(ratings).icc2_1.value == pytest.approx(1)
-    assert fleiss_kappa(ratings).value == pytest.approx(1)
     assert cohen_kappa(ratings[0], ratings[1], "linear").value == pytest.approx(1)
-
-
-def test_fleiss_by_hand() -> None:
-    # Two raters, two outputs: agree on 1, disagree on (1, 2). P = (1 + 0) / 2; shares 3/4 and 1/4:
-    # Pe = 10/16.
-    assert fleiss_kappa(np.array([[1.0, 1], [1, 2]])).value == pytest.approx(
-        (0.5 - 0.625) / (1 - 0.625)
-    )
 
 
 @given(RATERS)

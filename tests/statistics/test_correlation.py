@@ -181,7 +181,6 @@ def test_pairs_are_counted_however_many_values_there_are(values: int, others: in
         surplus=int((of_x * of_y).sum()) // 2,
         untied_x=int((of_x != 0).sum()) // 2,
         untied_y=int((of_y != 0).sum()) // 2,
-        total=300,
         levels=min(values, others),
     )
 

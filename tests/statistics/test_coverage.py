@@ -19,7 +19,6 @@ LONG = (
     "bias",
     "Gwet",
     "kendall",
-    "alpha (nominal)",
     "alpha (interval)",
     "pass or fail",
 )

@@ -1,4 +1,4 @@
-"""Agreement on pairs of outputs, held to its definitions: counts, tau-c, accuracy with calibrated
+"""Agreement on pairs of outputs, held to its definitions: counts, accuracy with calibrated
 ties and soft pairwise accuracy, with gaps, with weights, and however a judge's scores look."""
 
 import itertools
@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from geval.statistics import pairwise
 from geval.statistics.arrays import Outputs
 from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
-    tau_c,
     tie_calibrated_accuracy,
     whole_documents,
 )
@@ -39,40 +37,6 @@ def some_outputs(rng: np.random.Generator, weights: str, documents: int = 9) -> 
     if weights == "within":  # documents stand for as many, their outputs do not
         weight *= (outputs.by_document() / outputs.by_document(weight))[document]
     return outputs.weighted(None if weights == "none" else weight)
-
-
-# Tau-c
-
-
-@given(seeds, st.integers(2, 12), st.integers(2, 6), st.integers(2, 6))
-def test_tau_c_is_scipys(seed: int, count: int, of_people: int, of_judge: int) -> None:
-    rng = np.random.default_rng(seed)
-    human = rng.integers(0, of_people, count).astype(float)
-    judge = rng.integers(0, of_judge, count).astype(float)
-    weight = rng.integers(1, 5, count)
-
-    plain, weighted = tau_c(human, judge), tau_c(human, judge, weight.astype(float))
-
-    if len(set(human)) == 1 or len(set(judge)) == 1:
-        assert plain.value is weighted.value is None
-        assert plain.reason.startswith("fewer than two outputs, or")
-    else:
-        for found, times in ((plain, 1), (weighted, weight)):
-            sides = np.repeat(human, times), np.repeat(judge, times)
-            expected = stats.kendalltau(*sides, variant="c").statistic
-            assert found.value == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_no_tau_c_is_more_than_one(seed: int) -> None:
-    """Where the levels weigh the same, which alone allows it to be one."""
-    own = np.random.default_rng(seed).uniform(0.1, 7, 4)
-    levels, weight = np.repeat(np.arange(4.0), 2), np.column_stack([own, 7.3 - own]).ravel()
-
-    for judge, expected in ((levels, 1.0), (-levels, -1.0)):
-        found = tau_c(levels, judge, weight).value
-        assert found == pytest.approx(expected)
-        assert abs(found) <= 1
 
 
 # Accuracy with calibrated ties

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from geval.statistics.anytime import expected_half_width
-from geval.statistics.pairwise import tau_c
 from geval.statistics.planning import (
     TOO_FEW,
     Needed,
@@ -112,10 +111,3 @@ def test_the_first_count_that_is_enough_is_planned(count: int) -> None:
     difference = 3 * values.std(ddof=1)
 
     assert for_power(values, difference, power=power_of(3, count)).likely == count
-
-
-@pytest.mark.parametrize(("human", "tau"), [([1.0], None), ([1.0, 2.0], 1.0), ([2.0, 1.0], -1.0)])
-def test_two_outputs_have_a_tau(human: list[float], tau: float | None) -> None:
-    judge = np.arange(len(human), dtype=float)
-
-    assert tau_c(np.array(human), judge).value == (None if tau is None else pytest.approx(tau))

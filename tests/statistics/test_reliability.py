@@ -13,7 +13,6 @@ from geval.statistics.reliability import (
     SAME,
     Weights,
     cohen_kappa,
-    fleiss_kappa,
     intraclass,
     one_way,
 )
@@ -139,34 +138,6 @@ def test_cohens_kappa_compares_with_what_the_two_would_agree_on_by_chance(
         assert found.value == pytest.approx(1 - seen / chance, abs=1e-9)
 
 
-@given(seeds, st.integers(2, 4))
-def test_fleiss_kappa_is_over_the_outputs_that_most_rated(seed: int, raters: int) -> None:
-    table = some_ratings(seed, raters + 1, 7, 0.25)
-
-    found = fleiss_kappa(Ratings.of_table(table))
-
-    columns = [column[~np.isnan(column)] for column in table.T]
-    most = max(len(own) for own in columns)
-    if most < 2:
-        assert found.reason == "no output was rated twice"
-        return
-    units = np.array([own for own in columns if len(own) == most])
-    agreeing = [np.mean([a == b for a, b in itertools.combinations(own, 2)]) for own in units]
-    chance = sum(np.mean(units == value) ** 2 for value in np.unique(units))
-    if chance == 1:
-        assert found.reason == SAME
-    else:
-        assert found.value == pytest.approx((np.mean(agreeing) - chance) / (1 - chance), abs=1e-9)
-
-
-def test_without_ratings_there_is_no_kappa() -> None:
-    assert (
-        fleiss_kappa(Ratings.of_table(np.full((2, 3), NAN))).reason == "no output was rated twice"
-    )
-    single = np.array([[1.0, NAN], [NAN, 2.0]])
-    assert fleiss_kappa(Ratings.of_table(single)).reason == "no output was rated twice"
-
-
 @pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
 def test_why_two_raters_have_no_kappa(weights: Weights) -> None:
     first = np.array([1.0, NAN, 3.0, 3.0])
@@ -177,13 +148,3 @@ def test_why_two_raters_have_no_kappa(weights: Weights) -> None:
     assert nothing.value is same.value is None
     assert nothing.reason.endswith("rated nothing in common")
     assert same.reason.startswith("both gave every output")
-
-
-def test_fleiss_kappa_of_two_raters_by_hand() -> None:
-    table = np.array([[1.0, 1, 2, 2], [1, 2, 2, 2]])
-
-    found = fleiss_kappa(Ratings.of_table(table))
-
-    # They agree on 3 of 4; of eight ratings three are 1 and five are 2.
-    chance = (3 / 8) ** 2 + (5 / 8) ** 2
-    assert found.value == pytest.approx((3 / 4 - chance) / (1 - chance))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from geval.statistics.agreement import MEASUREMENTS
 from geval.statistics.bias import family_of
 from geval.statistics.bootstrap_mixtures import drawn_coefficients, swapped_coefficients
 from geval.statistics.calibration import equipercentile, reliability
@@ -117,7 +118,7 @@ def test_a_judge_does_not_differ_from_itself(over: str) -> None:
 # Agreement
 
 
-@given(seeds, st.sampled_from(["nominal", "ordinal", "interval"]))
+@given(seeds, st.sampled_from(MEASUREMENTS))
 @settings(max_examples=40)
 def test_the_interval_of_alpha_is_the_jackknife_of_krippendorffs_alpha(
     seed: int, measurement: str

@@ -10,14 +10,12 @@ from hypothesis.extra import numpy as hnp
 from geval.statistics.correlation import COEFFICIENTS, LEVELS
 from geval.statistics.resampling import (
     Draws,
-    bca_interval,
     bootstrap_samples,
     draw,
-    leave_one_out_values,
     percentile_interval,
 )
 from geval.statistics.types import FloatArray
-from tests.statistics.tables import coefficients_by_document, correlations
+from tests.statistics.tables import correlations
 
 CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, np.nan]) | st.floats(-5, 5).map(
     lambda value: round(value, 2)
@@ -82,36 +80,6 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     ]
 
     assert found[0] == found[1]
-
-
-def test_bca_is_near_the_percentile_interval_where_nothing_is_skewed() -> None:
-    human, judge = noisy(80, 6)
-    samples = bootstrap_samples(
-        human, judge, "pearson", draw(human.shape, "documents", rng=np.random.default_rng(0))
-    )
-    estimate = correlations(human, judge).estimates["pearson"]["summary"].value
-    assert estimate is not None
-
-    plain = percentile_interval(samples)
-    corrected = bca_interval(
-        samples,
-        estimate=estimate,
-        jackknife=leave_one_out_values(coefficients_by_document(human, judge, "pearson")),
-    )
-
-    assert corrected.low == pytest.approx(plain.low, abs=0.03)
-    assert corrected.high == pytest.approx(plain.high, abs=0.03)
-
-
-def test_leaving_each_document_out_by_hand() -> None:
-    human, judge = noisy(5, 4)
-
-    found = leave_one_out_values(coefficients_by_document(human, judge, "pearson"))
-
-    for left_out in range(5):
-        kept = np.delete(np.arange(5), left_out)
-        expected = correlations(human[kept], judge[kept]).estimates["pearson"]["summary"].value
-        assert found[left_out] == pytest.approx(expected)
 
 
 def test_where_no_resample_has_a_value_there_is_a_reason_and_no_number() -> None:

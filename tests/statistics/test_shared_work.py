@@ -6,7 +6,6 @@ from scipy import stats
 
 from geval.statistics.cache import MOST_KEPT, once
 from geval.statistics.coefficients import Concordance, concordance, ranks
-from geval.statistics.pairwise import tau_c
 
 RNG = np.random.default_rng(3)
 PAIRS = [
@@ -18,7 +17,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("x", "y"), PAIRS)
-def test_tau_b_and_tau_c_are_those_of_scipy(
+def test_tau_b_is_that_of_scipy(
     x: np.ndarray, y: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("geval.statistics.coefficients.LEAST_TABLE", 100)
@@ -27,9 +26,6 @@ def test_tau_b_and_tau_c_are_those_of_scipy(
 
     assert isinstance(found, Concordance)
     assert found.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
-    assert tau_c(x, y).value == pytest.approx(
-        stats.kendalltau(x, y, variant="c").statistic, abs=1e-12
-    )
 
 
 @pytest.mark.parametrize("cells", [0, 1_000_000], ids=["by sorting", "in a table"])

@@ -13,7 +13,7 @@ from geval.statistics.correlation import COEFFICIENTS, coefficient_of, correlati
 from geval.statistics.jackknife import LeftOut, interval_of_difference, summary_interval
 from geval.statistics.pass_fail import pass_fail
 from geval.statistics.ppi import ppi_table, weighted_ppi_mean
-from geval.statistics.resampling import draw, leave_one_out_values, resample_means
+from geval.statistics.resampling import draw, resample_means
 from geval.statistics.same_documents import SameDocuments
 from geval.statistics.significance import permutation_tests
 from geval.statistics.weighted import kish
@@ -112,9 +112,6 @@ def test_equal_weights_give_the_same_intervals_and_tests() -> None:
         assert weighted.ends == pytest.approx(plain.ends)
     np.testing.assert_allclose(
         resample_means(by_document, draws), resample_means(by_document, draws, weight)
-    )
-    np.testing.assert_allclose(
-        leave_one_out_values(by_document), leave_one_out_values(by_document, weight)
     )
     one, two = (
         permutation_tests([same.difference], rng=chance(), weights=[own])[0]

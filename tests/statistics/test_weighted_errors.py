@@ -26,7 +26,6 @@ from geval.statistics.jackknife import LeftOut, counting_by
 from geval.statistics.large_gaps import gaps_by_length, mean_gap
 from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
-    tau_c,
     tie_calibrated_accuracy,
 )
 from geval.statistics.resampling import Interval
@@ -221,14 +220,6 @@ def test_documents_drawn_whole_have_the_accuracy_of_repeated_documents(
     assert found.accuracy.value == pytest.approx(np.repeat(np.array(each, float), counts).mean())
 
 
-def test_tau_c_is_that_of_repeated_outputs(sample: Sample) -> None:
-    _, (human, judge) = sample.repeated(sample.human, sample.judge)
-
-    found = tau_c(sample.human, sample.judge, sample.weight)
-
-    assert found.value == pytest.approx(stats.kendalltau(human, judge, variant="c").statistic)
-
-
 def certainty_by_hand(table: FloatArray, weight: FloatArray, signs: np.ndarray) -> list[float]:
     found = []
     for a, b in itertools.combinations(range(table.shape[1]), 2):
@@ -412,12 +403,11 @@ def test_gains_on_locked_documents_are_weighted(sample: Sample) -> None:
 
 def all_of(outputs: Outputs, human: FloatArray, judge: FloatArray, words: FloatArray) -> list[Any]:
     """Every statistic that takes weights, on some outputs."""
-    weight, documents = outputs.weight, LeftOut.each(outputs.documents)
+    documents = LeftOut.each(outputs.documents)
     own = np.arange(outputs.systems) == 0
     known = ~np.isnan(human + judge)
     both = outputs.part(known)
     rated, scored = human[known], judge[known]
-    of_both = None if weight is None else weight[known]
     return [
         cross_validated_error(outputs, human, judge, rng=chance()),
         reliability_intervals(outputs, judge, human),
@@ -425,7 +415,6 @@ def all_of(outputs: Outputs, human: FloatArray, judge: FloatArray, words: FloatA
         gaps_by_length(both, scored - rated, words[known]),
         tie_calibrated_accuracy(outputs, human, judge),
         soft_pairwise_accuracy(outputs, human, judge, rng=chance()),
-        tau_c(rated, scored, of_both),
         length_bias(outputs, human, judge, words, documents),
         family_bias(outputs, human, judge, own, ~own, documents),
         writer_bias(outputs, human, judge, own, ~own, documents),

@@ -1,6 +1,8 @@
 """Pages of certificates: make one, see what it says and whether it still fits, download it."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,10 +13,22 @@ from assurance.certifying.badge import badge
 from assurance.certifying.bindings import bound_rows
 from assurance.certifying.certificates import COMMANDS, certify, in_words, what_changed
 from assurance.certifying.sealed import sealed
+from assurance.instrument.sensitivity import sensitivities
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.serving.limits import too_large_for_page
+
+
+def judge_page(judge: Judge) -> Mapping[str, Any]:
+    """Return what a judge's page shows of its probes and certificates."""
+    project = judge.project
+    made = judge.certificates.select_related("criterion", "project")
+    return {
+        "sensitivities": sensitivities(project, judge),
+        "certificates": [(certificate, sealed(certificate)) for certificate in made],
+        "form": CertificateForm(project=project) if project.criteria.exists() else None,
+    }
 
 
 @require_POST

@@ -6,11 +6,11 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
+from django.http import HttpRequest
 
 from evaluations.management.base import SiteCommand
-from evaluations.web.agents.inner_site import InnerSite
+from evaluations.web.agents.agent import Agent, Level
 from evaluations.web.agents.server import MISSING, is_installed, make_server
-from geval.client.agent_tools import Level
 from geval.texts.program import command
 
 
@@ -36,14 +36,10 @@ class Command(SiteCommand):
         if not is_installed():
             raise CommandError(MISSING)
         level = Level.SPEND if options["spend"] else Level(options["write"])
-        site = InnerSite(
-            options["address"],
-            token="",
-            level=level,
-            user=_user(options["user"]),
-            environ={"SERVER_NAME": "localhost", "SERVER_PORT": "80", "wsgi.url_scheme": "http"},
-        )
-        async_to_sync(make_server(site, here=True).run_stdio_async)()
+        request = HttpRequest()
+        request.user = request.auth = _user(options["user"])  # type: ignore[attr-defined]
+        agent = Agent(request, level, options["address"])
+        async_to_sync(make_server(agent, here=True).run_stdio_async)()
 
 
 def _user(name: str | None) -> Any:

@@ -1,8 +1,8 @@
 """A view of a report, and the parts of it that pages, figures and downloads show.
 
-The report's parts are listed here; additional pages from optional apps come from
-`geval_site/extensions.py`. For a small project a web process computes the part that it shows; for a
-large one a worker computes all parts of a view and stores them by name.
+The report's parts are listed here; `geval_site/extensions.py` names the pages of other apps. For a
+small project a web process computes the part that it shows; for a large one a worker computes all
+parts of a view and stores them by name.
 """
 
 from abc import ABC, abstractmethod
@@ -46,7 +46,7 @@ from geval.reports.page import ReportNumbers, ReportPage
 from geval.reports.report import CriterionResult, Report
 from geval.reports.stored import shape_of
 from geval.reports.verdicts.steps import OnStep, between, unseen
-from geval_site.extensions import extensions
+from geval_site.extensions import added
 from geval_site.version import __version__
 
 Key = int | str
@@ -369,8 +369,8 @@ PAGES = (
 
 @cache
 def pages() -> tuple[PageParts, ...]:
-    """Return the report, and the additional pages of all installed apps."""
-    return (*PAGES, *(page for extension in extensions() for page in extension.report_pages))
+    """Return the report, and the pages that apps add."""
+    return (*PAGES, *(page for of_app in added("report pages") for page in of_app))
 
 
 @cache

@@ -1,1 +1,1 @@
-"""The interface for coding agents (MCP): the HTTP API as a few tools with short answers."""
+"""The interface for coding agents (MCP): a few tools with short answers."""

@@ -7,12 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from evaluations.models import ApiToken
-from evaluations.web.agents.inner_site import InnerSite
+from evaluations.web.agents.agent import Agent, Level
 from evaluations.web.agents.server import MISSING, answer, is_installed
 from evaluations.web.api.auth import TokenAlone
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In, reads_by_itself
-from geval.client.agent_tools import Level
 
 router = Router()
 
@@ -32,6 +31,5 @@ def answer_agent(request: HttpRequest, query: Query[AgentQuery]) -> HttpResponse
     token = request.auth  # type: ignore[attr-defined]
     assert isinstance(token, ApiToken)
     level = Level[query.allow.upper()] if token.may_change else Level.READ
-    address = request.build_absolute_uri("/")
-    site = InnerSite(address, token="", level=level, environ=request.META)
-    return async_to_sync(answer)(request, site)
+    agent = Agent(request, level, request.build_absolute_uri("/"))
+    return async_to_sync(answer)(request, agent)

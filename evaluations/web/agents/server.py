@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from importlib.util import find_spec
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
-from django.utils.module_loading import import_string
 from pydantic import ConfigDict, model_validator
 
-from evaluations.web.agents.inner_site import InnerSite
+from evaluations.web.agents.agent import Agent, Answer, Level
+from evaluations.web.agents.tools import HERE, TOOLS
 from evaluations.web.api.schemas import refuse_booleans
 from geval.client import ApiError
-from geval.client.agent_tools import CoreTools, Level, Tools
 from geval.texts.near_names import unknown_field
-from geval_site.extensions import extensions
+from geval_site.extensions import added
 from geval_site.version import __version__
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def is_installed() -> bool:
     return find_spec("mcp") is not None
 
 
-def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
+def make_server(agent: Agent, *, here: bool = False) -> MCPServer[Any]:
     """Return a server with the tools that an agent may use.
 
     Args:
@@ -51,13 +51,12 @@ def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
     from mcp.types import ToolAnnotations
 
     tools = []
-    for method in tools_of(site):
-        if method.level <= site.level and (here or not method.here):
-            reads = method.level == Level.READ
+    for level, tool in tools_by_level():
+        if level <= agent.level and (here or tool not in HERE):
             about = ToolAnnotations(
-                read_only_hint=reads, destructive_hint=False, open_world_hint=False
+                read_only_hint=level == Level.READ, destructive_hint=False, open_world_hint=False
             )
-            made = Tool.from_function(_in_turn(method), annotations=about)
+            made = Tool.from_function(_in_turn(agent, tool), annotations=about)
             tools.append(_with_known_arguments(made))
     # Its log levels follow the site's.
     return MCPServer(
@@ -69,12 +68,12 @@ def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
     )
 
 
-async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
+async def answer(request: HttpRequest, agent: Agent) -> HttpResponse:
     """Answer one message over streamable HTTP. No state is kept between messages, so that any
     process of the site can answer the next one."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    server = make_server(site)
+    server = make_server(agent)
     app = server.streamable_http_app(
         streamable_http_path="/",
         json_response=True,
@@ -118,12 +117,10 @@ async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
     return response
 
 
-def tools_of(site: InnerSite) -> Iterator[Any]:
-    """Return the tools of the core and its extensions."""
-    added = (extension.tools for extension in extensions() if extension.tools)
-    groups: list[type[Tools]] = [CoreTools, *map(import_string, added)]
-    for group in groups:
-        yield from group.of(site)
+def tools_by_level() -> list[tuple[Level, Callable[..., Answer]]]:
+    """Return the tools of the core and of apps, each with its level."""
+    groups = (TOOLS, *added("tools"))
+    return [(level, tool) for tools in groups for level in tools for tool in tools[level]]
 
 
 def _with_known_arguments(tool: Tool) -> Tool:
@@ -146,16 +143,19 @@ def _with_known_arguments(tool: Tool) -> Tool:
     return tool
 
 
-def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Run the method in the thread that has the database connection, with refusals as answers that
-    an agent reads."""
+def _in_turn(agent: Agent, tool: Callable[..., Answer]) -> Callable[..., Any]:
+    """Return the tool as the agent calls it, run in the thread that has the database connection,
+    with refusals as answers that an agent reads."""
     from mcp.server.mcpserver.exceptions import ToolError
 
-    @wraps(method)
-    async def call(**arguments: Any) -> dict[str, Any]:
+    @wraps(tool)
+    async def call(**arguments: Any) -> Answer:
         try:
-            return dict(await sync_to_async(method)(**arguments))
+            return await sync_to_async(agent.answer)(tool, arguments)
         except ApiError as error:
             raise ToolError(str(error)) from None
 
+    whole = signature(tool)
+    arguments = list(whole.parameters.values())[1:]
+    call.__signature__ = whole.replace(parameters=arguments)  # type: ignore[attr-defined]
     return call

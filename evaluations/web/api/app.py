@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -41,7 +40,7 @@ from geval.files.recognised import UnclearColumnsError
 from geval.files.rows import LoadError
 from geval.llm.errors import EndpointError
 from geval.llm.prompts import PromptError
-from geval_site.extensions import extensions
+from geval_site.extensions import added
 
 
 class Api(NinjaAPI):
@@ -58,8 +57,8 @@ api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
 api.add_router("", agents)
-for _extension in extensions():
-    import_module(_extension.api).add_to(api)
+for _add_to in added("api"):
+    _add_to(api)
 
 
 def _named(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -402,26 +402,32 @@ def _text(value: str) -> str:
 
 
 def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[str, Any]:
-    """Write the body to a file and load it; errors are problem details with their lines."""
-    project = project_for(request, slug, change=True)
-    columns, scales = parsed_columns(about.columns), parsed_scales(about.scale)
+    """Write the body to a file and load it."""
+    project_for(request, slug, change=True)
     with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
         _write_body(request, file)
-        about_rows = LoadOptions(
-            judge=_text(about.judge).strip() or "imported",
-            criterion=_text(about.criterion),
-            annotator=_text(about.annotator).strip() or "annotator",
-            replace=about.replace,
-            rate=_text(about.rate).strip().lower(),
-            verdicts_by=_text(about.judge).strip(),
-            open_only=about.open_only,
-            scales=scales,
-        )
-        files = files_of_project(
-            project, [(FilePath(file.name), name)], columns, _text(about.sheet)
-        )
-        inputs = [as_input(file_of_project, is_chosen=bool(columns)) for file_of_project in files]
-        result = load_files(project, inputs, about=about_rows, dry_run=about.check)
+        return load_written(request, slug, about, name, FilePath(file.name))
+
+
+def load_written(
+    request: HttpRequest, slug: str, about: LoadQuery, name: str, path: FilePath
+) -> dict[str, Any]:
+    """Load a file; errors are problem details with their lines."""
+    project = project_for(request, slug, change=True)
+    columns, scales = parsed_columns(about.columns), parsed_scales(about.scale)
+    about_rows = LoadOptions(
+        judge=_text(about.judge).strip() or "imported",
+        criterion=_text(about.criterion),
+        annotator=_text(about.annotator).strip() or "annotator",
+        replace=about.replace,
+        rate=_text(about.rate).strip().lower(),
+        verdicts_by=_text(about.judge).strip(),
+        open_only=about.open_only,
+        scales=scales,
+    )
+    files = files_of_project(project, [(path, name)], columns, _text(about.sheet))
+    inputs = [as_input(file_of_project, is_chosen=bool(columns)) for file_of_project in files]
+    result = load_files(project, inputs, about=about_rows, dry_run=about.check)
     if columns and not about.check:
         remember_choices(project, files)
     return result.as_json() | {

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
+from django.db.models import QuerySet
 from django.http import FileResponse, HttpRequest
 from ninja import Field, Path, Query, Router, Schema, Status
 
@@ -79,12 +80,17 @@ class Projects(Schema):
 @router.get("", response=Projects)
 def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
     """The projects of the user that the token may access."""
+    listed = page_of(seen_projects(request), page)
+    return listed | {"items": with_sizes(listed["items"])}
+
+
+def seen_projects(request: HttpRequest) -> QuerySet[Project]:
+    """Return the projects of the user that the token may access."""
     projects = Project.objects.seen_by(request.user)
     token = request.auth  # type: ignore[attr-defined]
     if isinstance(token, ApiToken) and token.project_id:
-        projects = projects.filter(pk=token.project_id)
-    listed = page_of(projects, page)
-    return listed | {"items": with_sizes(listed["items"])}
+        return projects.filter(pk=token.project_id)
+    return projects
 
 
 @router.post("", response={201: ProjectOut})

@@ -47,10 +47,8 @@ from geval.texts.numbers import (
     whole_percent,
     with_decimals,
 )
-from geval_site.extensions import link_to
 
 register = template.Library()
-register.simple_tag(link_to)
 # Functions of the library, for templates.
 FILTERS: dict[str, Callable[..., Any]] = {
     "brackets": in_brackets,

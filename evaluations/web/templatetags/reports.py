@@ -10,47 +10,44 @@ from django.urls import reverse
 from evaluations.models import GapCause, Project
 from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
-from geval_site.extensions import added_page, link_to
 
 register = template.Library()
-# Key, name and page of each part; what has no page here is a link of an added app.
+# Key, name and page of each part.
 PARTS = (
     ("verdicts", "Verdicts", "report_detail"),
     ("numbers", "Evidence", "report_numbers"),
-    ("disagreements", "Disagreements", ""),
-    ("compare", "Compare judges", ""),
+    ("disagreements", "Disagreements", "disagreement_list"),
+    ("compare", "Compare judges", "judge_compare"),
     ("paper", "For the paper", "report_paper"),
     ("frozen", "Frozen reports", "snapshot_list"),
 )
 
 
-def _parts() -> list[tuple[str, str, str]]:
-    """Return the parts that this site has, with the whole names of their pages."""
-    parts = [(key, name, f"evaluations:{p}" if p else added_page(key)) for key, name, p in PARTS]
-    return [part for part in parts if part[-1]]
-
-
 @register.simple_tag
 def gap_address(project: Project, options: ReportOptions, **about: Any) -> str:
     """Return the address of the disagreements in a view of the report, or of one case if `output`
-    is given; empty if their app is not installed."""
+    is given."""
     view = replace(GapView(options), **about)
-    address = link_to("disagreements", project.slug)
-    return address and f"{address}?{view.query}{'#case' if view.output else ''}"
+    address = reverse("evaluations:disagreement_list", args=[project.slug])
+    return f"{address}?{view.query}{'#case' if view.output else ''}"
 
 
 @register.filter
 def report_parts(project: Project, options: ReportOptions) -> list[tuple[str, str, str]]:
     """Return the pages of a report: key, name, and address in a view."""
     query = f"?{options.query}" if options.query else ""
-    return [(key, name, reverse(page, args=[project.slug]) + query) for key, name, page in _parts()]
+    return [
+        (key, name, reverse(f"evaluations:{page}", args=[project.slug]) + query)
+        for key, name, page in PARTS
+    ]
 
 
 @register.filter
 def report_part(request: HttpRequest) -> str:
     """Return the key of the requested page of a report; empty for other pages."""
     match = request.resolver_match
-    return next((key for key, _name, page in _parts() if match and match.view_name == page), "")
+    name = match.view_name.removeprefix("evaluations:") if match else ""
+    return next((key for key, _name, page in PARTS if page == name), "")
 
 
 @register.simple_tag

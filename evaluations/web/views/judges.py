@@ -42,7 +42,7 @@ from geval.llm.findings import findings_rows
 from geval.llm.prompts import PromptError
 from geval.reports.judge_standing import judge_standings
 from geval.reports.steadiness import rows_of
-from geval_site.extensions import extensions
+from geval_site.extensions import added
 from geval_site.queues import RUNS
 
 
@@ -97,8 +97,8 @@ def _detail(judge: Judge, playground: PlaygroundForm | None) -> dict[str, Any]:
     }
     if playground:
         context |= {"playground": playground, "criteria": project.criteria.all()} | _trial(judge)
-    for extension in extensions():
-        context |= extension.judge_page(judge)
+    for variables in added("judge page"):
+        context |= variables(judge)
     return context
 
 

@@ -35,7 +35,7 @@ from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
 from geval.reports.page import ReportPage
 from geval.texts.numbers import whole_number
-from geval_site.extensions import sensitivities
+from geval_site.extensions import added
 
 # URL suffixes of the report's other pages: the evidence on one criterion, and the table for a
 # paper.
@@ -172,7 +172,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
     """Return the page's context; `base` is the address of its parts, for a shared report."""
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
-    probed = sensitivities(project)
+    probed = [result for of_app in added("sensitivities") for result in of_app(project)]
     view = view_shown(request, project, options, probed=probed)
     page = view.page() if view.has_numbers else None
     return {

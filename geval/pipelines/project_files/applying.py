@@ -63,22 +63,12 @@ def read_current(client: Client, slug: str) -> Current:
         judges=judges,
         campaigns=_by_name(reversed(list(project.pages("/campaigns")))),
         systems={each["system_id"]: each["id"] for each in project.request("GET", "/systems")},
-        certificates=_certificates(project),
+        certificates=sorted(project.pages("/certificates"), key=lambda record: record["id"]),
     )
 
 
 def _by_name(records: Any) -> dict[str, Record]:
     return {record["name"]: record for record in records}
-
-
-def _certificates(project: Project) -> list[Record] | None:
-    """Return certificates, the oldest first; None on a site that issues none."""
-    try:
-        return sorted(project.pages("/certificates"), key=lambda record: record["id"])
-    except ApiError as error:
-        if error.status == NOT_THERE:
-            return None
-        raise
 
 
 def apply_plan(client: Client, wanted: ProjectFile, plan: ProjectPlan) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Current:
     judges: Mapping[str, Record] = field(default_factory=dict)
     campaigns: Mapping[str, Record] = field(default_factory=dict)
     systems: Mapping[str, int] = field(default_factory=dict)
-    certificates: Sequence[Record] | None = None
+    certificates: Sequence[Record] = ()
 
     def criterion(self, name: str) -> Record | None:
         """Return the criterion with a name, ignoring case."""
@@ -258,7 +258,7 @@ def certified(
     """Return the requirements of the newest certificate of the judge's current version on the
     criterion; None without one."""
     judge = current.judges.get(required.judge)
-    for record in reversed(current.certificates or ()):
+    for record in reversed(current.certificates):
         content = record["certificate"]
         is_about = judge is not None and content["judge"] == judge["label"]
         if is_about and content["criterion"].lower() == required.criterion.lower():
@@ -395,8 +395,6 @@ def _problems_of_requirements(wanted: ProjectFile, current: Current) -> Iterator
     judges = {*wanted.judges, *current.judges}
     for number, required in enumerate(wanted.requirements):
         place = ("requirements", number)
-        if current.project is not None and current.certificates is None:
-            yield place, "This site issues no certificates (GEVAL_ASSURANCE is 0); remove this."
         if required.judge not in judges:
             yield (*place, "judge"), _not_there("judge", required.judge, judges)
         if required.criterion.lower() not in {name.lower() for name in criteria}:

@@ -94,7 +94,7 @@ def _requirements(current: Current) -> list[dict[str, Any]]:
     labels = {each["label"]: name for name, each in current.judges.items()}
     pairs = dict.fromkeys(
         (labels[content["judge"]], content["criterion"])
-        for each in current.certificates or ()
+        for each in current.certificates
         if (content := each["certificate"])["judge"] in labels
         and current.criterion(content["criterion"])
     )

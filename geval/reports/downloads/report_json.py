@@ -12,7 +12,7 @@ from geval.reports.downloads.json_values import ends_json, estimate_json, ranked
 from geval.reports.instructed import Instructed
 from geval.reports.options import MEAN
 from geval.reports.report import CriterionResult, JudgeResult, Report
-from geval.reports.verdicts.analysis import SEED, Agreement, JudgeAnalysis, Significance
+from geval.reports.verdicts.analysis import Agreement, JudgeAnalysis, Significance
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.verdict import Evidence
 from geval.reports.words import chosen_note, in_a_sentence, weights_note
@@ -20,9 +20,7 @@ from geval.statistics.alt_test import AltTest
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.ppi import PpiTable
-from geval.statistics.resampling import RESAMPLES
 from geval.statistics.thresholds import (
-    BOOTSTRAP_DOCUMENTS,
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
@@ -42,11 +40,6 @@ def as_json(report: Report) -> str:
             "least_documents": INTERVAL_DOCUMENTS,
             "least_systems": INTERVAL_SYSTEMS,
             "least_outputs_at_summary_level": INTERVAL_OUTPUTS,
-            "bootstrap": {
-                "least_documents": BOOTSTRAP_DOCUMENTS,
-                "resamples": RESAMPLES,
-                "seed": SEED,
-            },
         },
         "view": {
             "level": report.options.level,
@@ -264,8 +257,6 @@ def _seen_json(result: JudgeResult) -> dict[str, Any]:
 def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
     spread, calibration, length = analysis.spread, analysis.calibration, analysis.length
     return {
-        "bca_spearman_summary": ends_json(analysis.bca),
-        "percentile_spearman_summary": ends_json(analysis.percentile),
         "spearman_as_a_rater": estimate_json(analysis.as_a_rater),
         "pearson_disattenuated": with_interval(
             analysis.disattenuated.estimate, analysis.disattenuated.interval
@@ -273,7 +264,6 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
         | {"reliability_of_mean": estimate_json(analysis.disattenuated.reliability)},
         "view_interval": ends_json(analysis.shown),
         "view_interval_reason": analysis.shown.reason or None,
-        "tau_c_dataset": estimate_json(analysis.tau_c),
         "spread": (
             None
             if spread is None
@@ -419,9 +409,7 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
         "icc": {
             "icc1": estimate_json(agreement.icc.icc1),
             "icc2_1": estimate_json(agreement.icc.icc2_1),
-            "icc2_k": estimate_json(agreement.icc.icc2_k),
         },
-        "fleiss_kappa": estimate_json(agreement.fleiss),
         "weighted_kappa": [
             {"annotators": list(pair), "quadratic": estimate_json(value)}
             for pair, value in agreement.kappas.items()

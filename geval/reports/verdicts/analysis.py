@@ -55,24 +55,12 @@ from geval.statistics.jackknife import (
 from geval.statistics.pairwise import (
     TieCalibration,
     soft_pairwise_accuracy,
-    tau_c,
     tie_calibrated_accuracy,
 )
 from geval.statistics.pass_fail import PassFail, pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
-from geval.statistics.reliability import Gwet, Icc, cohen_kappa, fleiss_kappa, gwet, intraclass
-from geval.statistics.resampling import (
-    MOST_GROUPS,
-    RESAMPLES,
-    Draws,
-    Interval,
-    Over,
-    bca_interval,
-    draw,
-    leave_one_out_values,
-    percentile_interval,
-    resample_means,
-)
+from geval.statistics.reliability import Gwet, Icc, cohen_kappa, gwet, intraclass
+from geval.statistics.resampling import Interval, Over
 from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents, ties_as_0
 from geval.statistics.scales import Scale
 from geval.statistics.significance import (
@@ -84,7 +72,6 @@ from geval.statistics.significance import (
     williams_test,
 )
 from geval.statistics.thresholds import (
-    BOOTSTRAP_DOCUMENTS,
     FAR_OFF,
     LETTERED_JUDGES,
     PAIRED_ANNOTATORS,
@@ -109,20 +96,16 @@ MOST_TOGETHER = 4_000_000
 class JudgeAnalysis:
     """A judge on one criterion.
 
-    `intervals` are at summary level over documents; `percentile` and `bca` are bootstrap intervals
-    for Spearman's rho. `as_a_rater` is the summary-level rho that is comparable with one rater.
-    `checks` has the figures of a verdict in the chosen view, and `filled` the same with missing
-    scores as the best constant would have them (None where enough are there). `on_scale` says
-    whether all scores are on the criterion's scale. `nulls` are null judges, and `far_off` is the
-    share of rated outputs whose score is far from people's, and `copied` the position of the rater
-    whose ratings the scores are, or RATERS_MEAN (None for own scores).
+    `intervals` are at summary level over documents. `as_a_rater` is the summary-level rho that is
+    comparable with one rater. `checks` has the figures of a verdict in the chosen view, and
+    `filled` the same with missing scores as the best constant would have them (None where enough
+    are there). `on_scale` says whether all scores are on the criterion's scale. `nulls` are null
+    judges, `far_off` is the share of rated outputs whose score is far from people's, and `copied`
+    the position of the rater whose ratings the scores are, or RATERS_MEAN (None for own scores).
     """
 
     correlations: Correlations
-    tau_c: Estimate
     intervals: dict[Coefficient, Interval]
-    percentile: Interval
-    bca: Interval
     checks: Checks
     filled: Checks | None
     as_a_rater: Estimate
@@ -169,7 +152,6 @@ class Agreement:
     below_the_bar: tuple[str, ...]
     icc: Icc
     kappas: dict[tuple[str, str], Estimate]
-    fleiss: Estimate
     spread: Concentration | None
     gwet: Gwet
 
@@ -213,13 +195,6 @@ class Significance:
     letters: dict[str, str] = field(default_factory=dict)
 
 
-@lru_cache(maxsize=8)
-def draws_for(documents: int) -> Draws:
-    """Return the resamples of documents, the same for every judge of a project."""
-    units = min(documents, MOST_GROUPS)
-    return draw((units, 1), "documents", rng=np.random.default_rng(SEED))
-
-
 @dataclass(frozen=True)
 class JudgeInput:
     """The input of a judge's analysis on a criterion.
@@ -255,7 +230,6 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     common, (rated, scored) = complete(outputs, human, scores)
     coefficients = correlations(common, rated, scored)
     intervals = {c: summary_interval(common, coefficients.by_document[c]) for c in COEFFICIENTS}
-    percentile, bca = _bootstrap(coefficients.by_document["spearman"], common.document_weight)
     as_rated = outputs.unweighted
     rng = np.random.default_rng(SEED)
     on_scale = _on_scale(scores[~np.isnan(scores)], judged.scale)
@@ -272,10 +246,7 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
     figures = checks(scores)
     return JudgeAnalysis(
         correlations=coefficients,
-        tau_c=tau_c(rated, scored, common.weight),
         intervals=intervals,
-        percentile=percentile,
-        bca=bca,
         checks=figures,
         filled=None if filled is None else checks(filled),
         as_a_rater=(
@@ -328,22 +299,6 @@ def _copied(judged: JudgeInput) -> int | None:
     return RATERS_MEAN if is_mean and (means % 1).any() else None
 
 
-def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Interval, Interval]:
-    """Return the percentile and the BCa interval of the summary-level rho, the mean of
-    `by_document`."""
-    used = by_document[~np.isnan(by_document)]
-    if len(used) < BOOTSTRAP_DOCUMENTS:
-        few = no_interval(f"the bootstrap needs {BOOTSTRAP_DOCUMENTS} documents that count")
-        return few, few
-    samples = resample_means(by_document, draws_for(len(by_document)), weight)
-    jackknife = leave_one_out_values(by_document, weight)
-    estimate = mean_of_documents(by_document, weight)
-    return (
-        percentile_interval(samples),
-        bca_interval(samples, estimate=estimate, jackknife=jackknife),
-    )
-
-
 def _alt_test(
     test: AltTest | None, raters: int, left_out: tuple[int, ...], epsilon: float
 ) -> AltTest:
@@ -390,7 +345,6 @@ def analyse_agreement(
             (annotators[a], annotators[b]): cohen_kappa(values[a], values[b], "quadratic")
             for a, b in itertools.combinations(paired, 2)
         },
-        fleiss=fleiss_kappa(ratings),
         below_the_bar=tuple(
             name
             for name, has, stays in zip(annotators, ratings.active, bar.active, strict=True)
@@ -598,6 +552,3 @@ def _letters(
 @lru_cache(maxsize=256)
 def _lettered(names: tuple[str, ...], differ: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return letters(names, {frozenset(pair) for pair in differ})
-
-
-__all__ = ["RESAMPLES", "SEED", "Agreement", "JudgeAnalysis", "Significance"]
