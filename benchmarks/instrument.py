@@ -1,5 +1,5 @@
 """`make bench-instrument`: whether what is said about a judge as an instrument holds: what more
-replies would bring, on recorded replies; corrected pass rates, drift and planted defects, in
+replies would bring, on recorded replies; corrected pass rates and planted defects, in
 simulation."""
 
 import argparse
@@ -24,7 +24,6 @@ from geval.llm.replies import ReplyChoice
 from geval.statistics.accuracy_tests import soft_pairwise_test
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.coefficients import pearson
-from geval.statistics.drift import drift
 from geval.statistics.pairwise import tie_calibrated_accuracy
 from geval.statistics.pass_fail import pass_fail
 from geval.statistics.repeatability import Repeatability, repeatability
@@ -42,13 +41,11 @@ SCALES = {
 }
 REPLIES, AT = 20, 15
 MOST_ERROR, LEAST_HELD, MOST_SECONDS = 0.01, 0.94, 10.0
-# A watch: how many scores are frozen, on how many new ones a shift of half a standard deviation is
-# to be found, and in which share of watches.
-FROZEN, MOVED, WITHIN, LEAST_FOUND, MOST_FALSE = 5, 0.5, 100, 0.95, 0.05
+LEAST_FOUND, MOST_FALSE = 0.95, 0.05
 # What mt-metrics-eval computed from scores that are made up; tests hold its p-values too.
 THEIRS = Path(__file__).resolve().parents[1] / "tests/data/mt_metrics_eval.json"
 MOST_DISTANCE = 1e-6
-DAYS, ITEMS, PROJECTS = 365, 25, 200
+PROJECTS = 200
 RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
 
@@ -132,24 +129,6 @@ def rates_held(world: World, sets: int) -> tuple[float, float]:
     return float(held[0] / sets), float(held[1] / sets)
 
 
-def drifts(
-    years: int, *, icc: float, askings: int, moved: float = 0.0, at: int = 0, items: int = ITEMS
-) -> float:
-    """In how many of simulated watches drift was found from an asking on; scores are rounded to
-    five points, and `icc` of their variance is between items."""
-    rng, found = np.random.default_rng(5), 0
-    for _ in range(years):
-        quality = rng.normal(size=(items, 1)) * np.sqrt(icc)
-        scores = quality + rng.normal(size=(items, FROZEN + askings)) * np.sqrt(1 - icc)
-        scores[:, FROZEN + at :] += moved
-        rounded = np.clip(np.round(3 + scores), 1, 5)
-        people = 3 + quality[:, 0] + rng.normal(size=items) / 2
-        evidence = drift(rounded[:, :FROZEN], rounded[:, FROZEN:], people)
-        first = [one for one in (evidence.scores_at, evidence.agreement_at) if one is not None]
-        found += any(one >= at for one in first)
-    return found / years
-
-
 def furthest_from_theirs() -> tuple[float, float]:
     """How far soft pairwise and tie-calibrated accuracy are from what mt-metrics-eval computes."""
     soft = calibrated = 0.0
@@ -180,7 +159,6 @@ def seconds_for(items: int) -> float:
     began = time.perf_counter()
     repeatability(Ratings.of_table(replies.T), outputs, human)
     pass_fail(outputs, (human > 3).astype(float), replies.mean(axis=1), middle=0.5)
-    drift(replies[:, :FROZEN], replies[:, FROZEN:], human)
     changed = {probe.name: replies[:, at + 2] for at, probe in enumerate(PROBES)}
     sensitivity(outputs, replies[:, :2], changed, human)
     item = Item(Texts("A source. " * 100, "A sentence of the output. " * 20), "c", DEFAULT_INPUTS)
@@ -206,16 +184,6 @@ def lines(sets: int) -> Iterator[tuple[str, float, str, bool]]:
         held, _sensitivity = rates_held(world, sets)
         what = f"corrected rate held, {world}"
         yield what, held, f"at least {LEAST_HELD}", held >= LEAST_HELD - slack
-    for icc in (0.5, 0.8):
-        false = drifts(sets // 10, icc=icc, askings=DAYS)
-        what = f"false drift alarms in a year of daily looks, ICC {icc:g}"
-        yield what, false, f"at most {MOST_FALSE}", false <= MOST_FALSE
-    for at in (0, 180):
-        soon = drifts(
-            sets // 10, icc=0.7, askings=at + WITHIN // ITEMS, moved=MOVED, at=at, items=ITEMS
-        )
-        what = f"half an SD found within {WITHIN} scores, after {at} days"
-        yield what, soon, f"at least {LEAST_FOUND}", soon >= LEAST_FOUND
     for defect, finds in FINDS.items():
         share = float(np.mean([finds in found_in(defect, seed) for seed in range(PROJECTS)]))
         what = f"planted {defect}, found in {PROJECTS} projects"

@@ -339,22 +339,6 @@ TERMS: dict[str, Term] = {
         " be moved” is no proof that no other instruction would move it.",
         "Sensitivity",
     ),
-    "drift_watch": Term(
-        "Drift watch",
-        "The judge is asked about the same outputs, its sentinels, again and again, past all stored"
-        " replies. Their scores, the model that answers, and their agreement with people's ratings"
-        " are compared with those at the start.",
-        "What it asks counts in no report.",
-        "Drift",
-    ),
-    "drift_evidence": Term(
-        "Evidence of drift",
-        "What a bettor who starts with 1 would have won by betting that new scores rank higher,"
-        " lower or further out among an output's earlier scores than chance allows. Without drift"
-        " nobody can win in the long run, so a large gain is evidence.",
-        "It may be looked at after each asking: the chance of a false alarm, ever, is at most 5 %.",
-        "Drift",
-    ),
     "threshold": Term(
         "Passes from",
         "The score from which on the judge passes an output: where sensitivity plus specificity is"

@@ -49,7 +49,7 @@ CONFIDENCE = _levels.threshold(
 )  # fmt: skip
 SIGNIFICANCE = _levels.threshold(
     "SIGNIFICANCE", 0.05, "probability",
-    "A difference, a pattern, an effect of a probe or a drift is claimed where its p, adjusted for"
+    "A difference, a pattern or an effect of a probe is claimed where its p, adjusted for"
     " everything that was tested with it, is at most this.",
     "The convention.",
 )  # fmt: skip

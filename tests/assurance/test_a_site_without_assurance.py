@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from assurance.certifying.certificates import certify, read_requirements
 from assurance.certifying.sealed import sealed
@@ -19,7 +18,7 @@ from assurance.disagreements.causes import give_cause
 from assurance.improving.work import request_search
 from assurance.instrument.studies import make_study
 from assurance.web.urls import urlpatterns
-from evaluations.models import Change, Criterion, Judge, LockedDocuments, Project, Study, StudyKind
+from evaluations.models import Change, Criterion, Judge, LockedDocuments, Project, StudyKind
 from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.read import read_archive
 from evaluations.reports.serving.parts import REPORT, code_of
@@ -60,13 +59,11 @@ def stored(
     make_judge: Callable[..., Judge],
 ) -> Project:
     """A project with all that the app stores: a lock, an open search, a certificate, probes that
-    have ended, a watch that found drift, and the cause of a gap."""
+    have ended, and the cause of a gap."""
     project, asked = judge.project, make_judge(judge.project)
     request_search(judge, criterion, [Change.PANEL])
     certify(judge, criterion, read_requirements(["documents>=1"]))
     ended(make_study(asked, criterion, StudyKind.PROBES))
-    watch = make_study(asked, criterion, StudyKind.DRIFT)
-    Study.objects.filter(pk=watch.pk).update(drifted_at=timezone.now(), drift="It moved.")
     open_ = project.documents.exclude(pk__in=withheld_documents(project.pk))
     output = open_.earliest("pk").outputs.earliest("pk")
     give_cause(judge, criterion, output, "judge is wrong", note="", by=owner)
@@ -106,7 +103,6 @@ def test_pages_and_the_api_of_the_rest_answer_without_links_to_it(
     assert "See where they differ most" in shown["standing/"][1]
     text = " ".join(text for _status, text in shown.values())
     assert "which this site has no pages" in text
-    assert "It moved." in text
     assert "quality" in json.loads(shown["report/export/json/"][1])["criteria"]
     assert "instructed" not in shown["report/export/json/"][1]
     addresses = {part for path in paths for part in path.split("/")}
