@@ -493,15 +493,6 @@ TERMS: dict[str, Term] = {
         " the mean rating itself may be off: see how far raters are apart.",
         "Disagreements",
     ),
-    "patterns": Term(
-        "Patterns in the large gaps",
-        "A system, rater, word of the sources or length that has more of the large gaps than chance"
-        " would give. Outputs of one document are alike, so systems are compared within documents,"
-        " and words over documents.",
-        "At most 5 % of lists without any pattern show one: p-values are adjusted for all that was"
-        " tested. A pattern is no cause: read some cases.",
-        "Disagreements",
-    ),
     "difference": Term(
         "The difference between two judges",
         "How much higher the first judge's correlation with people is than the second's, on the"

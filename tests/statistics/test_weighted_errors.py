@@ -23,7 +23,7 @@ from geval.statistics.calibration import (
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
 from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut, counting_by
-from geval.statistics.large_gaps import gaps_by_length, mean_gap
+from geval.statistics.mean_gaps import mean_gap
 from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tau_c,
@@ -158,18 +158,6 @@ def test_mean_gaps_are_weighted_and_leave_out_documents(sample: Sample) -> None:
     assert found.mean == pytest.approx(by_hand(np.ones(120, dtype=bool)))
     assert found.interval.ends == pytest.approx(interval_by_hand(sample, by_hand))
     assert found.outputs == 120
-
-
-def test_gaps_by_length_are_weighted(sample: Sample) -> None:
-    gaps = sample.judge - sample.human
-
-    found = gaps_by_length(sample.outputs, gaps, sample.words)
-
-    assert sum(one.gap.outputs for one in found) == 120
-    for one in found:
-        mine = (sample.words >= one.shortest) & (sample.words <= one.longest)
-        expected = np.average(gaps[mine], weights=sample.weight[mine])
-        assert one.gap.mean == pytest.approx(expected)
 
 
 def accuracy_by_hand(sample: Sample, epsilon: float) -> float:
@@ -422,7 +410,6 @@ def all_of(outputs: Outputs, human: FloatArray, judge: FloatArray, words: FloatA
         cross_validated_error(outputs, human, judge, rng=chance()),
         reliability_intervals(outputs, judge, human),
         mean_gap(both, scored - rated) if len(both) else None,
-        gaps_by_length(both, scored - rated, words[known]),
         tie_calibrated_accuracy(outputs, human, judge),
         soft_pairwise_accuracy(outputs, human, judge, rng=chance()),
         tau_c(rated, scored, of_both),
