@@ -21,10 +21,8 @@ from geval.llm.item_texts import Texts
 from geval.llm.parsing import Rating, parse_rating
 from geval.llm.prompts import DEFAULT_INPUTS
 from geval.llm.replies import ReplyChoice
-from geval.statistics.accuracy_tests import soft_pairwise_test
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.coefficients import pearson
-from geval.statistics.pairwise import tie_calibrated_accuracy
 from geval.statistics.pass_fail import pass_fail
 from geval.statistics.repeatability import Repeatability, repeatability
 from geval.statistics.scales import Scale
@@ -42,9 +40,6 @@ SCALES = {
 REPLIES, AT = 20, 15
 MOST_ERROR, LEAST_HELD, MOST_SECONDS = 0.01, 0.94, 10.0
 LEAST_FOUND, MOST_FALSE = 0.95, 0.05
-# What mt-metrics-eval computed from scores that are made up; tests hold its p-values too.
-THEIRS = Path(__file__).resolve().parents[1] / "tests/data/mt_metrics_eval.json"
-MOST_DISTANCE = 1e-6
 PROJECTS = 200
 RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
@@ -129,28 +124,6 @@ def rates_held(world: World, sets: int) -> tuple[float, float]:
     return float(held[0] / sets), float(held[1] / sets)
 
 
-def furthest_from_theirs() -> tuple[float, float]:
-    """How far soft pairwise and tie-calibrated accuracy are from what mt-metrics-eval computes."""
-    soft = calibrated = 0.0
-    for case in json.loads(THEIRS.read_text()):
-        size = (case["systems"], case["segments"])
-        human, *judges = (
-            np.array(case[name], dtype=float).reshape(size).T.ravel()
-            for name in ("human", "first", "second")
-        )
-        outputs = Outputs.full(size[1], size[0])
-        for at, judge in enumerate(judges):
-            found = tie_calibrated_accuracy(outputs, human, judge).calibrated.value or np.nan
-            calibrated = max(calibrated, abs(found - case["tie_calibrated"][at]))
-        if "soft_pairwise" in case:
-            drawn = np.random.default_rng(4).random((1000, size[1]), dtype=np.float32)
-            signs, no_swaps = 2.0 * np.rint(drawn) - 1, np.zeros((1, *size[::-1]), dtype=bool)
-            test = soft_pairwise_test(outputs, human, *judges, signs=signs, swaps=no_swaps)
-            for value, theirs in zip((test.first, test.second), case["soft_pairwise"], strict=True):
-                soft = max(soft, abs((value or np.nan) - theirs))
-    return soft, calibrated
-
-
 def seconds_for(items: int) -> float:
     """The time that everything here takes on so many items with 20 replies."""
     rng = np.random.default_rng(1)
@@ -191,11 +164,6 @@ def lines(sets: int) -> Iterator[tuple[str, float, str, bool]]:
     share = float(np.mean([bool(found_in("", seed)) for seed in range(PROJECTS)]))
     what = f"nothing planted, anything found in {PROJECTS} projects"
     yield what, share, f"at most {MOST_FALSE}", share <= MOST_FALSE
-    for name, distance in zip(
-        ("soft pairwise", "tie-calibrated"), furthest_from_theirs(), strict=True
-    ):
-        what = f"{name} accuracy, distance to mt-metrics-eval's"
-        yield what, distance, f"at most {MOST_DISTANCE:g}", distance <= MOST_DISTANCE
     taken = seconds_for(1600)
     yield "1,600 outputs, seconds", taken, f"at most {MOST_SECONDS:g}", taken <= MOST_SECONDS
 

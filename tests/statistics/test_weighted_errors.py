@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from geval.statistics.accuracy_tests import soft_pairwise_test, tie_calibrated_test
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.bias import family_bias, length_bias, writer_bias
@@ -239,28 +238,6 @@ def test_soft_pairwise_accuracy_is_of_weighted_documents() -> None:
     assert found.value == pytest.approx(1 - np.abs(np.subtract(*sure)).mean())
 
 
-def test_the_tests_of_two_judges_are_of_the_same_accuracies(sample: Sample) -> None:
-    rng = chance()
-    other = np.round(sample.human + rng.normal(0, 1, 120), 1)
-    signs = rng.choice((1.0, -1.0), (200, DOCUMENTS))
-    swaps = rng.integers(0, 2, (100, DOCUMENTS, SYSTEMS)).astype(bool)
-    sides = (sample.outputs, sample.human, sample.judge, other)
-
-    tied = tie_calibrated_test(*sides, rng=chance())
-    soft = soft_pairwise_test(*sides, signs=signs, swaps=swaps)
-
-    for value, judge in ((tied.first, sample.judge), (tied.second, other)):
-        expected = tie_calibrated_accuracy(sample.outputs, sample.human, judge)
-        assert value == pytest.approx(expected.calibrated.value)
-    weight = sample.weight.reshape(DOCUMENTS, SYSTEMS).mean(axis=1)
-    tables = [side.reshape(DOCUMENTS, SYSTEMS) for side in sides[1:]]
-    sure = [certainty_by_hand(table, weight, signs) for table in tables]
-    for value, of_judge in ((soft.first, sure[1]), (soft.second, sure[2])):
-        assert value == pytest.approx(1 - np.abs(np.subtract(sure[0], of_judge)).mean(), abs=0.01)
-    assert soft.p is not None
-    assert tied.p is not None
-
-
 def partial_by_hand(judge: FloatArray, words: FloatArray, human: FloatArray) -> float:
     """What is left of two sides' ranks after a line through the third's."""
     ranks = [stats.rankdata(side) for side in (judge, words, human)]
@@ -416,7 +393,6 @@ def all_of(outputs: Outputs, human: FloatArray, judge: FloatArray, words: FloatA
         length_bias(outputs, human, judge, words, documents),
         family_bias(outputs, human, judge, own, ~own, documents),
         writer_bias(outputs, human, judge, own, ~own, documents),
-        tie_calibrated_test(outputs, human, judge, words, rng=chance()),
         gain_in_distance(outputs, human, judge, words, confidence=0.95),
         gain_in_rank(outputs, human, judge, words, confidence=0.95),
     ]
