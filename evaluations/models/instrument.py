@@ -38,12 +38,14 @@ class StudyQuerySet(models.QuerySet["Study"]):
         return self.filter(is_on=True).update(is_on=False, message="Stopped.")
 
 
-class StudyManager(models.Manager.from_queryset(StudyQuerySet)):  # type: ignore[misc]
+_Manager = models.Manager.from_queryset(StudyQuerySet)
+
+
+class StudyManager(_Manager["Study"]):
     """Studies without those of kinds that are no longer asked, whose rows stay for a release."""
 
     def get_queryset(self) -> StudyQuerySet:
-        queryset: StudyQuerySet = super().get_queryset().filter(kind__in=StudyKind.values)
-        return queryset
+        return StudyQuerySet(self.model, using=self._db).filter(kind__in=StudyKind.values)
 
 
 class Study(models.Model):
