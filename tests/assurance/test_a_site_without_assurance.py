@@ -133,7 +133,7 @@ def test_its_project_is_worked_on_exported_and_deleted_and_nothing_is_lost(
     assert len(answers["removed"]) == 1
     with zipfile.ZipFile(tmp_path / "archive.zip") as archive:
         records = json.loads(archive.read("manifest.json"))["records"]
-    assert (records["locks"], records["certificates"], records["studies"]) == (1, 1, 2)
+    assert (records["locks"], records["certificates"], records["studies"]) == (1, 1, 1)
     assert records["ratings"] == 900
 
     copy = read_archive(tmp_path / "archive.zip")
