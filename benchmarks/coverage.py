@@ -571,7 +571,7 @@ def told_apart(documents: int, systems: int, own: float, over: Over, data_sets: 
         )
         about = (outputs, human, first, second, "spearman")
         found = (
-            permutation_test(*about, over, rng=seeded())
+            permutation_test(*about, rng=seeded())
             if over == "documents"
             else new_systems_test(*about, over)
         )
@@ -584,9 +584,7 @@ def _equal_judges(outputs: Outputs, rng: Rng) -> Significance:
     human = np.round(quality + rng.normal(0, 0.5, len(outputs)), 1)
     judges = {name: quality + rng.normal(0, 1, len(outputs)) for name in "abc"}
     tests = {
-        (a, b): permutation_test(
-            outputs, human, judges[a], judges[b], "spearman", "documents", rng=seeded()
-        )
+        (a, b): permutation_test(outputs, human, judges[a], judges[b], "spearman", rng=seeded())
         for a, b in itertools.combinations(judges, 2)
     }
     correlations = dict.fromkeys(judges, 0.5)

@@ -6,14 +6,11 @@ import numpy as np
 
 from geval.evaluators.perturbing import PROBES
 from geval.statistics.arrays import Outputs
-from geval.statistics.drift import drift
 from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, sensitivity
 from geval.statistics.types import FloatArray
 
 DOCUMENTS, SYSTEMS = 40, 5
-FROZEN, ASKINGS = 5, 14
-DRIFT = "drift"
-# What finds each defect: a probe, a check, or the watch.
+# What finds each defect: a probe or a check.
 FINDS = {
     "position": "swapped",
     "length": "padded",
@@ -21,7 +18,6 @@ FINDS = {
     "severity": SEVERITY,
     "squeezed scale": SPREAD,
     "noise": NOISE,
-    "drift": DRIFT,
 }
 # In points of a scale from 1 to 5.
 _EFFECT, _STRICT, _SQUEEZE, _STEADY, _NOISY = 0.3, 0.4, 0.4, 0.4, 1.8
@@ -35,9 +31,9 @@ class SimulatedJudge:
     quality: FloatArray
     defect: str = ""
 
-    def scores(self, probe: str = "", *, moved: float = 0.0) -> FloatArray:
+    def scores(self, probe: str = "") -> FloatArray:
         """One asking about every output; shape (outputs,)."""
-        seen = self.quality + moved
+        seen = self.quality
         if self.defect == "squeezed scale":
             seen = 3 + _SQUEEZE * (seen - 3)
         if self.defect == "severity":
@@ -59,12 +55,4 @@ def found_in(defect: str, seed: int) -> set[str]:
     judge = SimulatedJudge(rng, quality, defect)
     unchanged = np.column_stack([judge.scores(), judge.scores()])
     changed = {probe.name: judge.scores(probe.name) for probe in PROBES}
-    found = {one.name for one in sensitivity(outputs, unchanged, changed, people) if one.is_found}
-    watched = SimulatedJudge(rng, quality[:40], defect)
-    frozen = np.column_stack([watched.scores() for _ in range(FROZEN)])
-    moved = 0.5 * float(frozen.std()) if defect == "drift" else 0.0
-    later = np.column_stack([watched.scores(moved=moved) for _ in range(ASKINGS)])
-    evidence = drift(frozen, later, people[:40])
-    if evidence.scores_at is not None or evidence.agreement_at is not None:
-        found.add(DRIFT)
-    return found
+    return {one.name for one in sensitivity(outputs, unchanged, changed, people) if one.is_found}

@@ -1,5 +1,5 @@
 """`make bench-instrument`: whether what is said about a judge as an instrument holds: what more
-replies would bring, on recorded replies; corrected pass rates, drift and planted defects, in
+replies would bring, on recorded replies; corrected pass rates and planted defects, in
 simulation."""
 
 import argparse
@@ -21,11 +21,8 @@ from geval.llm.item_texts import Texts
 from geval.llm.parsing import Rating, parse_rating
 from geval.llm.prompts import DEFAULT_INPUTS
 from geval.llm.replies import ReplyChoice
-from geval.statistics.accuracy_tests import soft_pairwise_test
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.coefficients import pearson
-from geval.statistics.drift import drift
-from geval.statistics.pairwise import tie_calibrated_accuracy
 from geval.statistics.pass_fail import pass_fail
 from geval.statistics.repeatability import Repeatability, repeatability
 from geval.statistics.scales import Scale
@@ -42,13 +39,8 @@ SCALES = {
 }
 REPLIES, AT = 20, 15
 MOST_ERROR, LEAST_HELD, MOST_SECONDS = 0.01, 0.94, 10.0
-# A watch: how many scores are frozen, on how many new ones a shift of half a standard deviation is
-# to be found, and in which share of watches.
-FROZEN, MOVED, WITHIN, LEAST_FOUND, MOST_FALSE = 5, 0.5, 100, 0.95, 0.05
-# What mt-metrics-eval computed from scores that are made up; tests hold its p-values too.
-THEIRS = Path(__file__).resolve().parents[1] / "tests/data/mt_metrics_eval.json"
-MOST_DISTANCE = 1e-6
-DAYS, ITEMS, PROJECTS = 365, 25, 200
+LEAST_FOUND, MOST_FALSE = 0.95, 0.05
+PROJECTS = 200
 RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
 
@@ -132,46 +124,6 @@ def rates_held(world: World, sets: int) -> tuple[float, float]:
     return float(held[0] / sets), float(held[1] / sets)
 
 
-def drifts(
-    years: int, *, icc: float, askings: int, moved: float = 0.0, at: int = 0, items: int = ITEMS
-) -> float:
-    """In how many of simulated watches drift was found from an asking on; scores are rounded to
-    five points, and `icc` of their variance is between items."""
-    rng, found = np.random.default_rng(5), 0
-    for _ in range(years):
-        quality = rng.normal(size=(items, 1)) * np.sqrt(icc)
-        scores = quality + rng.normal(size=(items, FROZEN + askings)) * np.sqrt(1 - icc)
-        scores[:, FROZEN + at :] += moved
-        rounded = np.clip(np.round(3 + scores), 1, 5)
-        people = 3 + quality[:, 0] + rng.normal(size=items) / 2
-        evidence = drift(rounded[:, :FROZEN], rounded[:, FROZEN:], people)
-        first = [one for one in (evidence.scores_at, evidence.agreement_at) if one is not None]
-        found += any(one >= at for one in first)
-    return found / years
-
-
-def furthest_from_theirs() -> tuple[float, float]:
-    """How far soft pairwise and tie-calibrated accuracy are from what mt-metrics-eval computes."""
-    soft = calibrated = 0.0
-    for case in json.loads(THEIRS.read_text()):
-        size = (case["systems"], case["segments"])
-        human, *judges = (
-            np.array(case[name], dtype=float).reshape(size).T.ravel()
-            for name in ("human", "first", "second")
-        )
-        outputs = Outputs.full(size[1], size[0])
-        for at, judge in enumerate(judges):
-            found = tie_calibrated_accuracy(outputs, human, judge).calibrated.value or np.nan
-            calibrated = max(calibrated, abs(found - case["tie_calibrated"][at]))
-        if "soft_pairwise" in case:
-            drawn = np.random.default_rng(4).random((1000, size[1]), dtype=np.float32)
-            signs, no_swaps = 2.0 * np.rint(drawn) - 1, np.zeros((1, *size[::-1]), dtype=bool)
-            test = soft_pairwise_test(outputs, human, *judges, signs=signs, swaps=no_swaps)
-            for value, theirs in zip((test.first, test.second), case["soft_pairwise"], strict=True):
-                soft = max(soft, abs((value or np.nan) - theirs))
-    return soft, calibrated
-
-
 def seconds_for(items: int) -> float:
     """The time that everything here takes on so many items with 20 replies."""
     rng = np.random.default_rng(1)
@@ -180,7 +132,6 @@ def seconds_for(items: int) -> float:
     began = time.perf_counter()
     repeatability(Ratings.of_table(replies.T), outputs, human)
     pass_fail(outputs, (human > 3).astype(float), replies.mean(axis=1), middle=0.5)
-    drift(replies[:, :FROZEN], replies[:, FROZEN:], human)
     changed = {probe.name: replies[:, at + 2] for at, probe in enumerate(PROBES)}
     sensitivity(outputs, replies[:, :2], changed, human)
     item = Item(Texts("A source. " * 100, "A sentence of the output. " * 20), "c", DEFAULT_INPUTS)
@@ -206,16 +157,6 @@ def lines(sets: int) -> Iterator[tuple[str, float, str, bool]]:
         held, _sensitivity = rates_held(world, sets)
         what = f"corrected rate held, {world}"
         yield what, held, f"at least {LEAST_HELD}", held >= LEAST_HELD - slack
-    for icc in (0.5, 0.8):
-        false = drifts(sets // 10, icc=icc, askings=DAYS)
-        what = f"false drift alarms in a year of daily looks, ICC {icc:g}"
-        yield what, false, f"at most {MOST_FALSE}", false <= MOST_FALSE
-    for at in (0, 180):
-        soon = drifts(
-            sets // 10, icc=0.7, askings=at + WITHIN // ITEMS, moved=MOVED, at=at, items=ITEMS
-        )
-        what = f"half an SD found within {WITHIN} scores, after {at} days"
-        yield what, soon, f"at least {LEAST_FOUND}", soon >= LEAST_FOUND
     for defect, finds in FINDS.items():
         share = float(np.mean([finds in found_in(defect, seed) for seed in range(PROJECTS)]))
         what = f"planted {defect}, found in {PROJECTS} projects"
@@ -223,11 +164,6 @@ def lines(sets: int) -> Iterator[tuple[str, float, str, bool]]:
     share = float(np.mean([bool(found_in("", seed)) for seed in range(PROJECTS)]))
     what = f"nothing planted, anything found in {PROJECTS} projects"
     yield what, share, f"at most {MOST_FALSE}", share <= MOST_FALSE
-    for name, distance in zip(
-        ("soft pairwise", "tie-calibrated"), furthest_from_theirs(), strict=True
-    ):
-        what = f"{name} accuracy, distance to mt-metrics-eval's"
-        yield what, distance, f"at most {MOST_DISTANCE:g}", distance <= MOST_DISTANCE
     taken = seconds_for(1600)
     yield "1,600 outputs, seconds", taken, f"at most {MOST_SECONDS:g}", taken <= MOST_SECONDS
 

@@ -18,7 +18,7 @@ from geval.statistics.correlation import (
 )
 from geval.statistics.held_out_test import gain_in_distance
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.large_gaps import mean_gap
+from geval.statistics.mean_gaps import mean_gap
 from geval.statistics.ppi import weighted_ppi_mean
 from geval.statistics.sampling import (
     active_probabilities,

@@ -30,5 +30,4 @@ def script_words() -> dict[str, str]:
         "matches": _("Matches: {count}"),
         "remove": _("Remove"),
         "key_taken": _("This key is taken."),
-        "along": _("Items in this browser, for work without a connection until {time}: {count}"),
     }

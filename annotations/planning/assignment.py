@@ -7,7 +7,7 @@ because items that somebody else is reserving are skipped (SKIP LOCKED).
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -36,9 +36,6 @@ AHEAD = 3
 # Reserved by one statement; but nobody else gets an item that somebody keeps for later.
 PACK = 8
 DOCUMENT_PACK = 32
-# Items for working without a connection, and their lease: an hour and the way back.
-ALONG = 50
-ALONG_MINUTES = 90
 
 # By position, as items are locked everywhere (`SeatQuerySet.lock`), to prevent deadlocks.
 _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_campaignitem i
@@ -130,26 +127,6 @@ def queue_of(seat: Seat) -> list[int]:
                 _reserve_more(seat, waits=True)
         reserved = _reserved(seat)
     return reserved
-
-
-def reserve_for_offline(seat: Seat) -> tuple[list[int], datetime]:
-    """Return the ids of up to `ALONG` assignments for working without a connection, in order, and
-    until when they are reserved.
-
-    Raises:
-        AnnotationError: the campaign is not open.
-    """
-    queue_of(seat)
-    with transaction.atomic():
-        _lock_for_reserving(seat)
-        while len(_reserved(seat)) < ALONG and _reserve_more(seat):
-            pass
-        until = timezone.now() + timedelta(minutes=max(ALONG_MINUTES, seat.campaign.lease_minutes))
-        queue = _reserved(seat)[:ALONG]
-        Assignment.objects.filter(pk__in=queue, state=AssignmentState.RESERVED).update(
-            lease_until=until
-        )
-    return queue, until
 
 
 def idle_reason(seat: Seat) -> IdleReason:

@@ -18,19 +18,16 @@ from annotations.errors import AnnotationError
 from annotations.models import Assignment, AssignmentState, Seat
 from annotations.open_links.places import items_of
 from annotations.planning.assignment import (
-    ALONG,
     idle_reason,
     keep_draft,
     previous_of,
     queue_of,
-    reserve_for_offline,
     skip,
 )
 from annotations.results.comparison import answer_of, answers_of_others, own_answers
 from evaluations.web.parameters import reads
 from geval.texts.numbers import whole_number
 from geval.texts.spelling import storable
-from geval_site.site_files import site_files
 
 # Room for a long comment and marked spans; drafts are saved again and again while people type.
 DRAFT_LIMIT = 64 * 1024
@@ -89,25 +86,6 @@ def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
 def task_token(request: HttpRequest, _seat: Seat) -> HttpResponse:
     """A new token for a page whose annotator signed in again."""
     return JsonResponse({"token": get_token(request)})
-
-
-@require_POST
-@seat_view
-def task_along(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """The next items, for a browser that will be without a connection."""
-    queue, until = reserve_for_offline(seat)
-    pieces = [
-        _fragment(request, seat, _own(seat, assignment)).content.decode() for assignment in queue
-    ]
-    return JsonResponse({"pieces": pieces, "until": until.isoformat()})
-
-
-@require_GET
-@seat_view
-def task_worker(_request: HttpRequest, _seat: Seat) -> HttpResponse:
-    """The service worker, at an address within its scope: the annotator's tasks."""
-    path = site_files("static") / "js" / "annotate" / "worker.js"
-    return HttpResponse(path.read_bytes(), content_type="text/javascript")
 
 
 @require_POST
@@ -272,7 +250,6 @@ def _page(
         "tab": "annotate",
         "error": error,
         "words": script_words(),
-        "along": ALONG,
     }
     return render(request, "annotations/task_page.html", context, status=422 if error else 200)
 

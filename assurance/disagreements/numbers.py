@@ -1,47 +1,21 @@
-"""The numbers of the page of disagreements: the ranked outputs, and what they have in common."""
+"""The numbers of the page of disagreements: the ranked outputs."""
 
-from collections.abc import Collection
 from dataclasses import replace
-from functools import partial
-
-from django.db import connection
 
 from evaluations.models import EvaluationRun, Project
-from evaluations.models.changes import state_of
 from evaluations.reports.data import fill_judges
 from evaluations.reports.report import criterion_result
 from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
 from geval.reports.gap_numbers import (
     GapNumbers,
-    Patterns,
     largest_gaps,
-    patterns_of,
     rho_on,
     shift_in_words,
 )
 from geval.reports.gap_view import GapView, first_of, read_gap_view
-from geval.reports.gaps import Gaps, gaps_of, judges_on
+from geval.reports.gaps import gaps_of, judges_on
 from geval.reports.samples import about_sample
-from geval.statistics.cache import remembered_as
-from geval.statistics.thresholds import WORD_DOCUMENTS, WORD_SHARE
-
-MOST_WORDS = 40
-# PostgreSQL parses each word, and the beginning of a text has its topic.
-READ_CHARACTERS = 30_000
-# Words of at least four letters that are not stop words of PostgreSQL's English dictionary. The
-# most common words are tested first, so that the choice does not depend on which documents have
-# large gaps.
-_WORDS = """
-    WITH found AS (
-        SELECT word, array_agg(d.id) AS ids
-        FROM evaluations_document d, unnest(tsvector_to_array(
-            evaluations_search_words(left(d.source, %(characters)s)))) AS word
-        WHERE d.project_id = %(project)s AND d.id = ANY (%(ids)s::bigint[])
-            AND word ~ '^[[:alpha:]]{4,24}$'
-        GROUP BY word HAVING count(*) BETWEEN %(least)s AND %(most)s)
-    SELECT word, ids FROM found WHERE length(to_tsvector('english', word)) > 0
-    ORDER BY cardinality(ids) DESC, word LIMIT %(words)s"""
 
 
 def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapNumbers:
@@ -73,27 +47,9 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
         data=data,
         gaps=gaps,
         outputs=len(gaps.at),
-        large=int(gaps.large.sum()),
         shift=shift_in_words(gaps),
-        patterns=project_patterns(project, data, gaps, chosen),
         sample=about_sample(data.humans[chosen]),
         rho=rho_on(data, chosen, judge),
-    )
-
-
-def project_patterns(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
-    """Return what a judge's large gaps on a criterion have in common, cached because the page of
-    every case shows it."""
-    human = data.humans[criterion]
-    names = hash((data.system_names, human.annotators))
-    parts = (
-        *(project.pk, state_of(project.pk).get((None, None)), names, data.document_ids),
-        *(gaps.outputs, gaps.at, gaps.gap, gaps.strength, gaps.scores, human.ratings, data.words),
-    )
-    return remembered_as(
-        "gap patterns",
-        parts,
-        lambda: patterns_of(data, gaps, criterion, partial(topic_words, project)),
     )
 
 
@@ -104,37 +60,6 @@ def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> Repor
     key = (criterion, run.judge_id)
     others = {pk: scores for pk, scores in data.judges.items() if pk != key}
     return replace(data, judges=others | alone.judges)
-
-
-def topic_words(project: Project, documents: Collection[int]) -> dict[str, frozenset[int]]:
-    """Return the documents (by id) that contain each word around which large gaps may cluster,
-    without stop words.
-
-    Args:
-        documents: ids of the documents to read, a few hundred.
-    """
-    ids = sorted(documents)
-    of_corpus = state_of(project.pk).get((None, None))
-    return remembered_as(
-        "topic words", [project.pk, of_corpus, ids], lambda: _words_of(project.pk, ids)
-    )
-
-
-def _words_of(project_id: int, ids: list[int]) -> dict[str, frozenset[int]]:
-    most = int(WORD_SHARE * len(ids))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _WORDS,
-            {
-                "project": project_id,
-                "ids": ids,
-                "characters": READ_CHARACTERS,
-                "least": WORD_DOCUMENTS,
-                "most": most,
-                "words": MOST_WORDS,
-            },
-        )
-        return {word: frozenset(having) for word, having in cursor.fetchall()}
 
 
 GAPS = part_of_page(GapNumbers, gap_numbers, largest_gaps)

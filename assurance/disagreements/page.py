@@ -16,7 +16,7 @@ from evaluations.reports.data import ids_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.view import page_view
 from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
-from geval.reports.gap_numbers import GapNumbers, Patterns
+from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gap_view import GapView, first_of
 from geval.reports.gaps import Gaps
 
@@ -45,13 +45,11 @@ class Disagreements:
     systems: tuple[tuple[int, str], ...]
     outputs: int = 0
     ranked: int = 0
-    large: int = 0
     shift: str = ""
     mapped: bool = False
     sample: tuple[str, ...] = ()
     rho: float | None = None
     takes_examples: bool = False
-    patterns: Patterns | None = None
     causes: tuple[tuple[str, int], ...] = ()
     names: tuple[str, ...] = ()
     to_look_at: int = 0
@@ -106,7 +104,6 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
             judge=numbers.judge,
             run=run.pk if run else 0,
             system=first_of(view.system, data.system_ids.tolist()),
-            without=first_of(view.without, data.system_ids.tolist()),
         ),
         criterion=criterion,
         judge=judge,
@@ -162,13 +159,11 @@ def _filled(
         view=replace(view, output=open_),
         outputs=numbers.outputs,
         ranked=len(gaps.at),
-        large=numbers.large,
         shift=numbers.shift,
         mapped=gaps.mapped,
         sample=numbers.sample,
         rho=numbers.rho,
         takes_examples=not why_no_examples(judge, criterion),
-        patterns=numbers.patterns,
         causes=tuple(given.filter(judge=judge, criterion=criterion).counted()),
         names=tuple(given.names()),
         to_look_at=numbers.outputs - int(has_cause.sum()),

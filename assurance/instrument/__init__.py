@@ -1,2 +1,1 @@
-"""A judge as an instrument: its drift, its steadiness, and its sensitivity to irrelevant
-changes."""
+"""A judge as an instrument: its steadiness, and its sensitivity to irrelevant changes."""

@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from assurance.instrument.drifting import note_drift
 from assurance.instrument.studies import PARTS, criteria_asked, first_run_of, parts_of
 from evaluations.judging.runs.lifecycle import RunError, current_prompt, evaluator_for
 from evaluations.judging.runs.starting import RunRequest, StudyRequest, start_run
@@ -40,7 +39,7 @@ TRY_AGAIN = timedelta(hours=1)
 def record_ended_parts() -> None:
     """Record the parts of studies whose runs have ended."""
     ended = Q(run=None) | Q(run__state__in=(RunState.DONE, RunState.CANCELLED))
-    parts = StudyPart.objects.filter(ended, recorded_at=None)
+    parts = StudyPart.objects.filter(ended, recorded_at=None, study__kind__in=StudyKind.values)
     for_each(parts.values_list("study", flat=True), record_part, job="record studies")
 
 
@@ -144,27 +143,14 @@ def record_part(study_id: int) -> bool:
             entry = run.run_criteria.filter(criterion=study.criterion_id).first()
             study.prompt = entry.template if entry else ""
     part.recorded_at = timezone.now()
-    _plan_next(study, part)
-    if study.kind == StudyKind.DRIFT:
-        note_drift(study, part, items)
-    elif not study.model:
-        study.model = part.model
+    study.is_on = study.is_on and part.number < parts_of(study)
+    study.model = study.model or part.model
     part.save()
     study.save()
     if study.kind == StudyKind.PROBES and not study.is_on:
         # Reports show the effect of an instruction in the output.
         note_change(study.project_id, [study.criterion_id], judge=study.judge_id)
     return True
-
-
-def _plan_next(study: Study, part: StudyPart) -> None:
-    """Schedule the next part: immediately until all parts are recorded, then hours apart for a
-    watch."""
-    parts = parts_of(study)
-    if parts is not None:
-        study.is_on = study.is_on and part.number < parts
-    elif part.number >= study.replies:
-        study.next_at = timezone.now() + timedelta(hours=study.every_hours)
 
 
 def _answered_as(run_id: int) -> str:

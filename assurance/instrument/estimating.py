@@ -17,17 +17,12 @@ LOOKED_AT = 40
 @dataclass(frozen=True)
 class StudyEstimate:
     """An upper bound: `calls` about `items` outputs, each asked about `times` times, and their cost
-    in the currency of the judge's prices (None without prices).
-
-    A watch then makes `calls_each` at every asking.
-    """
+    in the currency of the judge's prices (None without prices)."""
 
     items: int
     times: int
     calls: int
     cost: Decimal | None
-    calls_each: int = 0
-    cost_each: Decimal | None = None
 
 
 def estimate_study(
@@ -54,21 +49,9 @@ def estimate_study(
     if run is None or not run.items:
         return None
 
-    def calls(count: int) -> int:
-        return -(-run.calls * count * len(criteria) // run.items)
-
-    def cost(count: int) -> Decimal | None:
-        return None if run.cost is None else run.cost * count * len(criteria) / run.items
-
-    is_watch = kind == StudyKind.DRIFT
-    return StudyEstimate(
-        items,
-        times,
-        calls(items * times),
-        cost(items * times),
-        calls_each=calls(items) if is_watch else 0,
-        cost_each=cost(items) if is_watch else None,
-    )
+    count = items * times * len(criteria)
+    cost = None if run.cost is None else run.cost * count / run.items
+    return StudyEstimate(items, times, -(-run.calls * count // run.items), cost)
 
 
 def _run_on_some(judge: Judge, criteria: list[Criterion]) -> RunEstimate | None:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Q
 
-from assurance.instrument.drifting import ratings_of, table_of
 from assurance.instrument.studies import PARTS, can_be_instructed
 from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
@@ -17,6 +16,10 @@ from geval.reports.instructed import Instructed
 from geval.reports.samples import about_asking
 from geval.statistics.arrays import Outputs
 from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
+from geval.statistics.types import FloatArray
+
+# Maximum number of parts; an imported item may name any number.
+MOST_PARTS = 10_000
 
 _CHECKS = {
     SEVERITY: "Stricter (−) or more lenient (+) than people, in points",
@@ -56,7 +59,7 @@ def sensitivity_of(study: Study) -> Sensitivity:
     )
     kept = [item for item in items if item.output.document_id not in hidden]
     parts = study.parts.filter(recorded_at__isnull=False)
-    scores = table_of(kept)
+    scores = _scores_of(kept)
     # Imported studies may have parts without scores.
     scored_parts = parts.filter(number__range=(1, scores.shape[1]))
     names = dict(scored_parts.values_list("name", "number"))
@@ -64,13 +67,24 @@ def sensitivity_of(study: Study) -> Sensitivity:
         return Sensitivity(study, ())
     columns = {name: scores[:, number - 1] for name, number in names.items()}
     unchanged = np.column_stack([columns.pop(UNCHANGED), columns.pop(REPEATED)])
-    human = ratings_of(kept) if study.judge.rates_on_scale else None
+    people = np.array([np.nan if item.rating is None else item.rating for item in kept])
+    human = people if study.judge.rates_on_scale else None
     findings = sensitivity(_outputs(kept), unchanged, columns, human)
     ids = np.unique([item.output_id for item in kept]).astype(np.int64)
     rated = weighted_scores(study.project_id, study.criterion_id, ids)
     return Sensitivity(
         study, tuple(_shown(finding) for finding in findings), len(kept), about_asking(rated)
     )
+
+
+def _scores_of(items: Sequence[StudyItem]) -> FloatArray:
+    """Return the scores of a study; shape (items, parts), NaN if missing.
+
+    Imported items may hold fewer scores than the others; the rest are missing too.
+    """
+    parts = min(MOST_PARTS, max((len(item.scores) for item in items), default=0))
+    rows = [[*item.scores[:parts], *[None] * (parts - len(item.scores))] for item in items]
+    return np.array(rows, dtype=float).reshape(len(items), parts)
 
 
 def _outputs(items: Sequence[StudyItem]) -> Outputs:

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 
 from evaluations.judging.runs.lifecycle import evaluator_for
 from evaluations.models import Criterion, EvaluationRun, Judge, Study, StudyItem, StudyKind
@@ -13,7 +13,7 @@ from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 # Default numbers of outputs and repetitions.
-USUAL = {StudyKind.DRIFT: (40, 5), StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}
+USUAL = {StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}
 # The names of a study's parts, if they differ.
 PARTS = {StudyKind.PROBES: (UNCHANGED, REPEATED, *(probe.name for probe in PROBES))}
 
@@ -25,7 +25,7 @@ class StudyError(ValueError):
 def why_not(judge: Judge) -> str:
     """Return why a judge cannot be studied, or an empty text."""
     if not judge.evaluator or not issubclass(judge.evaluator, LlmEvaluator):
-        return "Only judges that ask a model can drift or be unsteady; this one computes."
+        return "Only judges that ask a model can be unsteady; this one computes."
     if not can_be_instructed(judge):
         return "It compares pairs; only judges that score one output at a time can be studied."
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
@@ -47,7 +47,6 @@ def make_study(
     *,
     items: int | None = None,
     replies: int | None = None,
-    every_hours: int = 24,
     budget: Decimal | None = None,
     by: Any = None,
 ) -> Study:
@@ -57,8 +56,7 @@ def make_study(
         kind: a `StudyKind`.
         items: number of outputs, spread over documents, rated ones first; one of several equal
             texts.
-        replies: number of scores per output to freeze (drift), or to ask for (asked again).
-        every_hours: hours between two askings of a drift watch.
+        replies: number of scores per output to ask for (asked again).
         budget: budget of each run, in the currency of the judge's prices.
         by: the user who requests it.
 
@@ -81,17 +79,10 @@ def make_study(
             f"This project has {len(chosen)} outputs with different texts; a study needs"
             f" {STUDY_OUTPUTS}. Load more outputs."
         )
-    try:
-        with transaction.atomic():
-            study = Study.objects.create(
-                project=judge.project, judge=judge, criterion=criterion, kind=kind,
-                replies=replies or usual_replies, every_hours=every_hours, budget=budget,
-                made_by=by,
-            )  # fmt: skip
-    except IntegrityError:
-        raise StudyError(
-            f"{judge} is watched on {criterion} already; stop that watch first."
-        ) from None
+    study = Study.objects.create(
+        project=judge.project, judge=judge, criterion=criterion, kind=kind,
+        replies=replies or usual_replies, budget=budget, made_by=by,
+    )  # fmt: skip
     StudyItem.objects.bulk_create(
         StudyItem(study=study, output_id=output, rating=rating) for output, rating in chosen
     )
@@ -119,10 +110,8 @@ def first_run_of(study: Study) -> EvaluationRun | None:
     return part.run if part else None
 
 
-def parts_of(study: Study) -> int | None:
-    """Return how many parts a study has; None for a watch, which has no end."""
-    if study.kind == StudyKind.DRIFT:
-        return None
+def parts_of(study: Study) -> int:
+    """Return how many parts a study has."""
     return len(PARTS.get(StudyKind(study.kind), ())) or study.replies
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from assurance.two_judges.pair_figures import PAIR, TESTS, judges_with_probabilities, priced_judge
+from assurance.two_judges.pair_figures import PAIR, judges_with_probabilities, priced_judge
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.judge_costs import costs_of
@@ -18,7 +18,6 @@ from geval.reports.drawings.forest import Tick, round_numbers, ticks_at
 from geval.reports.gap_view import first_of
 from geval.reports.pair_differences import Difference, differences, lead_in_words, seen_in_words
 from geval.reports.pair_numbers import OneAgreeing, PairOnCriterion
-from geval.reports.pair_tests import PairTests
 from geval.reports.pair_view import CLASSES, PairView
 from geval.reports.score_grids import Grid, Shares
 from geval.reports.words import SYMBOLS, chosen_note, weights_note
@@ -160,15 +159,6 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
             label for index, label in enumerate(labels) if any(pair.mapped[index] for pair in pairs)
         ),
     )
-
-
-def tests_of_two(project: Project, view: PairView) -> PairTests:
-    """Return tests between the two judges of a view.
-
-    Raises:
-        NotComputedError: a worker is still making them.
-    """
-    return page_view(project, TESTS, view.of_numbers(ids_of(project.pk))).needed(TESTS)
 
 
 def _most_apart(pairs: list[PairOnCriterion]) -> int:

@@ -1,6 +1,6 @@
-"""What pages about two judges read from a project: numbers and tests, the probabilities that judges
+"""What pages about two judges read from a project: numbers, the probabilities that judges
 gave to the points of a scale, and what a judge costs and how it answered; the library computes them
-(`geval/reports/pair_numbers.py`, `pair_tests.py`, `probabilities.py`, `costs.py`).
+(`geval/reports/pair_numbers.py`, `probabilities.py`, `costs.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,6 @@ from geval.llm.parsing import Reason
 from geval.reports.costs import JudgeAnswers, JudgeCost, PricedJudge
 from geval.reports.data import ReportData
 from geval.reports.pair_numbers import PairNumbers, first_outputs, pair_numbers
-from geval.reports.pair_tests import PairTests, pair_tests
 from geval.reports.pair_view import PairView, read_pair_view
 from geval.reports.probabilities import (
     MOST_POINTS,
@@ -97,12 +96,6 @@ def _numbers(project: Project, data: ReportData, view: PairView) -> PairNumbers:
     return pair_numbers(data, project.criteria.all(), judge_ids, view)
 
 
-def _tests(project: Project, data: ReportData, view: PairView) -> PairTests:
-    options = view.options
-    criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
-    return PairTests(tuple(pair_tests(data.selected(options), criteria, view.first, view.second)))
-
-
 def priced_judge(judge: Judge, cost: JudgeCost) -> PricedJudge:
     """Return a judge as its price is compared with its agreement."""
     money = None if cost.money is None else float(cost.money)
@@ -124,9 +117,7 @@ def answers_of(judge: Judge) -> JudgeAnswers:
 
 PAIR = part_of_page(PairNumbers, _numbers, first_outputs)
 PROBABILITIES = part_of_page(ProbabilityNumbers, probabilities_of_view)
-TESTS = part_of_page(PairTests, _tests)
 PAGES = (
     PageParts("compare", "judge_compare", read_pair_view, (PAIR,)),
     PageParts("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
-    PageParts("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
 )

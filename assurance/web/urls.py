@@ -13,7 +13,6 @@ urlpatterns = [
     page(PROJECT + "certificates/<int:pk>/badge.svg", certificates.certificate_badge),
     page(PROJECT + "report/compare/", compare.judge_compare),
     page(PROJECT + "report/compare/probabilities/", compare.judge_probabilities),
-    page(PROJECT + "report/compare/tests/", compare.judge_compare_tests),
     page(PROJECT + "report/disagreements/", disagreements.disagreement_list),
     page(PROJECT + "report/disagreements/export/", disagreements.gap_export),
     page(PROJECT + "report/causes/examples/", disagreements.examples_add),

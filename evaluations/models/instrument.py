@@ -14,20 +14,15 @@ from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 from evaluations.models.runs import EvaluationRun, RunState
 
-MOST_REPLIES, MOST_HOURS = 20, 24 * 31
+MOST_REPLIES = 20
 
 
 class StudyKind(models.TextChoices):
-    DRIFT = "drift", "Drift watch"
     AGAIN = "again", "Asked again"
     PROBES = "probes", "Probes"
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
-    def drifted(self) -> StudyQuerySet:
-        """Return watches that found drift and have not been stopped since."""
-        return self.filter(kind=StudyKind.DRIFT, is_on=True, drifted_at__isnull=False)
-
     def due(self) -> StudyQuerySet:
         """Return studies that are due and whose last run has ended; none in archived projects."""
         waiting = StudyPart.objects.filter(study=models.OuterRef("pk"), recorded_at=None)
@@ -43,12 +38,21 @@ class StudyQuerySet(models.QuerySet["Study"]):
         return self.filter(is_on=True).update(is_on=False, message="Stopped.")
 
 
+_Manager = models.Manager.from_queryset(StudyQuerySet)
+
+
+class StudyManager(_Manager["Study"]):
+    """Studies without those of kinds that are no longer asked, whose rows stay for a release."""
+
+    def get_queryset(self) -> StudyQuerySet:
+        return StudyQuerySet(self.model, using=self._db).filter(kind__in=StudyKind.values)
+
+
 class Study(models.Model):
     """A judge asked about some outputs on a criterion, separately from its scores.
 
-    A drift watch freezes `replies` scores of each output (its sentinels) and asks again every
-    `every_hours`; "asked again" asks `replies` times; probes ask once per perturbation. Each asking
-    is a part with its own run. `prompt` and `model` (as reported) are those of the first part.
+    "Asked again" asks `replies` times; probes ask once per perturbation. Each asking is a part with
+    its own run. `prompt` and `model` (as reported) are those of the first part.
     `budget` applies to each run. `message` says why the study stopped asking.
     """
 
@@ -60,33 +64,21 @@ class Study(models.Model):
         default=5, validators=[MinValueValidator(1), MaxValueValidator(MOST_REPLIES)]
     )
     budget = models.DecimalField(max_digits=14, decimal_places=4, null=True, blank=True)
-    every_hours = models.PositiveSmallIntegerField(
-        default=24, validators=[MinValueValidator(1), MaxValueValidator(MOST_HOURS)]
-    )
     is_on = models.BooleanField(default=True, help_text="Whether it has anything left to ask.")
     next_at = models.DateTimeField(db_default=Now())
     message = models.CharField(max_length=500, blank=True)
     prompt = models.TextField(blank=True)
     model = models.CharField(max_length=200, blank=True)
-    drifted_at = models.DateTimeField(null=True, blank=True)
-    drift = models.CharField(max_length=500, blank=True, help_text="What drifted, in a sentence.")
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     made_at = models.DateTimeField(db_default=Now())
 
-    objects = StudyQuerySet.as_manager()
+    objects = StudyManager()
 
     class Meta:
         ordering = ("-pk",)
         verbose_name_plural = "studies"
-        constraints = (
-            models.UniqueConstraint(
-                fields=("judge", "criterion"),
-                condition=models.Q(kind="drift", is_on=True),
-                name="one_watch_at_a_time",
-            ),
-        )
 
     def __str__(self) -> str:
         return f"{self.get_kind_display().lower()} of {self.judge} on {self.criterion}"
@@ -98,7 +90,7 @@ class Study(models.Model):
 
 
 class StudyPart(models.Model):
-    """One asking of a study: a run, then the reported model and the evidence so far.
+    """One asking of a study: a run, then the reported model.
 
     `name` is the probe's; `number` counts from 1, in the order of `StudyItem.scores`.
     """
@@ -110,8 +102,6 @@ class StudyPart(models.Model):
         EvaluationRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="study_part"
     )
     model = models.CharField(max_length=200, blank=True)
-    scores_evidence = models.FloatField(null=True, blank=True)
-    agreement_evidence = models.FloatField(null=True, blank=True)
     started_at = models.DateTimeField(db_default=Now())
     recorded_at = models.DateTimeField(null=True, blank=True)
 

@@ -15,7 +15,6 @@ from evaluations.models.project import Project
 class WebhookEvent(models.TextChoices):
     RUN_FINISHED = "run.finished", "A run finished"
     CAMPAIGN_FINISHED = "campaign.finished", "A campaign finished"
-    JUDGE_DRIFTED = "judge.drifted", "A judge drifted"
     TEST = "test", "Test"
 
 

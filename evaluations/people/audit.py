@@ -27,7 +27,7 @@ CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 LEFT_OUT = frozenset(
     f"annotations:task_{name}"
     for name in (
-        *("current", "next", "along", "worker", "back", "token"),
+        *("current", "next", "back", "token"),
         *("list", "detail", "submit", "draft", "skip"),
     )
 )

@@ -11,7 +11,7 @@ CAUSE = "archiving the project"
 
 @transaction.atomic
 def archive(project: Project) -> None:
-    """Archive a project and pause its runs and searches; its watches wait (`Study.objects.due`)."""
+    """Archive a project and pause its runs and searches; its studies wait (`Study.objects.due`)."""
     project.archived_at = timezone.now()
     project.save(update_fields=["archived_at"])
     project.searches.all().pause(CAUSE)
@@ -21,6 +21,6 @@ def archive(project: Project) -> None:
 
 
 def restore(project: Project) -> None:
-    """Make a project changeable again. Its watches continue; people resume what was paused."""
+    """Make a project changeable again. Its studies continue; people resume what was paused."""
     project.archived_at = None
     project.save(update_fields=["archived_at"])

@@ -1,8 +1,5 @@
-"""Open plain, gzip and zip files; a zip contains one file, or a bundle of several that belong
-together, or is a workbook.
-
-Bundles are read as JSON Lines: logs of Inspect (`.eval`), and datasets of Hugging Face (Arrow or
-Parquet files with their descriptions).
+"""Open plain, gzip and zip files; a zip contains one file, or is a workbook or a log of Inspect
+(`.eval`), which is read as JSON Lines.
 """
 
 import gzip
@@ -23,21 +20,17 @@ from geval.files.packed import (
     Counter,
     LimitedStream,
     PackedError,
-    check_unpacked,
 )
-from geval.files.parquet import is_arrow, is_parquet, rows_of_stream
+from geval.files.parquet import is_arrow, is_parquet
 from geval.files.sheets import is_workbook
 
 OF_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
 INSPECT_HEADERS = ("header.json", "_journal/start.json")
 INSPECT_SAMPLES = "samples/"
-ROW_ENDINGS = (".arrow", ".parquet")
-# Files next to the rows of a dataset.
-ABOUT_ROWS = ("dataset_info.json", "state.json", "dataset_dict.json", "README.md", ".gitattributes")
 
 
 def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
-    """Open a file and unpack it; a bundle is read as JSON Lines, a workbook stays a zip.
+    """Open a file and unpack it; a log of Inspect is read as JSON Lines, a workbook stays a zip.
 
     Raises:
         PackedError: a zip has no file or several, or the limit is exceeded (while reading).
@@ -59,10 +52,6 @@ def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
 def opens_with_arrow(path: Path) -> bool:
     """Return whether reading a file needs Arrow."""
     try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                if needs_arrow(archive):
-                    return True
         with open_packed(path) as raw:
             return is_parquet(raw) or is_arrow(raw)
     except UNREADABLE:
@@ -73,7 +62,7 @@ def _unzipped(archive: zipfile.ZipFile) -> Any:
     inside = usable_members(archive)
     if any(info.flag_bits & 1 for info in inside):
         raise PackedError("the zip is encrypted; create it without a password")
-    if (lines := bundle_lines(archive)) is not None:
+    if (lines := inspect_lines(archive, inside)) is not None:
         return _Lines(lines)
     if len(inside) != 1:
         names = ", ".join(info.filename for info in inside[:5]) or "none"
@@ -119,28 +108,15 @@ def is_of_file_manager(path: PurePath) -> bool:
     return "__MACOSX" in path.parts or path.name.startswith("._") or path.name in OF_FILE_MANAGERS
 
 
-def bundle_lines(archive: zipfile.ZipFile) -> Generator[bytes, None, None] | None:
-    """Return the records of a bundle, one per line; None for any other zip."""
-    members = usable_members(archive)
+def inspect_lines(
+    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]
+) -> Generator[bytes, None, None] | None:
+    """Return the samples of a log of Inspect, one per line; None for any other zip."""
     names = {info.filename for info in members}
     header = next((name for name in INSPECT_HEADERS if name in names), None)
     if header and any(name.startswith(INSPECT_SAMPLES) for name in names):
         return _inspect_lines(archive, header, members)
-    if len(members) > 1 and (rows := _row_files(members)):
-        return _dataset_lines(archive, rows)
     return None
-
-
-def needs_arrow(archive: zipfile.ZipFile) -> bool:
-    return any(info.filename.endswith(ROW_ENDINGS) for info in usable_members(archive))
-
-
-def _row_files(members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    """Return the files with a dataset's rows; none if other files are beside them."""
-    rows = [info for info in members if info.filename.endswith(ROW_ENDINGS)]
-    others = [info for info in members if not info.filename.endswith(ROW_ENDINGS)]
-    have_usual_names = all(PurePosixPath(info.filename).name in ABOUT_ROWS for info in others)
-    return sorted(rows, key=lambda info: info.filename) if have_usual_names else []
 
 
 def _inspect_lines(
@@ -152,17 +128,6 @@ def _inspect_lines(
         if info.filename.startswith(INSPECT_SAMPLES) and info.filename.endswith(".json"):
             record = {"eval": evaluated, "sample": _json_member(archive, info)}
             yield orjson.dumps(record) + b"\n"
-
-
-def _dataset_lines(
-    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]
-) -> Generator[bytes, None, None]:
-    # The limit applies to all of them together: a zip can contain thousands of files.
-    check_unpacked(sum(info.file_size for info in members))
-    for info in members:
-        with archive.open(info) as file:
-            for row in rows_of_stream(file, info.filename):
-                yield orjson.dumps(row, default=str) + b"\n"
 
 
 def _json_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> object:

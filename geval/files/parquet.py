@@ -66,23 +66,6 @@ def columnar_records(
         errors.add(name, 0, "", f"the file has no rows; {EXPECTED}")
 
 
-def rows_of_stream(stream: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a Parquet or Arrow file within another file.
-
-    Raises:
-        PackedError: it cannot be read, or is too large.
-    """
-    load_arrow()
-    import pyarrow
-
-    with unpacked_file(stream) as file:
-        try:
-            yield from _rows(file)
-        except pyarrow.ArrowException as error:
-            message = str(error).split("\n")[0][:200]
-            raise PackedError(f"{name} in the zip cannot be read ({message})") from None
-
-
 def load_arrow() -> None:
     """Import Arrow, which is large and optional (the extra `parquet`), as few uploads need it.
 

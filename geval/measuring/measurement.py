@@ -14,7 +14,6 @@ from geval.measuring.matching import unmatched
 from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
 from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
-from geval.reports.gap_numbers import Patterns, patterns_of
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
@@ -157,21 +156,6 @@ class Measurement:
             for result in self.report.criteria
             for about, text in all_cautions(result)
         )
-
-    def patterns(self, criterion: str | None = None, *, judge: str | None = None) -> Patterns:
-        """Return what the outputs on which a judge and people differ most have in common: a system,
-        a rater, their length. `found` is empty if they have nothing in common, or if `why_not` says
-        why it was not tested.
-
-        Args:
-            criterion: by default the one with the strongest verdict.
-            judge: by default the best one of the criterion.
-
-        Raises:
-            InputError: there is no such criterion or judge.
-        """
-        row = self._row_of(criterion)
-        return patterns_of(self.gathered.data, self._gaps(row, judge), row.pk)
 
     def disagreements(
         self, most: int = WORST, *, criterion: str | None = None, judge: str | None = None

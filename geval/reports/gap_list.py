@@ -61,8 +61,6 @@ def listed_outputs(
     system = data.system_ids[gaps.outputs.system][gaps.order] if len(ids) else ids
     if view.system:
         listed &= system == view.system
-    if view.without:
-        listed &= system != view.without
     if view.cause == OPEN:
         listed &= ~has_cause
     elif view.cause == LOOKED_AT:

@@ -17,15 +17,15 @@ BASES = {
 OPEN, LOOKED_AT, EVERY = "", "any", "all"
 # The longest name of a cause.
 LONGEST_CAUSE = 100
-_IDS = ("criterion", "judge", "run", "system", "without", "output", "page")
+_IDS = ("criterion", "judge", "run", "system", "output", "page")
 
 
 @dataclass(frozen=True)
 class GapView:
     """A judge on a criterion (0: chosen by the page), in a view of the report.
 
-    `run` selects the scores of one run; `system` and `without` list one system, or all others;
-    `output` is the open case (0: the first of the list).
+    `run` selects the scores of one run; `system` lists one system; `output` is the open
+    case (0: the first of the list).
     """
 
     options: ReportOptions
@@ -34,7 +34,6 @@ class GapView:
     by: str = "gap"
     run: int = 0
     system: int = 0
-    without: int = 0
     cause: str = OPEN
     output: int = 0
     page: int = 0

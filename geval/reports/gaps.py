@@ -11,7 +11,7 @@ from geval.statistics.arrays import Outputs, complete
 from geval.statistics.cache import remembered
 from geval.statistics.calibration import equipercentile
 from geval.statistics.correlation import mean_by_document
-from geval.statistics.large_gaps import MeanGap, largest, mean_gap, spreads
+from geval.statistics.mean_gaps import MeanGap, mean_gap, spreads
 from geval.statistics.scales import Scale
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 from geval.texts.subjects import CriterionLike
@@ -40,11 +40,6 @@ class Gaps:
         """The positions in these arrays, the strongest first; ties by gap, then by id."""
         strength = np.round(self.strength, DIGITS)
         return np.lexsort((self.at, -np.round(np.abs(self.gap), DIGITS), -strength))
-
-    @cached_property
-    def large(self) -> np.ndarray:
-        """A mask of the large gaps, parallel to `at`."""
-        return largest(np.abs(self.strength))
 
 
 def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) -> Gaps:

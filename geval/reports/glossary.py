@@ -339,22 +339,6 @@ TERMS: dict[str, Term] = {
         " be moved” is no proof that no other instruction would move it.",
         "Sensitivity",
     ),
-    "drift_watch": Term(
-        "Drift watch",
-        "The judge is asked about the same outputs, its sentinels, again and again, past all stored"
-        " replies. Their scores, the model that answers, and their agreement with people's ratings"
-        " are compared with those at the start.",
-        "What it asks counts in no report.",
-        "Drift",
-    ),
-    "drift_evidence": Term(
-        "Evidence of drift",
-        "What a bettor who starts with 1 would have won by betting that new scores rank higher,"
-        " lower or further out among an output's earlier scores than chance allows. Without drift"
-        " nobody can win in the long run, so a large gain is evidence.",
-        "It may be looked at after each asking: the chance of a false alarm, ever, is at most 5 %.",
-        "Drift",
-    ),
     "threshold": Term(
         "Passes from",
         "The score from which on the judge passes an output: where sensitivity plus specificity is"
@@ -507,15 +491,6 @@ TERMS: dict[str, Term] = {
         " that shift to see what is left.",
         "Judges on another scale are mapped to the ratings first, by rank. With one or two raters"
         " the mean rating itself may be off: see how far raters are apart.",
-        "Disagreements",
-    ),
-    "patterns": Term(
-        "Patterns in the large gaps",
-        "A system, rater, word of the sources or length that has more of the large gaps than chance"
-        " would give. Outputs of one document are alike, so systems are compared within documents,"
-        " and words over documents.",
-        "At most 5 % of lists without any pattern show one: p-values are adjusted for all that was"
-        " tested. A pattern is no cause: read some cases.",
         "Disagreements",
     ),
     "difference": Term(

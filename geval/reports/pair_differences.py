@@ -3,6 +3,7 @@ of one to three sentences."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -130,6 +131,19 @@ def _difference(
         leaves_out_zero=not ahead and interval.leaves_out_zero,
         seen=seen,
     )
+
+
+def difference_json(row: Difference, seen: tuple[str, ...]) -> dict[str, Any]:
+    """Return a criterion's row for the API; `seen` are labels of judges whose search has seen
+    documents behind its numbers."""
+    return {
+        "difference": None if np.isnan(row.gap) else row.gap,
+        "interval": row.ends,
+        "documents": row.documents,
+        "ahead": (None, "first", "second")[row.ahead],
+        "reason": row.reason,
+        **({"seen_by_search": [*seen]} if seen else {}),
+    }
 
 
 def seen_in_words(labels: tuple[str, str], report: Report) -> tuple[str, ...]:

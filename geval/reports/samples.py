@@ -16,9 +16,9 @@ OF_ALL = (
     " that could have been drawn."
 )
 OF_RATED = (
-    "Agreement between annotators, one rater, the alternative annotator test, patterns of"
-    " large gaps, counts of outputs, probes of a judge and its steadiness describe only the outputs"
-    " that were rated. A verdict compares numbers of both kinds."
+    "Agreement between annotators, one rater, the alternative annotator test, counts of outputs,"
+    " probes of a judge and its steadiness describe only the outputs that were rated. A verdict"
+    " compares numbers of both kinds."
 )
 PROVEN = (
     "Searches for a better judge learn from the training documents as they were rated. What locked"

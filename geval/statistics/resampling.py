@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from geval.statistics.arrays import sums
-from geval.statistics.bootstrap_mixtures import drawn_coefficients
 from geval.statistics.correlation import Coefficient, Level, coefficient_of, coefficients_of_rows
+from geval.statistics.drawn_coefficients import drawn_coefficients
 from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 

@@ -1,23 +1,22 @@
 """Test whether one judge agrees better with people than another on the same items.
 
-Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges
-are standardised, and their scores are swapped for random documents and systems. Judges are compared
-on the same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959) for a
-shared variable. Corrections for many comparisons.
+Paired permutation tests over documents (Deutsch, Dror and Roth, 2021): the judges' scores are
+swapped for random documents. Over systems, t tests with the jackknife's standard error. Judges are
+compared on the same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959)
+for a shared variable. Corrections for many comparisons.
 """
 
 import itertools
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
 from geval.statistics.arrays import Outputs, complete
-from geval.statistics.bootstrap_mixtures import swapped_coefficients
-from geval.statistics.correlation import Coefficient, coefficients_of_rows, mean_of_documents
+from geval.statistics.correlation import Coefficient, mean_of_documents
 from geval.statistics.distributions import t_tail
 from geval.statistics.jackknife import interval_of_difference, over_systems
 from geval.statistics.resampling import MOST_GROUPS, Over, in_groups
@@ -37,7 +36,7 @@ EXACT_UP_TO = 2**12
 LEAST_DENOMINATOR = 1e-12
 # Twelve names (`LETTERED_JUDGES`) need 81 letters at most.
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
-# Swapping systems needs tables of documents and systems; the most cells in memory at once.
+# Leaving out systems needs tables of documents and systems; the most cells in memory at once.
 MOST_CELLS = 2_000_000
 
 
@@ -83,12 +82,11 @@ def permutation_test(
     first: FloatArray,
     second: FloatArray,
     coefficient: Coefficient,
-    over: Over,
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> PairTest:
-    """Compare two judges' summary-level correlations by swapping their standardised scores.
+    """Compare two judges' summary-level correlations by swapping their scores in random documents.
 
     More than 2,000 documents are swapped in that many groups, which is also a permutation test.
 
@@ -97,31 +95,10 @@ def permutation_test(
     """
     outputs, (human, a, b) = complete(outputs, human, first, second)
     same = on_same_documents(outputs, human, a, b, coefficient)
-    if over == "documents":  # correlations do not depend on the scores' scale
-        (test,) = permutation_tests(
-            [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
-        )
-        return test
-    observed = float(np.subtract(*replace(same, weight=None).means))
-    if np.isnan(observed):
-        return NOT_COMPARED
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return _untested("a judge's scores are all the same")
-    counting = int(outputs.documents_ranked(human).sum())
-    a, b = _standardised(a), _standardised(b)
-    documents, systems = outputs.documents, outputs.systems
-    if not outputs.has_cells:
-        return _untested("over systems, a session needs one output of each system")
-    if documents * systems > MOST_CELLS:
-        return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
-    human, a, b = (outputs.table(side) for side in (human, a, b))
-    bits = systems if over == "systems" else documents + systems
-    exact = 2**bits <= EXACT_UP_TO
-    patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
-    # Documents in which people rank nothing add 0, and do not count.
-    differences = _differences_by_cell(human, a, b, coefficient, patterns, over)
-    differences *= documents / counting
-    return _test_of(observed, _as_large(differences, observed), len(patterns), exact)
+    (test,) = permutation_tests(
+        [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
+    )
+    return test
 
 
 def permutation_tests(
@@ -325,11 +302,6 @@ def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]
     }
 
 
-def _standardised(scores: FloatArray) -> FloatArray:
-    standardised: FloatArray = (scores - scores.mean()) / scores.std()
-    return standardised
-
-
 def _swapped_differences(
     differences: Sequence[FloatArray],
     weights: Sequence[FloatArray | None],
@@ -351,55 +323,6 @@ def _swapped_differences(
     moved = apart @ patterns.astype(float, copy=False).T
     total = np.array([count.sum() for count in counted])
     return np.asarray((apart.sum(axis=1, keepdims=True) - 2 * moved) / total[:, None])
-
-
-def _differences_by_cell(
-    human: FloatArray,
-    a: FloatArray,
-    b: FloatArray,
-    coefficient: Coefficient,
-    patterns: np.ndarray,
-    over: Over,
-) -> FloatArray:
-    """Return differences after swapping systems, which mixes the scores of a document; swapping the
-    document as well gives the opposite mixture."""
-    documents, systems = human.shape
-    of_systems = patterns[:, -systems:].astype(float)
-    of_documents = (
-        patterns[:, :documents].T
-        if over == "both"
-        else np.zeros((documents, len(patterns)), dtype=bool)
-    )
-    differences = []
-    at_once = MOST_CELLS // human.size
-    for start in range(0, len(patterns), at_once):
-        block = slice(start, start + at_once)
-        mixed, opposite = _mixed_coefficients(human, a, b, of_systems[block], coefficient)
-        swapped = of_documents[:, block]
-        # A mixture that ties all outputs of a document counts as 0, like a judge.
-        apart = np.nan_to_num(mixed) - np.nan_to_num(opposite)
-        differences.append(np.where(swapped, -apart, apart).mean(axis=0))
-    return np.concatenate(differences)
-
-
-def _mixed_coefficients(
-    human: FloatArray, a: FloatArray, b: FloatArray, patterns: FloatArray, coefficient: Coefficient
-) -> tuple[FloatArray, FloatArray]:
-    """Return coefficients by document and ordering, for the mixture and its opposite; shape
-    (documents, orderings)."""
-    if coefficient != "pearson":
-        return swapped_coefficients(human, a, b, patterns, coefficient)
-    documents, systems = human.shape
-    rows = np.repeat(human, len(patterns), axis=0)
-    taken = np.broadcast_to(patterns.astype(bool), (documents, *patterns.shape)).reshape(
-        -1, systems
-    )
-    first, second = (np.repeat(side, len(patterns), axis=0) for side in (a, b))
-    sides = (np.where(taken, second, first), np.where(taken, first, second))
-    mixed, opposite = (
-        coefficients_of_rows(rows, side, coefficient).reshape(documents, -1) for side in sides
-    )
-    return mixed, opposite
 
 
 def _all_patterns(bits: int) -> np.ndarray:

@@ -49,7 +49,7 @@ CONFIDENCE = _levels.threshold(
 )  # fmt: skip
 SIGNIFICANCE = _levels.threshold(
     "SIGNIFICANCE", 0.05, "probability",
-    "A difference, a pattern, an effect of a probe or a drift is claimed where its p, adjusted for"
+    "A difference or an effect of a probe is claimed where its p, adjusted for"
     " everything that was tested with it, is at most this.",
     "The convention.",
 )  # fmt: skip
@@ -456,58 +456,6 @@ SUSPECT_RIGHT = _raters.threshold(
     "SUSPECT_RIGHT", 0.5, "share of attention checks",
     "Who gets a smaller share right is warned of.",
     "Most checks are easy.",
-)  # fmt: skip
-
-_gaps = _Topic("What large gaps have in common")
-GAP_OUTPUTS = _gaps.threshold(
-    "GAP_OUTPUTS", 40, "outputs with ratings and scores",
-    "With fewer no gap counts as large.",
-    "A tenth of fewer is too few.",
-)  # fmt: skip
-GAP_LARGE = _gaps.threshold(
-    "GAP_LARGE", 10, "large gaps",
-    "With fewer nothing is said.",
-    "Exact tests of fewer find nothing.",
-)  # fmt: skip
-GAP_MOST_LARGE = _gaps.threshold(
-    "GAP_MOST_LARGE", 30, "large gaps",
-    "The largest gaps of a criterion are about so many.",
-    "As many as people look at.",
-)  # fmt: skip
-GAP_SHARE = _gaps.threshold(
-    "GAP_SHARE", 0.1, "share of outputs",
-    "Of few outputs the largest gaps are this share.",
-    "More would not be remarkable.",
-)  # fmt: skip
-GAP_MOST_SHARE = _gaps.threshold(
-    "GAP_MOST_SHARE", 0.25, "share of outputs",
-    "Where ties would make more large, nothing is.",
-    "What a quarter of the outputs have is nothing remarkable.",
-)  # fmt: skip
-GAP_MOST_TIED = _gaps.threshold(
-    "GAP_MOST_TIED", 300, "large gaps",
-    "Where ties would make more large, nothing is.",
-    "A choice: ties of so many outputs are no list of the largest.",
-)  # fmt: skip
-GAP_MEMBERS = _gaps.threshold(
-    "GAP_MEMBERS", 5, "outputs, or documents",
-    "A system, rater or word with fewer is not looked at.",
-    "Exact tests of fewer find nothing.",
-)  # fmt: skip
-GAP_DOCUMENTS = _gaps.threshold(
-    "GAP_DOCUMENTS", 20, "documents",
-    "A group that does not vary within documents is looked at over so many.",
-    "Exact tests of fewer find nothing.",
-)  # fmt: skip
-WORD_DOCUMENTS = _gaps.threshold(
-    "WORD_DOCUMENTS", 5, "documents",
-    "A word that fewer have is not looked at.",
-    "As for other groups.",
-)  # fmt: skip
-WORD_SHARE = _gaps.threshold(
-    "WORD_SHARE", 0.3, "share of documents",
-    "A word that more have is not looked at.",
-    "Words that so many texts have say little about any.",
 )  # fmt: skip
 
 _improving = _Topic("Improving and certifying")

@@ -27,8 +27,8 @@ from geval.files.archive.studies import MOST_PARTS
 BY_NAME = {file.name: file for file in FILES}
 STUDIES: Mapping[str, dict[str, Any]] = {
     "study_parts": {
-        "study": 1, "number": 1, "name": "padded", "model": "m", "scores_evidence": None,
-        "agreement_evidence": None, "started_at": "2026-01-02T03:04:05+00:00",
+        "study": 1, "number": 1, "name": "padded", "model": "m",
+        "started_at": "2026-01-02T03:04:05+00:00",
         "recorded_at": "2026-01-02T03:04:05+00:00",
     },
     "study_items": {"study": 1, "doc_id": "d", "system_id": "s", "rating": None, "scores": [1.0]},

@@ -22,7 +22,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "verify": [["--show-key"]],
     "disagreements": [[SLUG], [SLUG, "--format", "json"]],
     "improve": [[SLUG, "--judge", "metric", *HELPFULNESS, "--change", "panel"]],
-    "study": [[SLUG, "drift", "--judge", "Judy", *HELPFULNESS, "--start"]],
+    "study": [[SLUG, "again", "--judge", "Judy", *HELPFULNESS, "--start"]],
 }
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assurance.disagreements.numbers import _words_of
 from assurance.improving import looking
 from assurance.instrument import studies
 from assurance.instrument.studies import StudyError, make_study
@@ -81,35 +80,3 @@ def test_a_study_of_many_outputs_is_refused(
     is_refused: Refused, value: int, expected: bool
 ) -> None:
     assert is_refused(value, 50) is expected
-
-
-@pytest.fixture
-def words(project: Project, load: Callable[..., LoadResult]) -> Callable[[int, int], set[str]]:
-    """The words that are compared, where "cricket" is in some of so many documents."""
-
-    def of(having: int, documents: int) -> set[str]:
-        rows = "\n".join(
-            f"d{at},s,{'cricket' if at < having else 'nothing'} number{'abcdefghij'[at % 10]},ok"
-            for at in range(documents)
-        )
-        load(project, {"texts.csv": "doc_id,system_id,source,output\n" + rows})
-        ids = list(project.documents.values_list("pk", flat=True))
-        return set(_words_of(project.pk, sorted(ids)))
-
-    return of
-
-
-@pytest.mark.django_db
-@pins("WORD_DOCUMENTS", {4: False, 5: True, 6: True})
-def test_documents_that_have_a_word(
-    words: Callable[[int, int], set[str]], value: int, expected: bool
-) -> None:
-    assert ("cricket" in words(value, 40)) is expected
-
-
-@pytest.mark.django_db
-@pins("WORD_SHARE", {0.275: True, 0.3: True, 0.325: False})
-def test_a_word_that_most_documents_have_says_little(
-    words: Callable[[int, int], set[str]], value: float, expected: bool
-) -> None:
-    assert ("cricket" in words(round(40 * value), 40)) is expected

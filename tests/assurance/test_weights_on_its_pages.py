@@ -52,7 +52,7 @@ def test_odd_weights_have_numbers_or_reasons_on_every_page(
 ) -> None:
     project, client = sampled(probabilities), as_role("owner")
 
-    for page in ("disagreement_list", "judge_compare", "judge_compare_tests"):
+    for page in ("disagreement_list", "judge_compare"):
         text = shown(client, project, page)
         assert not re.search(r"\b(nan|inf)\b", text, re.IGNORECASE), page
 

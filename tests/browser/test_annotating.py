@@ -26,15 +26,6 @@ from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
-# The browser says what was taken along when the test lets it: window.kept.answer().
-KEPT_ITEMS_WAIT = """
-    const has = caches.has.bind(caches);
-    window.kept = {};
-    caches.has = async name => {
-        await new Promise(resolve => { window.kept.answer = resolve; });
-        return has(name);
-    };
-"""
 HIGHLIGHTED = "name => [...(CSS.highlights.get(name) ?? [])].map(range => range.toString())"
 
 
@@ -364,51 +355,6 @@ def test_search_and_shared_words_are_marked_and_guidelines_open(
         "<script>alert(1)</script>"
     )
     expect(page.locator("#guidelines strong")).to_have_text("source")
-
-
-def test_what_is_done_while_kept_items_are_read_stays(
-    ann: User, corpus: Project, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("ann")
-    page.add_init_script(KEPT_ITEMS_WAIT)
-    page.goto(task_address(campaign_for(ann, corpus)))
-
-    press(page, "4", "/")
-    page.keyboard.type("storm")
-    page.wait_for_function("() => window.kept.answer")
-    with page.expect_request("**/*have=*"):
-        page.evaluate("() => window.kept.answer()")
-
-    assert page.evaluate(HIGHLIGHTED, "found") == ["storm"]
-    assert page.locator("[data-question]").first.locator("input:checked").input_value() == "4"
-
-
-def test_an_item_submitted_while_kept_items_are_read_is_followed_by_one(
-    ann: User, corpus: Project, sign_in: Callable[[str], Page]
-) -> None:
-    page = sign_in("ann")
-    page.add_init_script(KEPT_ITEMS_WAIT)
-    # The answer is on its way when the page goes on with what was taken along.
-    page.add_init_script("""
-        window.shown = [];
-        document.addEventListener("task", () => {
-            window.shown.push(document.querySelector("[data-task]").dataset.assignment);
-        });
-        const send = fetch;
-        window.fetch = async (url, ...more) => {
-            if (String(url).endsWith("submit/")) await new Promise(sent => setTimeout(sent, 500));
-            return send(url, ...more);
-        };
-    """)
-    page.goto(task_address(campaign_for(ann, corpus)))
-    assignment = current(page)
-
-    press(page, "4", "4", "4", "4", "Enter")
-    page.evaluate("() => window.kept.answer()")
-    wait_for_another(page, assignment)
-    page.wait_for_timeout(1000)  # in which another item would come
-
-    assert page.evaluate("window.shown") == [str(assignment), str(current(page))]
 
 
 def test_it_works_without_scripts(ann: User, corpus: Project, browser: Any, site: str) -> None:

@@ -12,14 +12,14 @@ from tests.docs.test_words_in_code_and_docs import PACKAGES
 
 # How often each is bound in the product. Rename what you touch, then write the new number here.
 BUDGET = {
-    "found": 5, "one": 1, "known": 3, "said": 5, "there": 1, "both": 1, "mine": 0,
-    "at": 55, "own": 61, "given": 100, "wanted": 115,
+    "found": 4, "one": 1, "known": 3, "said": 4, "there": 1, "both": 1, "mine": 0,
+    "at": 54, "own": 60, "given": 100, "wanted": 115,
 }  # fmt: skip
 
 # Words that texts no longer have, in names of functions, classes, arguments and variables.
 WORDS_BUDGET = {
-    "apart": 28, "beside": 31, "brought": 5, "fault": 0, "mend": 0, "otherwise": 4, "rehearse": 0,
-    "said": 17, "sight": 13, "told": 0, "unsaid": 0,
+    "apart": 27, "beside": 31, "brought": 5, "fault": 0, "mend": 0, "otherwise": 4, "rehearse": 0,
+    "said": 16, "sight": 13, "told": 0, "unsaid": 0,
 }  # fmt: skip
 
 # Names that several classes have.

@@ -47,7 +47,7 @@ def _others(rows: Rows) -> Rows:
         "completion_tokens": 1, "calls": 1, "seconds": 0.5, "created_at": WHEN, "removed_at": None,
     }  # fmt: skip
     pair = {"rival": "bot-b", "value": 0.7, "tie": 0.1, "left": 0.5, "coverage": 0.9}
-    part = {"model": "m", "scores_evidence": 1.5, "agreement_evidence": 1.0}
+    part = {"model": "m"}
     probes = (UNCHANGED, REPEATED, *(probe.name for probe in PROBES))
     goal = {
         "campaign": "Ratings", "criterion": "helpfulness", "kind": "width", "width": 0.1,

@@ -72,15 +72,6 @@ FILES: dict[str, Callable[[], bytes]] = {
     ),
     "rows.arrow": arrow,
     "rows.arrow.zip": lambda: zipped({"data-0.arrow": arrow()}),
-    "dataset.zip": lambda: zipped(
-        {"data-0.arrow": arrow(), "data-1.arrow": arrow(), "state.json": b"{}"}
-    ),
-    "parquets.zip": lambda: zipped(
-        {
-            f"part-{number}.parquet": written(pa.table(COLUMNS), **PLAIN_PARQUET)
-            for number in range(3)
-        }
-    ),
     "log.eval": lambda: zipped(
         {"header.json": b"{}"}
         | {f"samples/{number}.json": json.dumps(row).encode() for number, row in enumerate(ROWS)}

@@ -136,11 +136,10 @@ def test_evaluate_before_a_model_is_asked(name: str) -> None:
     [
         lambda result, named: geval.plan(result, **named),
         lambda result, named: geval.certify(result, ["raters>=1"], **{"judge": "gpt"} | named),
-        lambda result, named: result.patterns(**named),
         lambda result, named: result.disagreements(**named),
         lambda result, named: geval.compare(result, "gpt", named.pop("judge", "llama"), **named),
     ],
-    ids=["plan", "certify", "patterns", "disagreements", "compare"],
+    ids=["plan", "certify", "disagreements", "compare"],
 )
 @pytest.mark.parametrize("name", ["judge", "criterion"])
 def test_what_a_measurement_is_asked(

@@ -97,7 +97,7 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
     asked = {"judge": run.judge.name, "criterion": criterion.name, "require": ["documents>=1"]}
     with suppress(SystemExit):  # says whether it is met
         call_command("certify", project.slug, **asked, stdout=StringIO())
-    study = run.judge.studies.create(project=project, criterion=criterion, kind="drift")
+    study = run.judge.studies.create(project=project, criterion=criterion, kind="again")
     kept = {
         "study": study.pk,
         "improve": search.pk,

@@ -47,7 +47,7 @@ READING = {
         " item_list item_detail report_detail report_numbers report_paper report_piece"
         " report_figure report_cell report_export"
         " report_drawings report_drawing report_bubble"
-        " disagreement_list judge_compare judge_compare_tests cause_export snapshot_list"
+        " disagreement_list judge_compare cause_export snapshot_list"
         " judge_probabilities report_annotators gap_export"
         " snapshot_detail snapshot_page"
         " member_list audit_list"

@@ -1,4 +1,4 @@
-"""An archived project asks nothing: its runs and searches are paused, its watches wait until it is
+"""An archived project asks nothing: its runs and searches are paused, its studies wait until it is
 restored."""
 
 from typing import Any
@@ -61,7 +61,7 @@ def test_a_run_that_is_done_stays_done(about: dict[str, Any], owner: User, clien
 def test_a_watch_waits_until_the_project_is_restored(
     about: dict[str, Any], owner: User, client: Client
 ) -> None:
-    study = Study.objects.create(**about, kind=StudyKind.DRIFT, is_on=True, next_at=timezone.now())
+    study = Study.objects.create(**about, kind=StudyKind.AGAIN, is_on=True, next_at=timezone.now())
     assert list(Study.objects.due()) == [study]
     client.force_login(owner)
 

@@ -191,14 +191,14 @@ def test_nothing_is_asked_any_more(archived: Project, owner: User, client: Clien
         "criterion": archived.criteria.get(name="coherence"),
     }
     search = Search.objects.create(**about, state=ErrandState.ASKING)
-    watch = Study.objects.create(**about, kind=StudyKind.DRIFT, is_on=True)
+    study = Study.objects.create(**about, kind=StudyKind.AGAIN, is_on=True)
     client.force_login(owner)
 
     confirmed(client)
 
     search.refresh_from_db()
-    watch.refresh_from_db()
-    assert (search.state, watch.is_on) == (ErrandState.CANCELLED, False)
+    study.refresh_from_db()
+    assert (search.state, study.is_on) == (ErrandState.CANCELLED, False)
 
 
 def test_the_command_asks_for_the_name_again(

@@ -71,10 +71,9 @@ def permutation_test(
     first: FloatArray,
     second: FloatArray,
     coefficient: Any,
-    over: Any,
     **more: Any,
 ) -> significance.PairTest:
-    return significance.permutation_test(*flat(human, first, second), coefficient, over, **more)
+    return significance.permutation_test(*flat(human, first, second), coefficient, **more)
 
 
 def krippendorff_alpha(ratings: FloatArray, measurement: Any) -> Any:

@@ -14,7 +14,7 @@ from geval.statistics.calibration import reliability_intervals
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
 from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut
-from geval.statistics.large_gaps import mean_gap
+from geval.statistics.mean_gaps import mean_gap
 from geval.statistics.resampling import Interval
 from geval.statistics.sampling import active_probabilities, draw_systematically
 from geval.statistics.types import FloatArray

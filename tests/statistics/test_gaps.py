@@ -1,4 +1,4 @@
-"""Mean gaps with their intervals, gaps by length, how far raters are apart, and which of two judges
+"""Mean gaps with their intervals, how far raters are apart, and which of two judges
 agrees."""
 
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.large_gaps import gaps_by_length, mean_gap, spreads
+from geval.statistics.mean_gaps import mean_gap, spreads
 from geval.statistics.same_documents import (
     BOTH,
     ONLY_FIRST,
@@ -32,18 +32,6 @@ def test_a_shift_is_not_clear_where_the_interval_holds_zero() -> None:
     gaps = np.tile([-1.0, 1.0], 20)
 
     assert not mean_gap(Outputs.full(40, 1), gaps).is_clear
-
-
-def test_outputs_of_similar_length_are_in_one_bin_with_equal_lengths_together() -> None:
-    words = np.array([3.0] * 6 + [10, 20, 30, 40])
-    gaps = np.array([-2.0] * 6 + [0, 0, 1, 1])
-
-    found = gaps_by_length(Outputs.full(10, 1), gaps, words)
-
-    assert [(one.shortest, one.longest, one.gap.mean, one.gap.outputs) for one in found] == [
-        (3, 10, pytest.approx(-12 / 7), 7),
-        (20, 40, pytest.approx(2 / 3), 3),
-    ]
 
 
 def test_the_spread_is_from_the_lowest_to_the_highest_rating() -> None:

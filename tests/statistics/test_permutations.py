@@ -20,7 +20,6 @@ from geval.statistics.significance import (
     letters,
     new_systems_test,
     paired_bootstrap_p,
-    permutation_test,
     permutation_tests,
     williams_test,
 )
@@ -156,130 +155,17 @@ def test_without_documents_nothing_is_compared() -> None:
 # Over systems, and both
 
 
-def mean_difference(human: FloatArray, a: FloatArray, b: FloatArray, of: str) -> float:
-    """Over documents in which people rank anything, ties of a judge counted as 0."""
-    coefficient = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}[of]
-    apart = []
-    for x, first, second in zip(human, a, b, strict=True):
-        there = ~np.isnan(x)
-        if np.ptp(x[there]):
-            values = [
-                coefficient(x[there], side[there])[0] if np.ptp(side[there]) else 0.0
-                for side in (first, second)
-            ]
-            apart.append(values[0] - values[1])
-    return float(np.mean(apart))
+def test_what_cannot_be_tested_over_systems_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    human, first, second = generator(12).normal(size=(3, 20))
+    outputs = Outputs.full(5, 4)
 
-
-@pytest.mark.parametrize("of", ["spearman", "pearson"])
-@pytest.mark.parametrize("over", ["systems", "both"])
-@pytest.mark.parametrize("cells", [2_000_000, 60])
-def test_over_systems_standardised_scores_are_swapped(
-    over: str, of: str, cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(significance, "MOST_CELLS", cells)
-    rng = generator(8)
-    human = rng.integers(1, 5, (4, 5)).astype(float)
-    human[3] = 2.0  # there people rank nothing
-    first, second = 10 * human + rng.normal(0, 5, (4, 5)), rng.normal(3, 1, (4, 5))
-    second[1] = 3.0
-    second[2] = [0, 1, 0, 1, 1]
-    human[0, 2] = first[2, 4] = NAN
-    there = ~np.isnan(human) & ~np.isnan(first)
-
-    found = permutation_test(
-        Outputs.full(4, 5), human.ravel(), first.ravel(), second.ravel(), of, over,  # type: ignore[arg-type]
-        rng=generator(),
-    )  # fmt: skip
-
-    a, b = (
-        np.where(there, (side - side[there].mean()) / side[there].std(), NAN)
-        for side in (first, second)
-    )
-    own = np.where(there, human, NAN)
-    observed = mean_difference(own, a, b, of)
-    count = 0
-    orderings = all_swaps(5 if over == "systems" else 9)
-    for swap in orderings:
-        documents = swap[:4] if over == "both" else np.zeros(4, dtype=bool)
-        taken = documents[:, None] ^ swap[-5:]
-        mixed = mean_difference(own, np.where(taken, b, a), np.where(taken, a, b), of)
-        count += abs(mixed) >= abs(observed) - 1e-9
-    assert found.observed == pytest.approx(observed)
-    assert (found.p, found.exact) == (count / len(orderings), True)
-    assert found.orderings == len(orderings)
-
-
-@pytest.mark.parametrize(("systems", "is_exact"), [(11, True), (12, True), (13, False)])
-def test_up_to_twelve_systems_all_orderings_are_counted(systems: int, is_exact: bool) -> None:
-    rng = generator(9)
-    human, first, second = rng.normal(size=(3, 3 * systems))
-
-    found = permutation_test(
-        Outputs.full(3, systems), human, first, second, "kendall", "systems", rng=generator(),
-        permutations=50,
-    )  # fmt: skip
-
-    assert found.exact is is_exact
-    assert found.orderings == (2**systems if is_exact else 50)
-    assert found.p is not None
-    assert is_exact or (found.p * 51) == pytest.approx(round(found.p * 51))
-
-
-def test_drawn_swaps_of_systems_are_the_generators() -> None:
-    rng = generator(10)
-    human = rng.normal(size=(2, 14))
-    first, second = human + rng.normal(0, [[[0.8]], [[1.2]]], (2, 2, 14))
-
-    found = permutation_test(
-        Outputs.full(2, 14), human.ravel(), first.ravel(), second.ravel(), "spearman", "both",
-        rng=generator(11), permutations=100,
-    )  # fmt: skip
-
-    a, b = ((side - side.mean()) / side.std() for side in (first, second))
-    observed, count = mean_difference(human, a, b, "spearman"), 0
-    for swap in generator(11).random((100, 16)) < 0.5:
-        taken = swap[:2, None] ^ swap[2:]
-        mixed = mean_difference(human, np.where(taken, b, a), np.where(taken, a, b), "spearman")
-        count += abs(mixed) >= abs(observed) - 1e-9
-    assert 5 < count < 95
-    assert found.p == (count + 1) / 101
-
-
-def over_systems_test(outputs: Outputs, *sides: FloatArray) -> PairTest:
-    return permutation_test(outputs, *sides, "spearman", "systems", rng=generator())
-
-
-def test_what_cannot_be_swapped_over_systems_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = generator(12)
-    human, first, second = rng.normal(size=(3, 20))
-    outputs, flat = Outputs.full(5, 4), np.ones(20)
-    same = "a judge's scores are all the same"
-
-    untested = PairTest(None, None, 0, False, same, "permutation")
-    assert over_systems_test(outputs, human, flat, second) == untested
-    assert over_systems_test(outputs, human, first, flat) == untested
-    assert over_systems_test(outputs, flat, first, second) == NOT_COMPARED
-    turns = Outputs(outputs.document, outputs.system // 2, 5, 2)
-    assert "a session needs one output" in over_systems_test(turns, human, first, second).reason
     monkeypatch.setattr(significance, "MOST_CELLS", 20)
-    assert over_systems_test(outputs, human, first, second).p is not None
     few = new_systems_test(outputs, human, first, second, "spearman", "systems")
     assert few.reason == TOO_FEW.format(60, "outputs")
     monkeypatch.setattr(significance, "MOST_CELLS", 19)
     many = "over systems, at most 19 cells are tested"
-    assert over_systems_test(outputs, human, first, second).reason == many
     new = new_systems_test(outputs, human, first, second, "spearman", "systems")
     assert new == PairTest(None, None, 0, False, many, "jackknife")
-
-
-def test_scores_that_differ_by_one_point_are_not_the_same() -> None:
-    rng = generator(13)
-    human, first = rng.normal(size=(2, 20))
-    passes = (human > 0).astype(float)
-
-    assert over_systems_test(Outputs.full(5, 4), human, passes, first).p is not None
-    assert over_systems_test(Outputs.full(5, 4), human, first, passes).p is not None
 
 
 @pytest.mark.parametrize(

@@ -130,20 +130,11 @@ def test_it_would_be_if_such_documents_were_left_out() -> None:
     assert same.means[0] < same.means[1]
 
 
-@pytest.mark.parametrize("over", ["documents", "systems", "both"])
-def test_the_permutation_test_counts_ties(over: str) -> None:
+def test_the_permutation_test_counts_ties() -> None:
     outputs, (human, today) = hard_and_easy(np.random.default_rng(2), 40)
     tied = tied_in_hard(today)
 
-    found = permutation_test(
-        outputs,
-        human,
-        tied,
-        today,
-        "spearman",
-        over,
-        rng=np.random.default_rng(0),  # type: ignore[arg-type]
-    )
+    found = permutation_test(outputs, human, tied, today, "spearman", rng=np.random.default_rng(0))
 
     assert found.observed is not None
     assert found.observed < 0
@@ -153,7 +144,7 @@ def test_a_judge_that_ranks_nothing_is_compared_as_0() -> None:
     outputs, (human, today) = hard_and_easy(np.random.default_rng(3), 40)
 
     found = permutation_test(
-        outputs, human, today, np.ones(len(human)), "spearman", "documents",
+        outputs, human, today, np.ones(len(human)), "spearman",
         rng=np.random.default_rng(0),
     )  # fmt: skip
 
@@ -186,9 +177,7 @@ def test_the_test_for_new_systems_counts_ties(over: str) -> None:
 def test_without_a_document_that_people_rank_nothing_is_compared() -> None:
     human = np.repeat([1.0, 2, 3, 4], 3)
 
-    test = permutation_test(
-        OUTPUTS, human, FIRST, SECOND, "spearman", "documents", rng=np.random.default_rng(0)
-    )
+    test = permutation_test(OUTPUTS, human, FIRST, SECOND, "spearman", rng=np.random.default_rng(0))
 
     assert test.p is None
     assert "people rank" in test.reason

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from geval.statistics.accuracy_tests import soft_pairwise_test, tie_calibrated_test
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.bias import family_bias, length_bias, writer_bias
@@ -23,7 +22,7 @@ from geval.statistics.calibration import (
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
 from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut, counting_by
-from geval.statistics.large_gaps import gaps_by_length, mean_gap
+from geval.statistics.mean_gaps import mean_gap
 from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tie_calibrated_accuracy,
@@ -159,18 +158,6 @@ def test_mean_gaps_are_weighted_and_leave_out_documents(sample: Sample) -> None:
     assert found.outputs == 120
 
 
-def test_gaps_by_length_are_weighted(sample: Sample) -> None:
-    gaps = sample.judge - sample.human
-
-    found = gaps_by_length(sample.outputs, gaps, sample.words)
-
-    assert sum(one.gap.outputs for one in found) == 120
-    for one in found:
-        mine = (sample.words >= one.shortest) & (sample.words <= one.longest)
-        expected = np.average(gaps[mine], weights=sample.weight[mine])
-        assert one.gap.mean == pytest.approx(expected)
-
-
 def accuracy_by_hand(sample: Sample, epsilon: float) -> float:
     """Pair by pair, document by document."""
     total, weight = 0.0, 0.0
@@ -240,28 +227,6 @@ def test_soft_pairwise_accuracy_is_of_weighted_documents() -> None:
 
     sure = [certainty_by_hand(side.reshape(8, 3), weight, signs) for side in (human, judge)]
     assert found.value == pytest.approx(1 - np.abs(np.subtract(*sure)).mean())
-
-
-def test_the_tests_of_two_judges_are_of_the_same_accuracies(sample: Sample) -> None:
-    rng = chance()
-    other = np.round(sample.human + rng.normal(0, 1, 120), 1)
-    signs = rng.choice((1.0, -1.0), (200, DOCUMENTS))
-    swaps = rng.integers(0, 2, (100, DOCUMENTS, SYSTEMS)).astype(bool)
-    sides = (sample.outputs, sample.human, sample.judge, other)
-
-    tied = tie_calibrated_test(*sides, rng=chance())
-    soft = soft_pairwise_test(*sides, signs=signs, swaps=swaps)
-
-    for value, judge in ((tied.first, sample.judge), (tied.second, other)):
-        expected = tie_calibrated_accuracy(sample.outputs, sample.human, judge)
-        assert value == pytest.approx(expected.calibrated.value)
-    weight = sample.weight.reshape(DOCUMENTS, SYSTEMS).mean(axis=1)
-    tables = [side.reshape(DOCUMENTS, SYSTEMS) for side in sides[1:]]
-    sure = [certainty_by_hand(table, weight, signs) for table in tables]
-    for value, of_judge in ((soft.first, sure[1]), (soft.second, sure[2])):
-        assert value == pytest.approx(1 - np.abs(np.subtract(sure[0], of_judge)).mean(), abs=0.01)
-    assert soft.p is not None
-    assert tied.p is not None
 
 
 def partial_by_hand(judge: FloatArray, words: FloatArray, human: FloatArray) -> float:
@@ -412,13 +377,11 @@ def all_of(outputs: Outputs, human: FloatArray, judge: FloatArray, words: FloatA
         cross_validated_error(outputs, human, judge, rng=chance()),
         reliability_intervals(outputs, judge, human),
         mean_gap(both, scored - rated) if len(both) else None,
-        gaps_by_length(both, scored - rated, words[known]),
         tie_calibrated_accuracy(outputs, human, judge),
         soft_pairwise_accuracy(outputs, human, judge, rng=chance()),
         length_bias(outputs, human, judge, words, documents),
         family_bias(outputs, human, judge, own, ~own, documents),
         writer_bias(outputs, human, judge, own, ~own, documents),
-        tie_calibrated_test(outputs, human, judge, words, rng=chance()),
         gain_in_distance(outputs, human, judge, words, confidence=0.95),
         gain_in_rank(outputs, human, judge, words, confidence=0.95),
     ]

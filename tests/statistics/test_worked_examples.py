@@ -71,7 +71,7 @@ def pairs(given: dict[str, Any]) -> dict[str, float]:
 
 
 def permutation(given: dict[str, Any]) -> dict[str, Any]:
-    test = permutation_test(HUMAN, TOY["A"], TOY["C"], given["coefficient"], "documents", rng=RNG)
+    test = permutation_test(HUMAN, TOY["A"], TOY["C"], given["coefficient"], rng=RNG)
     assert test.exact
     assert test.p is not None
     count = round(test.p * test.orderings)

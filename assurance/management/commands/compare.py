@@ -1,4 +1,4 @@
-"""`manage.py compare PROJECT FIRST SECOND`: which of two judges orders pairs more like people,
+"""`manage.py compare PROJECT FIRST SECOND`: which of two judges ranks outputs more like people,
 whose probabilities are right, and what each costs."""
 
 from argparse import ArgumentParser
@@ -16,7 +16,6 @@ from evaluations.management.projects import find_criteria, find_judge, find_proj
 from evaluations.reports.data import load_data
 from evaluations.reports.judge_costs import costs_of
 from geval.reports.costs import AgreementGap, compare_prices, cost_in_words
-from geval.reports.pair_tests import accuracy_in_words, pair_tests
 from geval.reports.pairs import Pair, pair_on
 from geval.reports.probabilities import lines_in_words, pair_probabilities
 from geval.reports.samples import about_searches, marked
@@ -27,9 +26,9 @@ from geval.statistics.same_documents import on_same_documents
 
 class Command(SiteCommand):
     help = (
-        "Compare two judges by soft pairwise accuracy and by tie-calibrated pairwise accuracy, with"
-        " permutation tests; on documents with ratings and both scores. Then by the probabilities"
-        " that they gave to points, where both did, and by price, speed and missing scores."
+        "Compare two judges by the difference of their correlations with people, on documents with"
+        " ratings and both scores, with its interval. Then by the probabilities that they gave to"
+        " points, where both did, and by price, speed and missing scores."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,7 +36,6 @@ class Command(SiteCommand):
         parser.add_argument("first", help="a judge")
         parser.add_argument("second", help="another judge")
         parser.add_argument("--criterion", action="append", metavar="C", help="(default: all)")
-        parser.add_argument("--seed", type=int, default=0, help="of the random orderings")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
@@ -46,15 +44,12 @@ class Command(SiteCommand):
         data = load_data(project, judges, criteria)
         first, second = (judge.pk for judge in judges)
         seen = seen_by_search(project, judges)
-        for tests in pair_tests(data, criteria, first, second, seed=options["seed"]):
-            for name, numbers in (
-                ("soft pairwise", tests.soft),
-                ("tie-calibrated", tests.calibrated),
-            ):
-                self.stdout.write(
-                    f"{tests.criterion}, {name} accuracy: {accuracy_in_words(numbers)}"
-                    f"{about_searches(seen[tests.criterion])}"
-                )
+        pairs = [pair_on(data, criterion, first, second) for criterion in criteria]
+        gaps = [_gap(pair, is_seen=bool(seen[pair.criterion.name])) for pair in pairs if pair]
+        for gap in gaps:
+            self.stdout.write(
+                f"{judges[0].label} less {judges[1].label}: {SYMBOLS['spearman']} {gap.in_words(1)}"
+            )
         if {first, second} <= {*judges_with_probabilities(project)}:
             probabilities = read_probabilities(data, criteria, [first, second])
             names = (judges[0].label, judges[1].label)
@@ -65,8 +60,6 @@ class Command(SiteCommand):
         for judge, cost in zip(judges, costs, strict=True):
             self.stdout.write(cost_in_words(cost, answers_of(judge)))
         priced = [priced_judge(*each) for each in zip(judges, costs, strict=True)]
-        pairs = [pair_on(data, criterion, first, second) for criterion in criteria]
-        gaps = [_gap(pair, is_seen=bool(seen[pair.criterion.name])) for pair in pairs if pair]
         if dearer := compare_prices(priced[0], priced[1], gaps, SYMBOLS["spearman"]):
             self.stdout.write(dearer)
 

@@ -25,8 +25,8 @@ NOTHING, FOUND, CANNOT_SAY = 0, 1, 2
 
 class Command(GateCommand):
     help = (
-        "Watch a judge for drift, ask it again, or probe it; workers do the asking. Exits with 0"
-        " if nothing was found, 1 if something was, 2 if it is too early to say."
+        "Ask a judge again, or probe it; workers do the asking. Exits with 0 if nothing was found,"
+        " 1 if something was, 2 if it is too early to say."
     )
     REFUSALS = (StudyError,)
 
@@ -39,7 +39,6 @@ class Command(GateCommand):
         parser.add_argument("--stop", action="store_true", help="stop the last one")
         parser.add_argument("--items", type=int, metavar="N", help="how many outputs")
         parser.add_argument("--replies", type=int, metavar="K", help="how many scores of each")
-        parser.add_argument("--every", type=int, default=24, metavar="H", help="hours (watch)")
         parser.add_argument("--budget", type=Decimal, metavar="MONEY", help="of each run")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -50,7 +49,7 @@ class Command(GateCommand):
         if options["start"]:
             study = make_study(
                 judge, criterion, kind, items=options["items"], replies=options["replies"],
-                every_hours=options["every"], budget=options["budget"],
+                budget=options["budget"],
             )  # fmt: skip
         else:
             last = judge.studies.filter(criterion=criterion, kind=kind).first()
@@ -72,17 +71,9 @@ class Command(GateCommand):
 def lines_of(study_shown: ShownStudy) -> list[str]:
     """Return what a study found, line by line."""
     study = study_shown.study
-    lines = [f"{thin(len(study_shown.items))} outputs, {study_shown.parts} askings recorded."]
+    lines = [f"{thin(study_shown.items)} outputs, {study_shown.parts} askings recorded."]
     if text := study.message or study_shown.waits_for:
         lines.append(text)
-    if study.drift:
-        lines.append(study.drift)
-    if study_shown.askings:
-        newest = study_shown.askings[0]
-        lines.append(
-            f"Evidence after {newest.number} askings: scores {newest.scores_evidence:.3g},"
-            f" agreement {newest.agreement_evidence or 1:.3g}; {study_shown.bound:g} is drift."
-        )
     if study_shown.is_done and study.kind == StudyKind.PROBES:
         lines += [_in_words(finding) for finding in sensitivity_of(study).findings]
     if study_shown.is_done and study.kind == StudyKind.AGAIN:
@@ -110,10 +101,11 @@ def rows_of_last(shown_study: ShownStudy) -> list[Row]:
 
 def code_of(shown_study: ShownStudy) -> int:
     """Return the exit code: nothing found, something found, or cannot say."""
-    study = shown_study.study
-    probed = study.kind == StudyKind.PROBES and shown_study.is_done
-    if study.drifted_at is not None or (probed and sensitivity_of(study).wrong):
-        return FOUND
-    if probed and not sensitivity_of(study).says_anything:
+    if not shown_study.is_done:
         return CANNOT_SAY
-    return NOTHING if shown_study.askings or shown_study.is_done else CANNOT_SAY
+    if shown_study.study.kind != StudyKind.PROBES:
+        return NOTHING
+    sensitivity = sensitivity_of(shown_study.study)
+    if sensitivity.wrong:
+        return FOUND
+    return NOTHING if sensitivity.says_anything else CANNOT_SAY

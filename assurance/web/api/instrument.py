@@ -10,7 +10,7 @@ from ninja import Field, Path, Query, Router, Status
 from assurance.instrument.page import shown, study_json
 from assurance.instrument.studies import make_study, stop
 from evaluations.models import Study
-from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
+from evaluations.models.instrument import MOST_REPLIES
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import ID, In, Page, page_of
 from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
@@ -19,15 +19,14 @@ router = Router()
 
 
 class StudyIn(In):
-    """`kind` is "drift" (watched), "again" (asked again) or "probes"; `criterion` is an id;
-    `replies` counts the scores of each output that are frozen, or asked for. What
-    asking again showed is at `GET …/judges/{id}/steadiness`."""
+    """`kind` is "again" (asked again) or "probes"; `criterion` is an id; `replies` counts the
+    scores of each output that are asked for. What asking again showed is at
+    `GET …/judges/{id}/steadiness`."""
 
-    kind: Literal["drift", "again", "probes"]
+    kind: Literal["again", "probes"]
     criterion: int = ID
     items: int | None = Field(None, ge=STUDY_OUTPUTS, le=STUDY_MOST_OUTPUTS)
     replies: int | None = Field(None, ge=1, le=MOST_REPLIES)
-    every_hours: int = Field(24, ge=1, le=MOST_HOURS)
     budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
 
 

@@ -6,13 +6,13 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Path, Query, Router, Status
 
-from assurance.two_judges.page import tests_of_two, two_judges
+from assurance.two_judges.page import two_judges
 from assurance.two_judges.pair_figures import seen_by_search
 from assurance.two_judges.probability_page import probabilities_of_two
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.web.api.auth import project_for
 from geval.reports.options import ReportOptions
-from geval.reports.pair_tests import pair_tests_json
+from geval.reports.pair_differences import difference_json
 from geval.reports.pair_view import PairView
 from geval.reports.probabilities import pair_probabilities_json
 
@@ -23,21 +23,23 @@ router = Router()
 def get_judge_tests(
     request: HttpRequest, slug: Path[str], first: Query[int], second: Query[int]
 ) -> Any:
-    """Which of two judges orders pairs of systems, and of outputs, more like people: both
-    accuracies and permutation tests, by criterion; and whether the probabilities that they gave to
-    points are right. `summary` says it in words, with what the dearer judge gives for its price.
-    202 while a worker makes the tests: ask again."""
+    """Which of two judges ranks outputs more like people, by criterion: the difference of their
+    correlations (the first's less the second's) with its interval; and whether the probabilities
+    that they gave to points are right. `summary` says it in words, with what the dearer judge gives
+    for its price. 202 while a worker computes the numbers of a large project: ask again."""
     project = project_for(request, slug)
     judges = [get_object_or_404(project.judges, pk=pk) for pk in (first, second)]
     try:
         view = PairView(ReportOptions(), first, second)
-        tests, numbers = tests_of_two(project, view), probabilities_of_two(project, view)
-        pair = two_judges(project, view)
+        numbers, pair = probabilities_of_two(project, view), two_judges(project, view)
     except NotComputedError as error:
         return Status(202, {"detail": error.cached.in_words})
-    criteria = pair_tests_json(tests, seen_by_search(project, judges))
+    seen = seen_by_search(project, judges)
+    criteria: dict[str, dict[str, Any]] = {
+        row.criterion: difference_json(row, seen[row.criterion]) for row in pair.differences
+    }
     for each in numbers.criteria:
-        criteria[each.name]["probabilities"] = pair_probabilities_json(each)
+        criteria.setdefault(each.name, {})["probabilities"] = pair_probabilities_json(each)
     costs = [
         {
             "judge": cost.judge,

@@ -6,13 +6,8 @@ from django import forms
 
 from assurance.instrument.studies import USUAL
 from evaluations.models import Criterion, Project, StudyKind
-from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
+from evaluations.models.instrument import MOST_REPLIES
 from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
-
-_REPLIES = {
-    StudyKind.DRIFT: ("Scores to freeze of each", "More find drift sooner."),
-    StudyKind.AGAIN: ("Replies to each", "Three or more; five are usual."),
-}
 
 
 class StudyForm(forms.Form):
@@ -25,9 +20,11 @@ class StudyForm(forms.Form):
         max_value=STUDY_MOST_OUTPUTS,
         help_text="Spread over documents; those that people rated come first.",
     )
-    replies = forms.IntegerField(min_value=1, max_value=MOST_REPLIES)
-    every_hours = forms.IntegerField(
-        label="Hours between two askings", min_value=1, max_value=MOST_HOURS, initial=24
+    replies = forms.IntegerField(
+        label="Replies to each",
+        min_value=1,
+        max_value=MOST_REPLIES,
+        help_text="Three or more; five are usual.",
     )
     budget = forms.DecimalField(
         required=False,
@@ -44,10 +41,5 @@ class StudyForm(forms.Form):
         self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
         items, replies = USUAL[self.kind]
         self.fields["items"].initial, self.fields["replies"].initial = items, replies
-        if self.kind != StudyKind.DRIFT:
-            del self.fields["every_hours"]
-        if self.kind not in _REPLIES:
+        if self.kind != StudyKind.AGAIN:
             del self.fields["replies"]
-        else:
-            field = self.fields["replies"]
-            field.label, field.help_text = _REPLIES[self.kind]

@@ -1,33 +1,16 @@
 """The page that compares two judges."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from assurance.two_judges.page import tests_of_two, two_judges
+from assurance.two_judges.page import two_judges
 from assurance.two_judges.probability_page import probability_page
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
-from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.web.parameters import REPORT, reads
 from evaluations.web.views.reports import waits
 from geval.reports.pair_view import read_pair_view
-
-
-@reads(*REPORT, "only", "page")
-@project_view(READERS)
-def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
-    """Tests between two judges, once a worker has made them; the page polls until then."""
-    options, _errors = options_of(request.GET, project)
-    view = read_pair_view(request.GET, options)
-    context: dict[str, Any] = {"project": project, "view": view}
-    try:
-        context["tests"] = tests_of_two(project, view)
-    except NotComputedError as error:
-        context["cached"] = error.cached
-    return render(request, "assurance/judge_compare_tests.html", context)
 
 
 @reads(*REPORT, "only", "page")

@@ -25,7 +25,7 @@ from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_view import BASES, GapView, read_gap_view
 
 # The parameters of a view of the disagreements.
-GAPS = (*REPORT, "criterion", "judge", "run", "system", "without", "output", "page", "by", "cause")
+GAPS = (*REPORT, "criterion", "judge", "run", "system", "output", "page", "by", "cause")
 
 
 @reads(*GAPS, "given")

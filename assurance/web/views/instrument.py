@@ -1,4 +1,4 @@
-"""The page of a judge as an instrument: watch it for drift, ask it again, probe it."""
+"""The page of a judge as an instrument: ask it again, probe it."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,7 +17,6 @@ from evaluations.reports.steadiness import steadiness
 from geval.reports.steadiness import rows_of
 
 STARTED = {
-    StudyKind.DRIFT: "The drift watch is started.",
     StudyKind.AGAIN: "The judge is asked again.",
     StudyKind.PROBES: "The probes are started.",
 }
@@ -59,7 +58,7 @@ def _section(judge: Judge, kind: str, form: StudyForm, *, may_start: bool) -> di
     return {
         "kind": kind,
         "studies": studies,
-        "is_asking": any(study.is_asking for study in studies),
+        "is_asking": any(each.study.is_on for each in studies),
         "form": form,
         "estimate": _estimate(judge, form) if may_start else None,
     }
@@ -82,7 +81,7 @@ def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     """Start a study of the kind that the form names; with the button "Estimate", show its cost
     instead."""
     judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
-    kind = request.POST.get("kind", StudyKind.DRIFT)
+    kind = request.POST.get("kind", StudyKind.AGAIN)
     if kind not in StudyKind.values:
         raise Http404(f"There are studies of the kinds {', '.join(StudyKind.values)}.")
     form = StudyForm(request.POST, project=project, kind=kind)

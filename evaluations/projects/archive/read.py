@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import orjson
 import psycopg
+import structlog
 from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -51,6 +52,8 @@ from geval.files.archive.shapes import (
 )
 from geval.files.archive.zip_limits import check_directory, check_members
 from geval.files.packed import UNREADABLE
+
+log = structlog.stdlib.get_logger(__name__)
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
@@ -184,8 +187,10 @@ def _copy_records(path: Path, manifest: ArchiveManifest, names: set[str], projec
                 _copy(readers[part.name], part.records, project)
     except ReadingError as error:
         raise ArchiveError(str(error)) from None
-    for reader in readers.values():
+    for name, reader in readers.items():
         manifest.check_count(reader.file, reader.line)
+        if reader.ignored:
+            log.warning("obsolete records ignored", file=name, records=reader.ignored)
 
 
 def _copy(reader: RecordReader, records: list[Any], project: Project) -> None:
@@ -203,10 +208,10 @@ def _copy(reader: RecordReader, records: list[Any], project: Project) -> None:
             ids = [pk for (pk,) in cursor.fetchall()]
             with cursor.copy(f"COPY {stored.table} ({quoted}) FROM STDIN") as copy:
                 for record, new_id in zip(records, ids, strict=True):
-                    values = reader.values(record, new_id)
-                    copy.write_row(
-                        [new_id, *in_project.values(), *values, *stored.defaults.values()]
-                    )
+                    if values := reader.values(record, new_id):
+                        copy.write_row(
+                            [new_id, *in_project.values(), *values, *stored.defaults.values()]
+                        )
     except (DatabaseError, psycopg.Error) as error:
         if is_disk_full(error):
             raise

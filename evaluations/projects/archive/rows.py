@@ -221,25 +221,23 @@ STORED: Mapping[str, Stored] = {
     "studies": Stored(
         "evaluations_study",
         of_project=True,
-        rows=f"{_JUDGE} {_CRITERION} WHERE t.project_id = %(project)s",
+        rows=f"{_JUDGE} {_CRITERION} WHERE t.project_id = %(project)s AND t.kind <> 'drift'",
         values={"study": "t.id"},
         # A copy must not call an endpoint by itself.
         defaults={"is_on": False, "message": "Copied from another site, so it does not ask."},
     ),
     "study_items": Stored(
         "evaluations_studyitem",
-        rows=f"{_OUTPUT} WHERE {_IN_PROJECT}",
+        rows=f"""{_OUTPUT} JOIN evaluations_study u ON u.id = t.study_id
+            WHERE {_IN_PROJECT} AND u.kind <> 'drift'""",
         values={"study": "t.study_id"} | _if_shown("rating"),
     ),
     "study_parts": Stored(
         "evaluations_studypart",
         rows="""JOIN evaluations_study u ON u.id = t.study_id
-            WHERE u.project_id = %(project)s AND t.recorded_at IS NOT NULL""",
-        values={
-            "study": "t.study_id",
-            "agreement_evidence": """CASE WHEN cardinality(%(hidden)s::bigint[]) = 0
-                THEN t.agreement_evidence END""",
-        },
+            WHERE u.project_id = %(project)s AND u.kind <> 'drift'
+              AND t.recorded_at IS NOT NULL""",
+        values={"study": "t.study_id"},
     ),
     "campaigns": Stored(
         "annotations_campaign",

@@ -92,7 +92,6 @@ def _detail(judge: Judge, playground: PlaygroundForm | None) -> dict[str, Any]:
         "wordings": own_wordings(judge),
         "steadiness": steady,
         "steadiness_rows": rows_of(steady),
-        "drifted": judge.studies.drifted().select_related("criterion", "judge", "project"),
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
     if playground:

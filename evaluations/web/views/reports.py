@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
-from evaluations.models import Criterion, Judge, Project, Study
+from evaluations.models import Criterion, Judge, Project
 from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.chosen_figures import ChosenFigures
@@ -192,7 +192,6 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "base": base or request.path,
         "options": options,
         "formats": FORMATS,
-        "drifted": _drifted(request, project),
         # A shared link shows only the judges and criteria of its view.
         "sensitivities": [
             result
@@ -211,14 +210,6 @@ def view_shown(
     """Return the view of a report that a page shows, behind a shared link with pseudonyms."""
     is_shared = getattr(request, "shared", False)
     return report_view(project, options, probed=probed, pseudonyms=is_shared)
-
-
-def _drifted(request: HttpRequest, project: Project) -> list[Study]:
-    """Return watches that found drift; none for a shared report, which has no links into the
-    project."""
-    if getattr(request, "shared", False):
-        return []
-    return list(project.studies.drifted().select_related("criterion", "judge", "project"))
 
 
 def options_in(request: HttpRequest, project: Project) -> ReportOptions:

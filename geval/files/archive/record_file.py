@@ -67,7 +67,8 @@ class RecordFile:
 
     `key` are the fields by which rows of other files identify its records, `other_key` those that
     some of them use. `json` has the shape of each JSON field. `later` are fields that older
-    archives lack, with their values. `rule` refuses a record with inconsistent fields.
+    archives lack, with their values. `rule` refuses a record with inconsistent fields. Records that
+    are obsolete, and those that refer to one, are ignored.
     """
 
     name: str
@@ -78,6 +79,7 @@ class RecordFile:
     later: Row = field(default_factory=dict)
     halted: Halted | None = None
     rule: Callable[[Row], None] | None = None
+    is_obsolete: Callable[[Row], bool] = field(default=lambda _row: False)
 
     @property
     def member(self) -> str:

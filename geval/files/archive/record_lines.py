@@ -26,19 +26,23 @@ def as_line(file: RecordFile, row: str, criteria: Mapping[int, str]) -> bytes:
     return orjson.dumps(record) + b"\n"
 
 
+class ObsoleteError(Exception):
+    """A record of something that this version no longer has, or a record that refers to one."""
+
+
 class NewIds:
     """The new ids of each file's records, by its key and its other key."""
 
     def __init__(self) -> None:
         # Separate for each key, so that a number cannot be mistaken for a name.
-        self._ids: dict[tuple[str, bool], dict[tuple[Any, ...], int]] = {}
+        self._ids: dict[tuple[str, bool], dict[tuple[Any, ...], int | None]] = {}
 
     def begin(self, file: RecordFile) -> None:
         """Prepare for a file's rows, which may refer to earlier ones."""
         self._ids[file.name, False], self._ids[file.name, True] = {}, {}
 
-    def keep(self, file: RecordFile, row: Mapping[str, Any], new_id: int) -> None:
-        """Store the new id of a record, for rows that refer to it."""
+    def keep(self, file: RecordFile, row: Mapping[str, Any], new_id: int | None) -> None:
+        """Store the new id of a record, None if it is ignored, for rows that refer to it."""
         for key, is_other in ((file.key, False), (file.other_key, True)):
             if key:
                 self._ids[file.name, is_other][tuple(row[name] for name in key)] = new_id
@@ -48,6 +52,7 @@ class NewIds:
         fields is empty.
 
         Raises:
+            ObsoleteError: that record was ignored.
             ArchiveError: there is no such record.
         """
         key = tuple(row[name] for name in ref.fields)
@@ -58,6 +63,8 @@ class NewIds:
             if any(isinstance(part, bool) for part in key):
                 raise KeyError(key)
             new_id = self._ids[ref.table, ref.keeps_name][key]
+            if new_id is None:
+                raise ObsoleteError
             return key[-1] if ref.keeps_name else new_id
         except KeyError:
             shown = " ".join(
@@ -74,7 +81,8 @@ class NewIds:
 
     def of_criteria(self) -> dict[str, int]:
         """Return the ids of criteria by their names."""
-        return {key[0]: pk for key, pk in self._ids["criteria", False].items()}
+        criteria = self._ids["criteria", False].items()
+        return {key[0]: pk for key, pk in criteria if pk is not None}
 
 
 class RecordReader:
@@ -88,11 +96,12 @@ class RecordReader:
         self, file: RecordFile, ids: NewIds, check: Callable[[Mapping[str, Any]], None]
     ) -> None:
         self.file, self.ids, self.check = file, ids, check
-        self.line = 0
+        self.line = self.ignored = 0
         ids.begin(file)
 
-    def values(self, record: Any, new_id: int) -> list[Any]:
+    def values(self, record: Any, new_id: int) -> list[Any] | None:
         """Return the values of the columns for the next record, which gets this id; JSON as text.
+        None if it is obsolete.
 
         Raises:
             ArchiveError: it cannot be used, or refers to a record that does not exist.
@@ -100,10 +109,16 @@ class RecordReader:
         self.line += 1
         try:
             row = {**self.file.later, **record}
+            if self.file.is_obsolete(row):
+                self.ids.keep(self.file, row, None)
+                raise ObsoleteError
             self.check(row)
             values = [self._value(row, field) for field in self.file.columns.values()]
             self.ids.keep(self.file, row, new_id)
             return values
+        except ObsoleteError:
+            self.ignored += 1
+            return None
         except ArchiveError as error:
             raise self._error(str(error)) from None
         except WrongValueError as error:

@@ -15,7 +15,7 @@ from geval.files.archive.record_file import (
 from geval.files.archive.shapes import Entries, Number
 from geval.files.certificates import CertificateContent
 
-# The most parts of a study: eleven years of hourly checks by a watch.
+# The most parts of a study.
 MOST_PARTS = 100_000
 
 
@@ -40,8 +40,9 @@ STUDIES = (
     RecordFile(
         "studies",
         {"judge_id": TO_JUDGE, "criterion_id": TO_CRITERION}
-        | same("kind replies budget every_hours prompt model drifted_at drift made_at"),
+        | same("kind replies budget prompt model made_at"),
         key=("study",),
+        is_obsolete=lambda row: row["kind"] == "drift",
     ),
     RecordFile(
         "study_items",
@@ -51,8 +52,7 @@ STUDIES = (
     ),
     RecordFile(
         "study_parts",
-        {"study_id": TO_STUDY}
-        | same("number name model scores_evidence agreement_evidence started_at recorded_at"),
+        {"study_id": TO_STUDY} | same("number name model started_at recorded_at"),
         rule=_was_asked_to_its_end,
     ),
 )

@@ -1,7 +1,7 @@
 """Logs of Inspect: the samples of an evaluation, with the values of its scorers.
 
 A log is one JSON object with its samples, or a zip (`.eval`) with a file for each
-(`corpus.bundles`); both give records of a sample with the evaluation's description.
+(`geval.files.opening`); both give records of a sample with the evaluation's description.
 """
 
 from collections.abc import Iterator, Mapping

@@ -144,12 +144,6 @@ function same() {
   return false;
 }
 
-// Into the outbox, and on the list of what was answered.
-function post(letter, others) {
-  store.keepOutbox(box(), [...others, letter]);
-  store.keepDone(box(), [...store.done(box()), letter.assignment]);
-}
-
 export function submit() {
   if (!form()) return;
   const lacks = missing();
@@ -168,7 +162,7 @@ export function submit() {
   trouble("");
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: form().action, draftUrl: task().dataset.draft, fields: { ...fields(), seconds: clock.seconds(), number: Date.now() } };
-  post(letter, store.outbox(box()).filter((other) => other.assignment !== letter.assignment));
+  store.keepOutbox(box(), [...store.outbox(box()).filter((other) => other.assignment !== letter.assignment), letter]);
   if (task().hasAttribute("data-practice") && !task().hasAttribute("data-submitted")) expected(letter);
   else forward();
 }
@@ -186,7 +180,7 @@ async function skip(event) {
   event.preventDefault();
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: event.target.action, skip: true, fields: { reason: event.target.elements.reason.value } };
-  post(letter, store.outbox(box()));
+  store.keepOutbox(box(), [...store.outbox(box()), letter]);
   trouble("");
   forward();
 }
@@ -252,27 +246,6 @@ async function fetchAhead() {
     if (!id || have().includes(id)) return;
     ready.push({ assignment: id, html });
   }
-}
-
-// Pieces that were taken along, or come from this browser: those that are not at hand, answered or
-// on their way.
-export function keepReady(pieces) {
-  const done = store.done(box());
-  for (const html of pieces) {
-    const id = idOf(html);
-    if (id && !done.includes(id) && !have().includes(id)) ready.push({ assignment: id, html });
-  }
-}
-
-export const countReady = () => ready.length;
-
-export async function takeAlong(url) {
-  await flush();
-  const answer = await send(url, {});
-  if (answer.status !== 200) throw new Error(answer.message);
-  store.keepDone(box(), []);
-  keepReady(answer.pieces);
-  return answer;
 }
 
 // What an answer leaves and what the start of a page leaves may ask at the same time: one goes on, for both.
@@ -355,16 +328,11 @@ async function retry() {
   else loadAhead();
 }
 
-// Called once, when all that listens to `task` is there. The item begins before what was taken along is read: that takes
-// a moment, in which somebody may already answer or search, and beginning later would undo it.
-export async function start(resume) {
+// Called once, when all that listens to `task` is there.
+export async function start() {
   begin(true);
-  await resume();
   const waiting = store.outbox(box());
-  // A page that comes from this browser shows the item that was next when it was kept.
-  if (root.hasAttribute("data-kept")) {
-    if (store.done(box()).includes(assignment())) await forward();
-  } else if (waiting.length) {
+  if (waiting.length) {
     const mine = waiting.some((letter) => letter.assignment === assignment());
     if (await flush() && mine) await forward();
   }

@@ -1,6 +1,5 @@
 // The annotation page: every part listens first, then the flow begins.
 import "./keys.js";
 import { start } from "./flow.js";
-import { resume } from "./offline.js";
 
-start(resume);
+start();

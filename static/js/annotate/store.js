@@ -9,7 +9,6 @@ const write = (key, value) => {
   } catch { /* private windows may refuse; the server's draft remains */ }
 };
 const draftKey = (assignment) => `geval-draft-${assignment}`;
-const doneKey = (campaign) => `geval-done-${campaign}`;
 const outboxKey = (campaign) => `geval-outbox-${campaign}`;
 
 export const draft = (assignment) => read(draftKey(assignment), null);
@@ -17,6 +16,3 @@ export const keepDraft = (assignment, kept) => write(draftKey(assignment), kept)
 export const dropDraft = (assignment) => write(draftKey(assignment), null);
 export const outbox = (campaign) => read(outboxKey(campaign), []);
 export const keepOutbox = (campaign, letters) => write(outboxKey(campaign), letters.length ? letters : null);
-// What was answered since items were taken along: their pieces are still in this browser.
-export const done = (campaign) => read(doneKey(campaign), []);
-export const keepDone = (campaign, assignments) => write(doneKey(campaign), assignments.length ? assignments.slice(-100) : null);

@@ -136,13 +136,12 @@ def test_raters_who_are_apart_come_first_when_asked_for(
     assert sorted(first) == ["+0.50", "0.00", "−0.50", "−0.50"]
 
 
-def test_the_list_can_be_of_one_system_or_without_it(
+def test_the_list_can_be_of_one_system(
     as_role: Callable[[str], Client], judge: Judge, small_project: Project
 ) -> None:
     client, odd = as_role("owner"), small_project.systems.get(name="odd")
 
     assert listed(shown(client, f"?system={odd.pk}")) == ["+2.00", "+0.50", "0.00"]
-    assert listed(shown(client, f"?without={odd.pk}")) == ["−3.00", "−0.50", "−0.50"]
 
 
 def test_a_run_shows_its_own_scores(

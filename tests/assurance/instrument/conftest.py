@@ -7,7 +7,7 @@ import pytest
 from assurance.instrument.asking import record_ended_parts, start_due_parts
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study
+from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from geval.standin.planted import VAGUE, planted_files
 
 
@@ -41,18 +41,3 @@ def work(rounds: int = 1) -> None:
         for run in EvaluationRun.objects.active():
             work_on_run(run.pk, "tester")
     go_on()
-
-
-def freeze(study: Study) -> Study:
-    """Ask as often as a watch freezes."""
-    work(study.replies)
-    study.refresh_from_db()
-    return study
-
-
-def ask_now(study: Study) -> Study:
-    """The hour of a watch has come."""
-    Study.objects.filter(pk=study.pk).update(next_at=study.made_at)
-    work()
-    study.refresh_from_db()
-    return study

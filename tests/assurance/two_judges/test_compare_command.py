@@ -1,6 +1,7 @@
-"""The command that compares two judges prints both accuracies of each criterion."""
+"""The command that compares two judges prints the difference of their correlations."""
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,15 @@ from tests.measuring.conftest import made_up, written
 pytestmark = pytest.mark.django_db
 
 
-def test_two_judges_are_compared_by_both_accuracies(project: Project, tmp_path: Path) -> None:
+def test_two_judges_are_compared_by_the_difference_of_their_correlations(
+    project: Project, tmp_path: Path
+) -> None:
     files = written(tmp_path, made_up(5))
     load_files(project, [InputFile(path, path.name) for path in files])
     out = io.StringIO()
 
     call_command("compare", project.slug, "near", "far", stdout=out)
 
-    assert "coherence, tie-calibrated accuracy: " in out.getvalue()
-    assert "coherence, soft pairwise accuracy: " in out.getvalue()
+    assert re.search(r"^near less far: rho \+\d.+\[.+\] on coherence$", out.getvalue(), re.M)
     with pytest.raises(CommandError, match="no judge 'none'"):
         call_command("compare", project.slug, "none", "far")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -128,6 +129,8 @@ def test_download_loaded_again_changes_nothing(filled: Project, tmp_path: Path, 
     path = tmp_path / name
     content = list(DOWNLOADS[name].write(filled, pseudonyms=False))
     path.write_bytes(b"".join(c if isinstance(c, bytes) else c.encode() for c in content))
+    if path.suffix == ".zip":
+        shutil.unpack_archive(path, path := tmp_path / "unpacked")
     printed = io.StringIO()
 
     call_command("load", "small", str(path), stdout=printed)

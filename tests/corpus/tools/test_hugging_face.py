@@ -60,25 +60,16 @@ def test_an_arrow_file_of_either_format(tmp_path: Path) -> None:
     assert outputs(read(tmp_path / "rows.arrow")[0]) == EXPECTED
 
 
-def test_a_zip_of_a_dataset(tmp_path: Path, dataset: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "saved.zip", "w") as archive:
-        for path in sorted(dataset.rglob("*")):
-            if not path.name.startswith("cache-"):
-                archive.write(path, path.relative_to(dataset))
-
-    rows, errors = read(tmp_path / "saved.zip")
-
-    assert errors.total == 0
-    assert outputs(rows) == EXPECTED
-
-
-def test_a_zip_of_parquet_files_with_a_card(tmp_path: Path) -> None:
+def test_a_zip_of_a_dataset_is_refused(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table(ROWS), tmp_path / "0.parquet")
     with zipfile.ZipFile(tmp_path / "dataset.zip", "w") as archive:
         archive.write(tmp_path / "0.parquet", "data/train-0.parquet")
         archive.writestr("README.md", "# Card")
 
-    assert outputs(read(tmp_path / "dataset.zip")[0]) == EXPECTED
+    rows, errors = read(tmp_path / "dataset.zip")
+
+    assert rows == []
+    assert "upload the files separately" in errors.listed[0].message
 
 
 @pytest.mark.parametrize("cut", [20, 200, 500])

@@ -1,4 +1,4 @@
-"""`geval.measure` says what its numbers leave unsaid: cautions, and what large gaps share."""
+"""`geval.measure` says what its numbers leave unsaid."""
 
 import json
 from pathlib import Path
@@ -56,30 +56,11 @@ def test_documents_with_one_output_each_are_no_reason_for_a_caution() -> None:
     assert not any("documents count" in caution.text for caution in result.cautions)
 
 
-def test_large_gaps_of_one_system_are_named() -> None:
-    rng = np.random.default_rng(1)
-    result = measured(
-        lambda truth, system: np.clip(truth - 1.5 * (system == 4) + rng.uniform(0, 0.3), 1, 5)
-    )
-
-    patterns = result.patterns("Coherence")
-
-    assert patterns.found[0].title.startswith("15 of the 15 largest")
-    assert patterns.found[0].title.endswith(" by s4")
-    assert "gives s4 1.34 less than people" in patterns.found[0].text
-
-
-def test_patterns_of_a_criterion_that_is_not_there_are_refused() -> None:
-    with pytest.raises(InputError, match="no criterion 'fluency'"):
-        measured(lambda truth, _system: float(truth)).patterns("fluency")
-
-
 def test_a_judge_that_is_not_there_is_named() -> None:
     result = measured(lambda truth, _system: float(truth))
 
-    for ask in (result.patterns, result.disagreements):
-        with pytest.raises(InputError, match=r"no judge 'nope' \(there are: judge\)"):
-            ask(judge="nope")
+    with pytest.raises(InputError, match=r"no judge 'nope' \(there are: judge\)"):
+        result.disagreements(judge="nope")
 
 
 def test_outputs_without_a_text_are_not_short(tmp_path: Path) -> None:
@@ -90,29 +71,23 @@ def test_outputs_without_a_text_are_not_short(tmp_path: Path) -> None:
         for at, row in enumerate(rows)
     ]
     without = [row for row in texts if row["system_id"] != "s4"]
-    seen = []
-    for given in (texts, without):
-        files = written(
-            tmp_path,
-            {
-                "outputs.jsonl": "\n".join(map(json.dumps, given)),
-                "ratings.csv": "doc_id,system_id,criterion,annotator,score\n" + "\n".join(
-                    f"{row['doc_id']},{row['system_id']},coherence,{name},{row[name]}"
-                    for row in rows for name in PEOPLE
-                ),
-                "scores.csv": "doc_id,system_id,criterion,judge,score\n" + "\n".join(
-                    f"{row['doc_id']},{row['system_id']},coherence,judge,{row['judge']}"
-                    for row in rows
-                ),
-            },
-        )  # fmt: skip
-        seen.append(geval.measure(files))
+    files = written(
+        tmp_path,
+        {
+            "outputs.jsonl": "\n".join(map(json.dumps, without)),
+            "ratings.csv": "doc_id,system_id,criterion,annotator,score\n" + "\n".join(
+                f"{row['doc_id']},{row['system_id']},coherence,{name},{row[name]}"
+                for row in rows for name in PEOPLE
+            ),
+            "scores.csv": "doc_id,system_id,criterion,judge,score\n" + "\n".join(
+                f"{row['doc_id']},{row['system_id']},coherence,judge,{row['judge']}"
+                for row in rows
+            ),
+        },
+    )  # fmt: skip
 
-    whole, partial = (result.patterns() for result in seen)
-    assert whole.by_length
-    assert partial.by_length is None
-    assert not [pattern for pattern in partial.found if "outputs have" in pattern.title]
-    assert [pattern.system for pattern in partial.found] == [5]
-    (length,) = [null for null in seen[1].report.criteria[0].nulls if null.name == "length"]
+    criterion = geval.measure(files).report.criteria[0]
+
+    (length,) = [null for null in criterion.nulls if null.name == "length"]
     assert length.correlation.value is not None
     assert abs(length.correlation.value) < 0.2
