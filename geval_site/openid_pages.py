@@ -34,7 +34,7 @@ def _explained(view: Callable[[HttpRequest, str], HttpResponse]) -> Callable[...
 
     def explained(request: HttpRequest, provider_id: str) -> HttpResponse:
         # Connecting an account to another is allauth's, and not offered here.
-        if provider_id != PROVIDER or "process" in request.GET:
+        if provider_id != PROVIDER or "process" in {*request.GET, *request.POST}:
             raise Http404
         try:
             return view(request, provider_id)

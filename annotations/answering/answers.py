@@ -152,7 +152,14 @@ def _spans(shape: Shape, written: str, errors: dict[str, str]) -> list[dict[str,
     try:
         spans = json.loads(written)
         read = [_span(shape, span) for span in spans]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (
+        AttributeError,
+        KeyError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         errors["spans"] = _("A marked span cannot be read; mark it again.") + f" ({error})"
         return []
     if len(read) > MOST_SPANS:

@@ -111,6 +111,14 @@ def is_guessing(request: HttpRequest, link: OpenLink, arrival: Arrival, *, is_kn
     return True
 
 
+def is_beginning_often(request: HttpRequest, link: OpenLink) -> bool:
+    """Count a person without an id who agrees; whether their address has had more within an hour
+    than a class: each may be screened out, and paid for that."""
+    address = counted_address(client_address(request))
+    most = max(settings.UNKNOWN_IDS_PER_HOUR, link.per_address)
+    return _taken(_digest(f"new codes of {link.pk} {address}"), 1) > most
+
+
 def origin_of(request: HttpRequest, link: OpenLink) -> str:
     """Return a digest of the request's address that says nothing outside this site and link."""
     address = counted_address(client_address(request))

@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import F, FloatField, Value
+from django.db.models.functions import Extract, Least, Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -463,13 +465,18 @@ def keep_draft(
     """Store a draft unless a newer one is stored; return whether it was stored.
 
     Drafts of closed campaigns are stored too: input is never lost.
+
+    Args:
+        seconds: active time as the page measured it; at most what passed on the server counts.
     """
+    held = Extract(Now() - F("reserved_at"), "epoch", output_field=FloatField())
+    counted = {} if seconds is None else {"seconds": Least(Value(seconds), held)}
     kept = Assignment.objects.filter(
         pk=assignment_id,
         annotator=seat.annotator_id,
         campaign=seat.campaign_id,
         draft_number__lt=number,
-    ).update(draft=draft, draft_number=number, **({} if seconds is None else {"seconds": seconds}))
+    ).update(draft=draft, draft_number=number, **counted)
     return bool(kept)
 
 

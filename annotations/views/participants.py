@@ -20,6 +20,7 @@ from annotations.open_links.arrival import (
     OWN_CODE,
     arrival_of,
     has_finished_here,
+    is_beginning_often,
     is_guessing,
     is_named_by,
     origin_of,
@@ -107,6 +108,8 @@ def open_entry(request: HttpRequest, link: OpenLink) -> HttpResponse:
     end_overdue(link)
     agrees = request.method == "POST" and not form.is_bound
     if returns or (agrees and is_refused) or not is_taking_people(link):
+        return _nothing_to_do(request, link)
+    if agrees and arrival is None and is_beginning_often(request, link):
         return _nothing_to_do(request, link)
     if agrees:
         return _entered(agree(link, arrival or own_code()))

@@ -1,6 +1,7 @@
 """Pages for annotating: the next item, drafts, submitting, skipping, going back."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
@@ -105,7 +106,8 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
         )
     except AnnotationError as error:
         # Whatever the reason, keep the input as a draft if there is an assignment to store it with.
-        keep_draft(seat, assignment, number=_draft_number(request), draft=fields, seconds=None)
+        if not _is_too_long(fields):
+            keep_draft(seat, assignment, number=_draft_number(request), draft=fields, seconds=None)
         if error.fields and not wants_json(request):
             return _page(request, seat, _own(seat, assignment), fields=fields, error=error)
         return refusal(request, error)
@@ -120,11 +122,11 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 @require_POST
 @seat_view
 def task_draft(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
-    if len(request.body) > DRAFT_LIMIT:
+    fields, number = _fields(request), _draft_number(request)
+    if _is_too_long(fields):
         raise AnnotationError(
             _("The draft is too long to be stored on the server; shorten the comment.")
         )
-    fields, number = _fields(request), _draft_number(request)
     kept = keep_draft(seat, assignment, number=number, draft=fields, seconds=_seconds(request))
     return JsonResponse({"kept": kept})
 
@@ -262,6 +264,10 @@ def _fields(request: HttpRequest) -> dict[str, str]:
         for name, value in given
         if name not in (*BOOKKEEPING, "number")
     }
+
+
+def _is_too_long(draft: dict[str, str]) -> bool:
+    return len(urlencode(draft)) > DRAFT_LIMIT
 
 
 def _seconds(request: HttpRequest) -> float | None:

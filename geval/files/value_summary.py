@@ -87,7 +87,8 @@ def guess_of_values(
         return ScaleGuess(likely_scale(dict.fromkeys(scores.range, FEW)))
     if ratings.are_all_counted:
         return guess_scale(ratings.counts)
-    return parted_guess(every_rating or {}) or ScaleGuess(usual_scale_for(ratings.range))
+    parted = parted_guess(every_rating) if every_rating else None
+    return parted or ScaleGuess(usual_scale_for(ratings.range))
 
 
 def _ending_at(top: float | None) -> list[Scale]:

@@ -71,6 +71,10 @@ _ADDRESS_VALUE = re.compile(
     r"|[a-z][\w.-]*:\d{2,5}\b|\w@\w|\w\.[a-z]{2,}(?![\w(])",
     re.IGNORECASE,
 )
+# What a server's template is given by the request itself.
+_OF_TEMPLATES = frozenset(
+    {"chat_template", "conversation", "documents", "messages", "tokenize", "tools"}
+)
 _ENDPOINTS = "; keys, addresses and headers belong to the endpoint"
 
 
@@ -139,6 +143,9 @@ def _check_names(options: Mapping[str, Any]) -> None:
             )
         if name == "text" and isinstance(value, Mapping) and "format" in value:
             raise ValueError("“text.format” is set by the judge itself; leave it out")
+        if name == "chat_template_kwargs" and isinstance(value, Mapping):
+            for own in sorted(_OF_TEMPLATES & value.keys()):
+                raise ValueError(f"“{name}.{own}” changes what is asked; leave it out")
         # Gateways put what is in there beside the rest.
         if name in ("extra_body", "google") and isinstance(value, Mapping):
             _check_names(value)
@@ -159,7 +166,8 @@ def _check_secrets(name: str, value: Any) -> None:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).replace("。", ".")
+    shown = (sign for sign in text if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFKC", "".join(shown)).replace("。", ".")
 
 
 def _parts(options: Mapping[str, Any]) -> Iterator[tuple[str, Any, int]]:

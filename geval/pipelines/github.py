@@ -284,8 +284,9 @@ def _comment(text: str, mark: str, variables: Mapping[str, str], token: str) -> 
         comments = _call("GET", address, token)
         for each in comments:
             # People and other bots may quote the mark; their comments must not be changed.
-            is_ours = each["user"]["type"] == "Bot" and each["user"]["login"] == login
-            if is_ours and each["body"].rstrip().endswith(mark):
+            author, body = each["user"] or {}, each["body"] or ""
+            is_ours = author.get("type") == "Bot" and author.get("login") == login
+            if is_ours and body.rstrip().endswith(mark):
                 _call("PATCH", f"{issues}/comments/{each['id']}", token, {"body": text})
                 return
         if len(comments) < 100:
@@ -311,6 +312,12 @@ def _pull_request(variables: Mapping[str, str]) -> int | None:
     return number
 
 
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the token would go along, to whatever address it names."""
+
+    def redirect_request(self, *_arguments: object) -> None: ...
+
+
 def _call(method: str, address: str, token: str, body: Any = None) -> Any:
     request = urllib.request.Request(  # noqa: S310 (the runner's own address)
         address,
@@ -323,7 +330,7 @@ def _call(method: str, address: str, token: str, body: Any = None) -> Any:
         },
     )
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         raise OSError(f"{error.code} {error.reason}") from None

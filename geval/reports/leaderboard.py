@@ -20,8 +20,8 @@ from geval.statistics.comparisons import (
     decided,
     share_interval,
 )
-from geval.statistics.jackknife import LeftOut
-from geval.statistics.preferences import Davidson, davidson_intervals
+from geval.statistics.jackknife import LeftOut, no_interval
+from geval.statistics.preferences import MOST_RANKED, Davidson, davidson_intervals
 from geval.statistics.resampling import Interval
 from geval.statistics.types import Estimate
 from geval.texts.subjects import JudgeLike
@@ -30,6 +30,7 @@ from geval.texts.turns import question_of
 OVERALL = "overall"
 # Means of several scores are inexact as floats: a gap this small is a tie.
 SAME = 1e-10
+NOT_RANKED = "{:,} systems are compared; at most {} are ranked"
 
 
 @dataclass(frozen=True)
@@ -145,35 +146,45 @@ def leaderboard(
     """
     names = dict(zip(data.system_ids.tolist(), data.system_names, strict=True))
     pairs = compared_pairs
-    place = {system: index for index, system in enumerate(names)}
-    size = len(place)
+    met = sorted({system for row in pairs for system in (row.first, row.second)})
+    place = {system: index for index, system in enumerate(met)}
+    compared = positions(np.array(met, dtype=np.int64), data.system_ids)
     answers_of_pairs: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     question, questions = _questions(data, pairs)
     documents = LeftOut.each(questions)
+    is_ranked = len(met) <= MOST_RANKED
+    size = len(met) if is_ranked else 0
     wins, ties = np.zeros((2, documents.groups, size, size))
+    counts = np.zeros((3, len(met)), dtype=int)
+    won, tied, lost = counts
     left, sided = np.zeros((2, questions))
     for row, position in zip(pairs, question, strict=True):
         answers_of_pairs[row.pair].append(row.value)
         sides = (place[row.first], place[row.second])
         first, second = sides if row.value >= 0 else sides[::-1]
-        group = documents.group[position]
         if row.value:
-            wins[group, first, second] += 1
+            won[first] += 1
+            lost[second] += 1
         else:
-            ties[group, first, second] += 1
-            ties[group, second, first] += 1
+            tied[[first, second]] += 1
+        if is_ranked:
+            group = documents.group[position]
+            if row.value:
+                wins[group, first, second] += 1
+            else:
+                ties[group, first, second] += 1
+                ties[group, second, first] += 1
         if row.value and row.first_was_left is not None:
             sided[position] += 1
             left[position] += (row.value > 0) == row.first_was_left
-    every_win, every_tie = wins.sum(axis=0), ties.sum(axis=0)
-    compared = np.flatnonzero((every_win + every_win.T + every_tie).sum(axis=1) > 0)
-    part = np.ix_(np.arange(documents.groups), compared, compared)
-    fitted, intervals = davidson_intervals(wins[part], ties[part], documents, questions)
+    fitted, intervals = (
+        davidson_intervals(wins, ties, documents, questions) if is_ranked else _unranked(len(met))
+    )
     scored = {pk for _criterion, pk in data.judges}
-    strengths = zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True)
+    strengths = zip(met, fitted.strengths.tolist(), strict=True)
     return Leaderboard(
         comparisons=len(pairs),
-        standings=_standings(data, compared, fitted, intervals, every_win, every_tie),
+        standings=_standings(data, compared, fitted, intervals, counts),
         tie=fitted.tie if fitted.connected else None,
         left_share=float(left.sum() / sided.sum()) if sided.any() else None,
         left_interval=share_interval(left[sided > 0], sided[sided > 0]),
@@ -190,14 +201,25 @@ def leaderboard(
             names=names,
         ),
         agreement=_agreement(data, judges, criterion_id, pairs, question, verdicts),
-        reason=(
-            ""
-            if fitted.connected or not pairs
-            else (
-                "some systems have won or lost all comparisons (ties apart), or were never "
-                "compared, not even indirectly; more comparisons are needed"
-            )
-        ),
+        reason=_no_strengths(fitted, len(met)),
+    )
+
+
+def _unranked(systems: int) -> tuple[Davidson, tuple[Interval, ...]]:
+    unknown = np.full(systems, np.nan)
+    none = no_interval("systems are not ranked")
+    return Davidson(unknown, np.nan, np.empty((0, 0)), False), (none,) * systems
+
+
+def _no_strengths(fitted: Davidson, systems: int) -> str:
+    """Return why systems have no strengths, or an empty text."""
+    if fitted.connected or not systems:
+        return ""
+    if systems > MOST_RANKED:
+        return NOT_RANKED.format(systems, MOST_RANKED)
+    return (
+        "some systems have won or lost all comparisons (ties apart), or were never "
+        "compared, not even indirectly; more comparisons are needed"
     )
 
 
@@ -251,19 +273,20 @@ def _standings(
     compared: np.ndarray,
     fitted: Davidson,
     intervals: Sequence[Interval],
-    wins: np.ndarray,
-    ties: np.ndarray,
+    counts: np.ndarray,
 ) -> tuple[SystemStanding, ...]:
     strengths = [
         SystemStanding(
             system=data.system_names[column],
             strength=float(fitted.strengths[index]),
             interval=intervals[index],
-            wins=int(wins[column].sum()),
-            ties=int(ties[column].sum()),
-            losses=int(wins[:, column].sum()),
+            wins=won,
+            ties=tied,
+            losses=lost,
         )
-        for index, column in enumerate(compared)
+        for index, (column, (won, tied, lost)) in enumerate(
+            zip(compared, counts.T.tolist(), strict=True)
+        )
     ]
     # Without a fit, by wins minus losses.
     return tuple(

@@ -7,7 +7,7 @@ import numpy as np
 
 from geval.reports.samples import marked
 from geval.statistics.correlation import coefficient_of
-from geval.statistics.preferences import bradley_terry
+from geval.statistics.preferences import MOST_RANKED, bradley_terry
 from geval.statistics.types import Estimate
 from geval.texts.subjects import JudgeLike
 
@@ -93,12 +93,14 @@ def _judge(
     lefts = [verdict.left for verdict in verdicts if verdict.left is not None]
     systems = sorted({system for verdict in verdicts for system in (verdict.first, verdict.second)})
     place = {system: index for index, system in enumerate(systems)}
-    wins = np.zeros((len(systems), len(systems)))
-    for chosen in verdicts:
-        wins[place[chosen.first], place[chosen.second]] += chosen.value
-        wins[place[chosen.second], place[chosen.first]] += 1 - chosen.value
-    fitted = bradley_terry(wins)
-    own = dict(zip(systems, fitted.strengths.tolist(), strict=True)) if fitted.connected else {}
+    own: dict[int, float] = {}
+    if len(systems) <= MOST_RANKED:
+        wins = np.zeros((len(systems), len(systems)))
+        for chosen in verdicts:
+            wins[place[chosen.first], place[chosen.second]] += chosen.value
+            wins[place[chosen.second], place[chosen.first]] += 1 - chosen.value
+        fitted = bradley_terry(wins)
+        own = dict(zip(systems, fitted.strengths.tolist(), strict=True)) if fitted.connected else {}
     common = [system for system in systems if system in own and system in strengths]
     return PairwiseJudge(
         judge=label,

@@ -25,6 +25,8 @@ from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 
 # All pairs are in memory together: this many floats take 400 MB.
 MOST_PAIRS = 50_000_000
+# Of systems; each pair is flipped a thousand times, so many pairs at once.
+MOST_SYSTEM_PAIRS, PAIRS_AT_ONCE = 100_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,8 @@ def soft_pairwise_accuracy(
     systems = outputs.systems
     if systems < 2:
         return Estimate.undefined("fewer than two systems")
+    if systems * (systems - 1) > 2 * MOST_SYSTEM_PAIRS:
+        return Estimate.undefined(f"more than {MOST_SYSTEM_PAIRS:,} pairs of systems")
     kept = whole_documents(outputs)
     if kept is None:
         return Estimate.undefined("no document has a rating and a score for every system")
@@ -263,7 +267,10 @@ def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
     differences = np.round(differences, DIGITS)
     # A little less, instead of rounding the sum of every assignment.
     least = differences.sum(axis=0) - 1e-9
-    return np.asarray((signs @ differences >= least).mean(axis=0))
+    parts = [slice(at, at + PAIRS_AT_ONCE) for at in range(0, len(least), PAIRS_AT_ONCE)]
+    return np.concatenate(
+        [(signs @ differences[:, part] >= least[part]).mean(axis=0) for part in parts]
+    )
 
 
 def _signs(values: np.ndarray) -> np.ndarray:

@@ -12,6 +12,9 @@ from geval.statistics.types import FloatArray
 
 # A step changes a strength by 1 at most; this ends a fit that does not converge.
 STEPS = 1000
+# Reports rank no more systems: each fit takes time by the third power of their number, and there is
+# one without each group of documents.
+MOST_RANKED = 200
 # Newton's method stops at shorter steps.
 PRECISION = 1e-10
 
@@ -58,8 +61,8 @@ def _has_strengths(wins: FloatArray, ties: FloatArray) -> bool:
 def _reachable(edges: FloatArray) -> np.ndarray:
     """Return which systems can be reached from which along edges, in one or more steps."""
     reach = edges > 0
-    for _ in range(len(edges)):
-        reach = reach | ((reach.astype(int) @ reach.astype(int)) > 0)
+    for _ in range(len(edges).bit_length()):  # each step doubles the length of paths
+        reach = reach | ((reach.astype(float) @ reach.astype(float)) > 0)
     return reach
 
 
@@ -112,32 +115,43 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
     if size < 2 or not _has_strengths(wins, ties):
         unknown = np.full(size, np.nan)
         return Davidson(unknown, np.nan, np.full((size, size), np.nan), False)
-    a, b = np.triu_indices(size, k=1)
-    outcomes = np.stack([wins[a, b], wins[b, a], ties[a, b]])
-    half = (np.eye(size)[a] - np.eye(size)[b]) / 2
+    a, b = np.nonzero(np.triu(wins + wins.T + ties, k=1))
+    won, lost, tied = wins[a, b], wins[b, a], ties[a, b]
+    games, have_ties = won + lost + tied, bool(ties.any())
+
+    def of_systems(of_pairs: FloatArray) -> FloatArray:
+        """Sum over pairs: what counts for a system counts against the other."""
+        summed = np.zeros(size)
+        np.add.at(summed, a, of_pairs)
+        np.subtract.at(summed, b, of_pairs)
+        return summed
+
     # The logarithm of the chance of an outcome is linear in strengths and the logarithm of `tie`.
-    linear = np.zeros((3, len(a), size + 1))
-    linear[0, :, :size], linear[1, :, :size], linear[2, :, size] = half, -half, 1
-    if not ties.any():
-        outcomes, linear = outcomes[:2], linear[:2, :, :size]
-    games = outcomes.sum(axis=0)
-    parameters = np.zeros(linear.shape[2])
+    parameters = np.zeros(size + have_ties)
     for _ in range(STEPS):
-        p = np.exp(linear @ parameters)
+        half = (parameters[a] - parameters[b]) / 2
+        p = np.exp([half, -half, np.full(len(a), parameters[size] if have_ties else -np.inf)])
         p /= p.sum(axis=0)
-        mean = (p[:, :, None] * linear).sum(axis=0)
-        weighted = (games * p)[:, :, None] * linear
-        information = np.tensordot(weighted, linear, ((0, 1), (0, 1)))
-        information -= (games[:, None] * mean).T @ mean
-        missed = np.tensordot(outcomes - games * p, linear, ((0, 1), (0, 1)))
+        ahead = p[0] - p[1]
+        weights = np.zeros((size, size))
+        weights[a, b] = weights[b, a] = games * (p[0] + p[1] - ahead**2) / 4
+        information = np.zeros((len(parameters), len(parameters)))
+        information[:size, :size] = np.diag(weights.sum(axis=0)) - weights
+        missed = np.zeros(len(parameters))
+        missed[:size] = of_systems((won - lost - games * ahead) / 2)
+        if have_ties:
+            information[:size, size] = -of_systems(games * ahead * p[2] / 2)
+            information[size, :size] = information[:size, size]
+            information[size, size] = (games * p[2] * (1 - p[2])).sum()
+            missed[size] = (tied - games * p[2]).sum()
         # The minimum-norm step keeps the sum of strengths at 0, which the likelihood does not
         # determine.
-        covariance = np.linalg.pinv(information)
+        covariance = np.linalg.pinv(information).astype(float)
         step = covariance @ missed
         longest = np.abs(step).max()
         parameters += step / max(1.0, longest)
         if longest < PRECISION:
             break
     strengths = parameters[:size]
-    tie = float(np.exp(parameters[size])) if ties.any() else 0.0
+    tie = float(np.exp(parameters[size])) if have_ties else 0.0
     return Davidson(strengths, tie, covariance[:size, :size], True)

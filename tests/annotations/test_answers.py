@@ -85,6 +85,8 @@ def test_every_text_needs_a_rank() -> None:
         '{"start": 0}',
         "[1]",
         "not json",
+        "[" * 10_000,
+        '[{"start": 1e999, "end": 2, "category": "Omission"}]',
     ],
 )
 def test_a_span_that_does_not_fit_the_text_is_refused(written: str) -> None:

@@ -145,6 +145,21 @@ def test_the_limit_stops_nobody_in_their_own_browser(link: OpenLink) -> None:
     assert person.rate()
 
 
+def test_twenty_people_without_an_id_begin_in_an_hour_at_an_address(link: OpenLink) -> None:
+    OpenLink.objects.update(
+        amount_screened=1,
+        before=[{"text": "?", "kind": "choice", "options": ["yes", "no"], "quotas": {"no": 0}}],
+    )
+    most = settings.UNKNOWN_IDS_PER_HOUR
+    people = [Person(query=NO_ID).begin(q0="no") for _ in range(most + 2)]
+
+    states = [*Participant.objects.values_list("state", flat=True)]
+    assert states == ["screened"] * most
+    assert people[-1].agree().status_code == 403
+    OpenLink.objects.update(per_address=most + 9)
+    assert people[-1].agree().status_code == 200
+
+
 def test_typed_codes_count_as_unknown_ids(link: OpenLink) -> None:
     for number in range(settings.UNKNOWN_IDS_PER_HOUR + 1):
         Client().post("/c/ferries", {"code": f"guess{number}"})

@@ -399,6 +399,7 @@ def test_a_newer_draft_is_kept_with_its_time_and_an_equal_one_is_not(
 ) -> None:
     campaign, seat = work(1)
     (only,) = queue_of(seat)
+    Assignment.objects.update(reserved_at=timezone.now() - timedelta(minutes=1))
 
     def kept(number: int, seconds: float | None, of: Seat = seat) -> bool:
         return keep_draft(of, only, number=number, draft={"n": str(number)}, seconds=seconds)

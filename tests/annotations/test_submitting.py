@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotations.answering.submission import submit
 from annotations.models import AnswerChange, Assignment, Campaign, Preference, Rating, Seat
-from annotations.planning.assignment import queue_of
+from annotations.planning.assignment import keep_draft, queue_of
 from annotations.planning.campaigns import close_campaign, seat_annotators
 from evaluations.models import Membership, Project
 
@@ -273,6 +273,33 @@ def test_time_cannot_be_longer_than_the_item_was_held(
 
     assert done.assignment.seconds is not None
     assert 59 < done.assignment.seconds < 120
+
+
+def test_a_draft_states_no_more_time_than_the_item_was_held(at_work: AtWork) -> None:
+    _campaign, seat, assignment, _fields = at_work
+    Assignment.objects.update(reserved_at=timezone.now() - timedelta(seconds=60))
+
+    keep_draft(seat, assignment, number=1, draft={}, seconds=999_999.0)
+
+    stated = Assignment.objects.get(pk=assignment).seconds
+    assert stated is not None
+    assert 59 < stated < 120
+
+
+def test_a_refused_answer_that_is_too_long_for_a_draft_is_not_stored(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, _fields = at_work
+    client = client_of(annotators[0])
+    too_long = {"comment": "x" * 70_000, "number": "200"}
+
+    answers = [
+        client.post(address(campaign, assignment, kind), too_long, headers=JSON)
+        for kind in ("submit", "draft")
+    ]
+
+    assert [answer.status_code for answer in answers] == [422, 409]
+    assert Assignment.objects.get(pk=assignment).draft is None
 
 
 def test_ratings_made_in_sight_of_scores_are_marked(

@@ -58,7 +58,7 @@ ADDRESSES = [
     "http:\\\\a", "http:a", "ftp://a", "file:///etc/passwd", "ws://a", "gopher://a", "s3://a/b",
     "unix:/run/a", "javascript:alert(1)", "data:text/plain,a", "http%3A%2F%2Fa", "127.0.0.1",
     "127.0.0.1:80", "0x7f000001", "[::1]", "fe80::1", "localhost", "gateway:8080", "a.example.com",
-    "user@gateway", "/etc/passwd", "ｈｔｔｐ：／／a",
+    "user@gateway", "/etc/passwd", "ｈｔｔｐ：／／a", "local\u200bhost",
 ]  # fmt: skip
 ADDRESS_NAMES = [
     "api_base", "base_url", "baseURL", "url", "uri", "endpoint", "azure_endpoint", "host",
@@ -101,6 +101,14 @@ def test_no_value_that_looks_like_a_key_or_an_address_is_sent(kind: str, value: 
 def test_no_name_of_a_key_or_an_address_is_sent(kind: str, name: str) -> None:
     for options in anywhere({name: "x"}):
         with pytest.raises(ValueError, match=f"looks like {kind}"):
+            read_options(options)
+
+
+@pytest.mark.parametrize("name", ["chat_template", "messages", "tools", "tokenize"])
+def test_no_option_changes_what_a_template_is_given(name: str) -> None:
+    of_template = {"chat_template_kwargs": {"enable_thinking": False, name: "x"}}
+    for options in (of_template, {"extra_body": of_template}):
+        with pytest.raises(ValueError, match=f"“chat_template_kwargs.{name}” changes what is"):
             read_options(options)
 
 

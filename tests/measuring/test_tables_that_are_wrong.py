@@ -57,6 +57,28 @@ def test_a_view_that_does_not_exist_names_those_that_do(view: dict[str, str]) ->
     assert message.startswith(f"There is no {kind} '{value}' (there are: ")
 
 
+def test_ratings_that_are_all_different_have_a_scale() -> None:
+    rows = [
+        {"doc": document, "ann": document + 0.25, "bob": document + 0.75, "gpt": document % 7}
+        for document in range(600)
+    ]
+
+    assert geval.measure(rows, human=["ann", "bob"], judge="gpt", document="doc").criteria
+
+
+def test_thousands_of_compared_systems_are_counted_and_not_ranked() -> None:
+    rows = [
+        {"doc_id": f"d{n % 200}", "system_a": f"a{n}", "system_b": f"b{n}", "winner": "a",
+         "annotator": "ann"}
+        for n in range(1500)
+    ]  # fmt: skip
+
+    board = geval.measure(rows).to_dict()["comparisons"]["overall"]
+
+    assert board["reason"] == "3,000 systems are compared; at most 200 are ranked"
+    assert {(row["won"], row["lost"]) for row in board["leaderboard"]} == {(1, 0), (0, 1)}
+
+
 def test_a_file_with_nothing_but_a_header_has_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("doc,system,ann,bob,gpt\n")

@@ -352,6 +352,41 @@ def test_a_comment_of_another_bot_stays(
     ]
 
 
+def test_a_comment_whose_author_is_gone_stays(
+    run: Callable[..., tuple[int, str]], comments: Comments
+) -> None:
+    comments.listed[:] = [{"id": 1, "body": MARK, "user": None}, {**THEIRS, "id": 2, "body": None}]
+
+    run()
+
+    assert [method for method, _path in comments.calls] == ["GET", "POST"]
+
+
+def test_the_token_follows_no_redirect(run: Callable[..., tuple[int, str]]) -> None:
+    seen: list[str] = []
+
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            if self.path != "/there":
+                self.send_response(302)
+                self.send_header("Location", "/there")
+            self.end_headers()
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_arguments: object) -> None: ...
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        _code, printed = run(GITHUB_GRAPHQL_URL=address)
+        server.shutdown()
+
+    assert "/there" not in seen
+    assert "The comment could not be written: 302" in printed
+
+
 @pytest.mark.parametrize(
     ("name", "written"),
     [

@@ -47,11 +47,11 @@ def pages_of_allauth(provider: Provider) -> list[str]:
     return [page.replace("oidc/(?P<provider_id>[^/]+)", "oidc") for page in json.loads(walk.stdout)]
 
 
-def sign_in(address: str) -> httpx2.Response:
+def sign_in(address: str, **fields: str) -> httpx2.Response:
     with httpx2.Client(base_url=address, follow_redirects=True) as browser:
         browser.get("/sign-in/with/oidc/login/")
-        token = {"csrfmiddlewaretoken": browser.cookies["csrftoken"]}
-        return browser.post("/sign-in/with/oidc/login/", data=token, headers={"Referer": address})
+        data = {"csrfmiddlewaretoken": browser.cookies["csrftoken"], **fields}
+        return browser.post("/sign-in/with/oidc/login/", data=data, headers={"Referer": address})
 
 
 def test_pages_that_signing_in_does_not_need_are_closed(address: str, provider: Provider) -> None:
@@ -64,6 +64,8 @@ def test_pages_that_signing_in_does_not_need_are_closed(address: str, provider: 
         expected = OPEN.get(page, (404, ""))
         assert (answer.status_code, answer.headers.get("location", "")) == expected, page
     assert {httpx2.get(f"{address}/sign-in/with/{at}").status_code for at in others} == {404}
+    refused = sign_in(address, process="connect")
+    assert (refused.status_code, refused.history) == (404, [])
 
 
 def test_a_provider_that_answers_otherwise_is_named_with_what_it_lacks(

@@ -231,6 +231,25 @@ def test_only_documents_with_all_systems_count_in_whichever_order_they_are_liste
     assert soft_pairwise_accuracy(outputs, human, judge).value == pytest.approx(of_all)
 
 
+def test_pairs_of_systems_are_flipped_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs, (human, judge) = Outputs.full(6, 4), np.random.default_rng(1).random((2, 24))
+    whole = soft_pairwise_accuracy(outputs, human, judge)
+
+    monkeypatch.setattr(pairwise, "PAIRS_AT_ONCE", 4)
+
+    # Other numbers with the same differences, as results are kept.
+    assert soft_pairwise_accuracy(outputs, human + 1, judge + 1).value == whole.value
+
+
+def test_too_many_pairs_of_systems_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs, values = Outputs.full(2, 4), np.arange(8.0)
+
+    monkeypatch.setattr(pairwise, "MOST_SYSTEM_PAIRS", 5)
+    many = soft_pairwise_accuracy(outputs, values, values)
+
+    assert (many.value, many.reason) == (None, "more than 5 pairs of systems")
+
+
 def test_without_two_systems_or_a_whole_document_there_is_a_reason() -> None:
     values = np.arange(4.0)
 

@@ -2,6 +2,7 @@
 given only where they are finite, and their uncertainty is that of documents."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -129,6 +130,19 @@ def test_a_long_chain_of_wins_connects_systems() -> None:
     assert bradley_terry(ring).connected
     ring[39, 0] = 0
     assert not bradley_terry(ring).connected
+
+
+def test_many_systems_take_little_memory() -> None:
+    systems = 300
+    ring = np.roll(np.eye(systems), 1, axis=1)
+
+    tracemalloc.start()
+    found = davidson(ring, ring + ring.T)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert found.strengths == pytest.approx(np.zeros(systems))
+    assert most < 30 * 2**20
 
 
 def test_systems_that_always_tie_are_equal() -> None:
