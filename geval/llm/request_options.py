@@ -144,8 +144,8 @@ def _check_names(options: Mapping[str, Any]) -> None:
         if name == "text" and isinstance(value, Mapping) and "format" in value:
             raise ValueError("“text.format” is set by the judge itself; leave it out")
         if name == "chat_template_kwargs" and isinstance(value, Mapping):
-            for own in sorted(_OF_TEMPLATES & value.keys()):
-                raise ValueError(f"“{name}.{own}” changes what is asked; leave it out")
+            for inner in sorted(_OF_TEMPLATES & value.keys()):
+                raise ValueError(f"“{name}.{inner}” changes what is asked; leave it out")
         # Gateways put what is in there beside the rest.
         if name in ("extra_body", "google") and isinstance(value, Mapping):
             _check_names(value)

@@ -93,15 +93,17 @@ def _judge(
     lefts = [verdict.left for verdict in verdicts if verdict.left is not None]
     systems = sorted({system for verdict in verdicts for system in (verdict.first, verdict.second)})
     place = {system: index for index, system in enumerate(systems)}
-    own: dict[int, float] = {}
+    of_judge: dict[int, float] = {}
     if len(systems) <= MOST_RANKED:
         wins = np.zeros((len(systems), len(systems)))
         for chosen in verdicts:
             wins[place[chosen.first], place[chosen.second]] += chosen.value
             wins[place[chosen.second], place[chosen.first]] += 1 - chosen.value
         fitted = bradley_terry(wins)
-        own = dict(zip(systems, fitted.strengths.tolist(), strict=True)) if fitted.connected else {}
-    common = [system for system in systems if system in own and system in strengths]
+        of_judge = (
+            dict(zip(systems, fitted.strengths.tolist(), strict=True)) if fitted.connected else {}
+        )
+    common = [system for system in systems if system in of_judge and system in strengths]
     return PairwiseJudge(
         judge=label,
         pairs=len(verdicts),
@@ -114,10 +116,11 @@ def _judge(
         left=float(np.mean(lefts)) if lefts else None,
         tie=float(np.mean([verdict.tie for verdict in verdicts])),
         ranking=tuple(
-            (names[system], own[system]) for system in sorted(own, key=lambda system: -own[system])
+            (names[system], of_judge[system])
+            for system in sorted(of_judge, key=lambda system: -of_judge[system])
         ),
         tau=coefficient_of(
-            np.array([own[system] for system in common]),
+            np.array([of_judge[system] for system in common]),
             np.array([strengths[system] for system in common]),
             "kendall",
             of="systems",

@@ -267,7 +267,7 @@ def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
     differences = np.round(differences, DIGITS)
     # A little less, instead of rounding the sum of every assignment.
     least = differences.sum(axis=0) - 1e-9
-    parts = [slice(at, at + PAIRS_AT_ONCE) for at in range(0, len(least), PAIRS_AT_ONCE)]
+    parts = [slice(start, start + PAIRS_AT_ONCE) for start in range(0, len(least), PAIRS_AT_ONCE)]
     return np.concatenate(
         [(signs @ differences[:, part] >= least[part]).mean(axis=0) for part in parts]
     )

@@ -75,7 +75,7 @@ def test_thousands_of_compared_systems_are_counted_and_not_ranked() -> None:
 
     board = geval.measure(rows).to_dict()["comparisons"]["overall"]
 
-    assert board["reason"] == "3,000 systems are compared; at most 200 are ranked"
+    assert "at most 200" in board["reason"]
     assert {(row["won"], row["lost"]) for row in board["leaderboard"]} == {(1, 0), (0, 1)}
 
 
