@@ -22,7 +22,7 @@ from evaluations.judging.judges.judges import (
     draft_of,
     save_endpoint,
 )
-from evaluations.judging.runs.lifecycle import RunError, pause_run, resume_run
+from evaluations.judging.runs.lifecycle import RunError, lay_out_run, pause_run, resume_run
 from evaluations.judging.runs.starting import RunRequest, run_parameters, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, Judge, ModelProbe, Project
@@ -179,7 +179,8 @@ def test_stored_options_that_may_no_longer_be_sent_are_named_and_never_leave(
     judge, _ = create_judge(endpoint.project, draft(endpoint, mode="direct"))
     criteria = list(endpoint.project.criteria.all())
     run = start_run(judge, criteria)
-    pause_run(run)
+    lay_out_run(run.pk)
+    pause_run(run.pk, "Enough.")
     Judge.objects.update(request_options={"store": True})
     stored = EvaluationRun.objects.get().parameters | {"request_options": {"store": True}}
     EvaluationRun.objects.update(parameters=stored)
