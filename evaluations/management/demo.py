@@ -24,6 +24,7 @@ from evaluations.models import (
 from geval.evaluators.base import new_settings
 from geval.evaluators.geval import GEval
 from geval.files.readers import InputFile
+from geval.llm.local_server import BUNDLED_NAME
 from geval_site.demo_logins import PASSWORDS
 
 SLUG = "demo"
@@ -37,7 +38,7 @@ summary may still be wrong.
 
 If you cannot judge a text, *skip* it and say why.
 """
-SMOLLM2, LOCAL_JUDGE = "smollm2", "G-Eval SmolLM2"
+LOCAL_JUDGE = "G-Eval SmolLM2"
 LOCAL_STEPS = "1. Read the source text and the summary.\n2. Write one digit, such as 3."
 DATA = Path(__file__).parent.parent / "demo_data"
 SYSTEM_KINDS = {
@@ -164,7 +165,7 @@ def local_judge(project: Project, *, base_url: str) -> Judge:
         defaults={
             "kind": JudgeKind.GEVAL,
             "endpoint": endpoint,
-            "model": SMOLLM2,
+            "model": BUNDLED_NAME,
             "mode": ScoringMode.LOGPROBS,
             # Without tags: a model this small comments on the sentence that explains them.
             "settings": {"wording": json.dumps(wording)},

@@ -6,7 +6,7 @@ such a text.
 with the aspect's definition d in an instruction template T, the aspect a and the source S. A
 template is everything that is sent, with `{{Given}}` for S and `{{Scored}}` for h. The endpoint has
 to echo the prompt with log-probabilities (`echo` of the completions API: vLLM, llama-cpp-python,
-older OpenAI models; not llama.cpp's own server, which has none).
+older OpenAI models; not llama.cpp's own server, see geval/llm/local_server.py).
 """
 
 import asyncio
@@ -40,6 +40,7 @@ from geval.statistics.scales import Scale
 ASPECT, GIVEN, SCORED = "aspect", "given", "scored"
 # Of bytes, in UTF-8: tokens of parts of characters are searched within this distance.
 LONGEST_CHARACTER = 4
+SERVER = "local_llm --model PATH"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 
@@ -283,7 +284,8 @@ class GptScore(LlmEvaluator):
         reason = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
         return (
             f"{needs} {reason} vLLM and"
-            " llama-cpp-python's server send them; llama.cpp's own server does not."
+            " llama-cpp-python's server send them; llama.cpp's own server does not, but"
+            f" `{SERVER}` serves a GGUF file by it and adds them."
         )
 
     def needed(self) -> frozenset[Text]:

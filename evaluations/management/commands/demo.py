@@ -10,14 +10,7 @@ from evaluations.judging.judges.judges import newest_version
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.base import StartingCommand
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
-from evaluations.management.demo import (
-    LOGINS,
-    SMOLLM2,
-    demo_judges,
-    is_judged,
-    load_demo,
-    local_judge,
-)
+from evaluations.management.demo import LOGINS, demo_judges, is_judged, load_demo, local_judge
 from evaluations.management.services import (
     ensure_workers,
     log_path,
@@ -34,6 +27,7 @@ from evaluations.management.three_answers import (
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.report import build_report
+from geval.llm.local_server import BUNDLED_NAME
 from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_text
 from geval.reports.report import Report
@@ -60,7 +54,7 @@ class Command(StartingCommand):
         parser.add_argument("--standin-port", type=int, default=8189)
         parser.add_argument(
             "--model",
-            choices=[SMOLLM2],
+            choices=[BUNDLED_NAME],
             help="judge one criterion with a real, very small model on this machine instead",
         )
 
@@ -117,7 +111,7 @@ class Command(StartingCommand):
 
     def _judge_locally(self, project: Project, processes: Processes) -> None:
         """Judge one criterion with this machine's model, and print how well its scores agree."""
-        base_url = start_model(processes, "local_llm", port=LOCAL_PORT)
+        base_url = start_model(processes, "local_llm", "--parallel", "2", port=LOCAL_PORT)
         judge, criterion = local_judge(project, base_url=base_url), project.criteria.all()[0]
         self.say(
             f"Judging {criterion.name} with SmolLM2 (135 million parameters) on this machine; that"
