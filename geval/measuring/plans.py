@@ -154,11 +154,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Pilot:
-    """The rated data: `documents`, and the outputs per document."""
+    """The rated data: `documents`, and the outputs per document. `group` has shape (documents,),
+    where documents come in groups: these are the units."""
 
     documents: int
     outputs_per_document: float
     costs: UnitCosts
+    group: IntArray | None
 
 
 def plan_of(
@@ -183,22 +185,14 @@ def plan_of(
     ]
     whole = by_raters[-1][1].values if by_raters else np.empty(0)
     counting = int((~np.isnan(whole)).sum())
-    pilot = _Pilot(documents, float(rated.sum() / documents) if documents else 0.0, costs)
+    per_document = float(rated.sum() / documents) if documents else 0.0
+    pilot = _Pilot(documents, per_document, costs, units.group)
     if aim.width is not None:
         wanted: float | None = aim.width
     else:
         wanted = aim.difference if aim.difference is not None else _mean(whole)
     rows = [
-        _row(
-            aim,
-            abs(wanted or 0.0),
-            pilot,
-            raters,
-            outlook.values,
-            outlook.most,
-            int(rated.sum()),
-            units.group,
-        )
+        _row(aim, abs(wanted or 0.0), pilot, raters, outlook, int(rated.sum()))
         for raters, outlook, rated in by_raters
     ]
     now = rows.pop() if rows else None
@@ -217,22 +211,18 @@ def _row(
     wanted: float,
     pilot: _Pilot,
     raters: float,
-    values: FloatArray,
-    most: float,
+    outlook: DocumentValues,
     documents: int,
-    group: IntArray | None = None,
 ) -> CampaignEffort:
     """Compute what a campaign with this many raters per output needs.
 
     Args:
         wanted: the width or the difference.
-        values: shape (documents,), NaN where a document does not count; from -most to most.
         documents: how many documents have outputs with this many ratings.
-        group: shape (documents,), where documents come in groups: these are the units.
     """
-    estimate, planned = _mean(values), values
-    if group is not None:
-        planned = values_of_groups(values, group)
+    values, most, group = outlook.values, outlook.most, pilot.group
+    estimate = _mean(values)
+    planned = values if group is None else values_of_groups(values, group)
     counting = int((~np.isnan(planned)).sum())
     once = for_width(planned, wanted) if aim.width is not None else for_power(planned, wanted)
     if group is not None:
