@@ -13,14 +13,15 @@ from django.utils import timezone
 from evaluations.models import LockedDocuments, LockEvent, Look, Project
 from evaluations.models.changes import note_change
 from evaluations.models.improving import EventKind, text_digest
+from geval.statistics.document_groups import GROUP
 from geval.statistics.thresholds import LOCKED_DOCUMENTS
 
 COMMAND_LINE = "the command line"
 FETCHED = 500
 # A document's content: its source, or else its conversation and outputs. `exact` is how texts were
 # known before they were folded, in draws of projects that are deleted since.
-_CONTENTS = """
-    SELECT d.id, d.doc_id, d.session, coalesce(d.metadata->>'group', ''), d.source, v.turns,
+_CONTENTS = f"""
+    SELECT d.id, d.doc_id, d.session, coalesce(d.metadata->>'{GROUP}', ''), d.source, v.turns,
         d.turns_before, o.texts,
         encode(sha256(convert_to(CASE WHEN d.source <> '' THEN d.source
              ELSE concat_ws(chr(31), '', v.digest, d.turns_before,

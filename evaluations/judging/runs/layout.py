@@ -14,12 +14,13 @@ from django.db import connection
 from evaluations.judging.runs.leases import FIRST_CLAIMS, claimed_at_once
 from evaluations.models import EvaluationRun, LockedDocuments, Transport
 from geval.evaluators.base import Evaluator, LocalEvaluator
+from geval.statistics.document_groups import GROUP
 
 # Enough for an interval (`INTERVAL_DOCUMENTS`), at a small part of a run's cost.
 USUAL_PILOT_DOCUMENTS = 20
 # Rated documents come first: only they show how well a judge agrees with people.
-_PILOT_DRAWN = """
-    SELECT d.id, coalesce(nullif(d.session, ''), d.doc_id), coalesce(d.metadata->>'group', '')
+_PILOT_DRAWN = f"""
+    SELECT d.id, coalesce(nullif(d.session, ''), d.doc_id), coalesce(d.metadata->>'{GROUP}', '')
     FROM evaluations_document d
     WHERE d.project_id = %(project)s
       AND EXISTS (SELECT FROM evaluations_candidateoutput o WHERE o.document_id = d.id)
