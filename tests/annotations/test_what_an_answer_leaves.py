@@ -74,6 +74,7 @@ def test_an_answer_keeps_when_it_was_first_given_and_counts_its_versions(
     work: Work, ratings_for: Callable[..., dict]
 ) -> None:
     campaign, seat, first = work()
+    Assignment.objects.update(reserved_at=timezone.now() - timedelta(minutes=1))
     keep_draft(seat, first.pk, number=7, draft={"comment": "half"}, seconds=2.0)
 
     given = send(seat, first, ratings_for(campaign, flagged="1"), draft_number=5)
