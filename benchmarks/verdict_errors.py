@@ -27,7 +27,7 @@ from geval.statistics.types import FloatArray
 
 RATERS = 3
 # Data sets whose mean is taken for the truth; with 100 documents each, it is known to 0.001.
-TRUTH_SETS = 1500
+TRUTH_SETS = 6000
 STEPS = 12
 GROUPED_SYSTEMS, MOST_TOLD_APART = 4, 0.06
 # Of a rater who is careless now and then, and what a judge must not be called then, at most.

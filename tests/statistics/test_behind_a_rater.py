@@ -223,6 +223,39 @@ def test_the_lower_end_is_students_t_below_the_value() -> None:
     assert BehindARater(0.1, None).low(0.95) is BehindARater(None, 0.05).low(0.95) is None
 
 
+@pytest.mark.parametrize("skewness", [-0.3, -1e-3, 1e-3, 0.3])
+def test_ends_take_the_skewness_off(skewness: float) -> None:
+    behind = BehindARater(0.1, 0.05, 10, skewness=skewness)
+
+    for end, side in ((behind.low(0.95), 1), (behind.high(0.95), -1)):
+        studentised = (0.1 - (end or 0.0)) / 0.05
+        # Hall's g3 of it, with the skewness of the mean, is the quantile of Student's t.
+        straight = (
+            studentised
+            + skewness * studentised**2 / 3
+            + skewness**2 * studentised**3 / 27
+            + skewness / 6
+        )
+        assert straight == pytest.approx(side * 1.812461)
+
+
+def test_the_skewness_is_that_of_a_mean_of_documents() -> None:
+    rng = np.random.default_rng(8)
+    outputs, quality = Outputs.full(40, 5), rng.normal(size=200)
+    given = quality + rng.normal(0, 0.1, (3, 200))
+    judge = quality + np.where(outputs.document < 8, rng.normal(0, 3, 200), 0.0)
+
+    behind = judge_minus_a_rater(outputs, Ratings.of_table(given), judge)
+
+    each = []
+    for document in range(40):
+        alone = np.where(outputs.document == document, judge, np.nan)
+        each.append(judge_minus_a_rater(outputs, Ratings.of_table(given), alone).value)
+    assert behind.value == pytest.approx(np.mean(each))
+    assert behind.skewness == pytest.approx(stats.skew(each) / np.sqrt(40))
+    assert behind.skewness < -0.2
+
+
 def test_more_judges_compared_bring_the_lower_end_down() -> None:
     outputs, given, judge = corpus(6)
     found = judge_minus_a_rater(outputs, Ratings.of_table(given), judge)
