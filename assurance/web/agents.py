@@ -93,11 +93,15 @@ def improve(
         calls: the most calls to models.
         budget: in the currency of the judge's prices.
     """
-    if asking := sorted({str(change) for change in ASKING_CHANGES} & set(changes or ())):
-        agent.may_spend(f"Searching for {' and '.join(asking)}")
+
+    def guard() -> None:
+        if asking := sorted({str(change) for change in ASKING_CHANGES} & set(changes or ())):
+            agent.may_spend(f"Searching for {' and '.join(asking)}")
+
     search = agent.change(
-        improving.make_search, project, judge=agent.judge(project, judge).pk,
-        criterion=agent.criterion(project, criterion).pk, most_calls=calls, budget=budget,
+        improving.make_search, project, guard=guard,
+        judge=lambda: agent.judge(project, judge).pk,
+        criterion=lambda: agent.criterion(project, criterion).pk, most_calls=calls, budget=budget,
         changes=changes or [str(change) for change in FREE_CHANGES],
     )  # fmt: skip
     return _search(agent, project, search)
@@ -113,13 +117,16 @@ def look(agent: Agent, project: str, search: int, candidate: int) -> Answer:
     """Prove a change on the locked documents. This uses one of the looks that are allowed; the
     same change again gives the same result and uses none. While locked documents are judged in
     a new wording, `outcome` is `pending`: call again."""
-    rows = agent.read(improving.get_search, project, search)["candidates"]
-    kinds = {row["candidate"]: row["change"] for row in rows}
-    if candidate not in kinds:
-        raise Http404(f"Search {search} has no change {candidate} ({sorted(kinds)}).")
-    if kinds[candidate] in ASKING_CHANGES:
-        agent.may_spend("This look has the locked documents judged, which")
-    result = agent.change(improving.take_look, project, candidate)
+
+    def guard() -> None:
+        rows = agent.read(improving.get_search, project, search)["candidates"]
+        kinds = {row["candidate"]: row["change"] for row in rows}
+        if candidate not in kinds:
+            raise Http404(f"Search {search} has no change {candidate} ({sorted(kinds)}).")
+        if kinds[candidate] in ASKING_CHANGES:
+            agent.may_spend("This look has the locked documents judged, which")
+
+    result = agent.change(improving.take_look, project, candidate, guard=guard)
     shown = _look(result) if "outcome" in result else {"outcome": "pending", **result}
     return {**shown, "locked": show_locked(agent, project)}
 
@@ -138,8 +145,8 @@ def certify(agent: Agent, project: str, judge: str, criterion: str, require: lis
         require: such as `spearman.summary.low>=0.45` or `alt_test.passed`.
     """
     made = agent.change(
-        certificates.make_certificate, project, judge=agent.judge(project, judge).pk,
-        criterion=agent.criterion(project, criterion).pk, require=require,
+        certificates.make_certificate, project, judge=lambda: agent.judge(project, judge).pk,
+        criterion=lambda: agent.criterion(project, criterion).pk, require=require,
     )  # fmt: skip
     return {
         "outcome": made["outcome"],

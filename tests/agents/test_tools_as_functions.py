@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
+from assurance.web.agents import certify, improve, look
 from evaluations.models import AuditEntry, Membership, Project, Role
 from evaluations.web.agents import tools
 from evaluations.web.agents.agent import Agent, Level
@@ -69,3 +70,25 @@ def test_a_project_may_be_named_as_a_kind_of_rows(owner: User) -> None:
 
     assert loaded["loaded"]["outputs"]["created"] == 1
     assert AuditEntry.objects.get().path == "/api/v1/projects/outputs/outputs"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "role"),
+    [
+        (tools.make_judge, {"name": "g", "endpoint": "none", "model": "m"}, Role.OWNER),
+        (tools.start_run, {"judge": "nobody"}, Role.VIEWER),
+        (improve, {"judge": "nobody", "criterion": "none", "changes": ["wording"]}, Role.OWNER),
+        (certify, {"judge": "nobody", "criterion": "none", "require": []}, Role.VIEWER),
+        (look, {"search": 1, "candidate": 1}, Role.VIEWER),
+    ],
+)
+def test_what_an_agent_may_not_do_is_refused_and_noted_before_its_names_are_looked_up(
+    small_project: Project, owner: User, tool: Any, arguments: dict[str, Any], role: Role
+) -> None:
+    Membership.objects.filter(user=owner, project=small_project).update(role=role)
+
+    with pytest.raises(ApiError) as error:
+        agent_of(owner).answer(tool, {"project": "small"} | arguments)
+
+    assert error.value.status == 403
+    assert AuditEntry.objects.get().refused

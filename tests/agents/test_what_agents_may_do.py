@@ -80,6 +80,16 @@ def test_a_money_question_is_refused_with_the_reason(
     assert "this connection may not spend" in over_http(ask, allow="write")["error"]
 
 
+@pytest.mark.parametrize("argument", [{"fresh": "yes"}, {"trial": "1"}, {"trial": True}])
+def test_arguments_of_another_kind_are_refused(
+    over_http: Callable[..., Any], small_project: Project, argument: dict[str, Any]
+) -> None:
+    async def ask(agent: Agent) -> Any:
+        return await agent.call("start_run", project="small", judge="J", **argument)
+
+    assert next(iter(argument)) in over_http(ask)["error"]
+
+
 def test_without_a_token_there_is_nothing(address: str) -> None:
     for headers in ({}, {"Authorization": "Bearer geval_wrong"}):
         request = urllib.request.Request(f"{address}/api/v1/mcp", json.dumps({}).encode(), headers)

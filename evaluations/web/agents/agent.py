@@ -89,12 +89,20 @@ class Agent:
         return _call(view, self.reading, path, values)
 
     def change(
-        self, view: Callable[..., Any], *path: Any, operation: str = "", **values: Any
+        self,
+        view: Callable[..., Any],
+        *path: Any,
+        operation: str = "",
+        guard: Callable[[], None] = lambda: None,
+        **values: Any,
     ) -> Any:
         """Return what a function of the API gives, allowed and noted as its operation.
 
         Args:
             operation: its name, if it is not that of the function.
+            guard: what may refuse before.
+            values: of its query or body; functions are called for theirs. What they and `guard`
+                refuse is noted as well.
 
         Raises:
             ApiError: it is refused.
@@ -118,7 +126,11 @@ class Agent:
             try:
                 token = request.auth  # type: ignore[attr-defined]
                 check_rights(request, token if isinstance(token, ApiToken) else None)
-                results.append(_call(view, request, path, values))
+                guard()
+                body = {
+                    name: value() if callable(value) else value for name, value in values.items()
+                }
+                results.append(_call(view, request, path, body))
             except Exception as error:
                 return _refusal(request, error)
             return HttpResponse()

@@ -127,7 +127,7 @@ def _with_known_arguments(tool: Tool) -> Tool:
     """Make a tool refuse arguments that it does not have, which would be ignored silently."""
 
     class Arguments(tool.fn_metadata.arg_model):  # type: ignore[name-defined, misc]
-        model_config = ConfigDict(extra="forbid", title=f"{tool.name}Arguments")
+        model_config = ConfigDict(extra="forbid", strict=True, title=f"{tool.name}Arguments")
 
         @model_validator(mode="before")
         @classmethod

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from django.conf import settings as site
 from django.http import Http404
 
-from evaluations.models import Project
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.models.sizes import with_sizes
 from evaluations.web.agents.agent import ASK_AGAIN, MOST_LETTERS, Agent, Answer, Level
@@ -224,14 +223,10 @@ def make_judge(
         kind: such as `geval`, `rouge`, `bleu`.
         mode: by default the best that the endpoint supports.
     """
-    endpoint_id = None
-    if endpoint:
-        agent.may_spend("Making a judge on an endpoint")
-        endpoint_id = _endpoint(agent.project(project), endpoint)
     try:
         made = agent.change(
             judges.make_judge, project, name=name, kind=kind, model=model, mode=mode,
-            endpoint=endpoint_id, settings=settings or {},
+            endpoint=lambda: _endpoint(agent, project, endpoint), settings=settings or {},
         )  # fmt: skip
     except ApiError as error:
         if not error.probe:
@@ -261,8 +256,8 @@ def start_run(
         fresh: rate everything again.
     """
     made = agent.change(
-        runs.make_run, project, judge=agent.judge(project, judge).pk, criteria=criteria or [],
-        fresh=fresh, trial=trial, pilot=pilot, budget=budget,
+        runs.make_run, project, judge=lambda: agent.judge(project, judge).pk,
+        criteria=criteria or [], fresh=fresh, trial=trial, pilot=pilot, budget=budget,
     )  # fmt: skip
     return _run(agent, project, made)
 
@@ -278,11 +273,15 @@ def resume_run(agent: Agent, project: str, run: int, retry_failed: bool = False)
     return {"resumed": resumed["done"]}
 
 
-def _endpoint(project: Project, name: str) -> int:
-    endpoints = dict(project.endpoints.filter(retired_at=None).values_list("name", "pk"))
+def _endpoint(agent: Agent, project: str, name: str) -> int | None:
+    if not name:
+        return None
+    agent.may_spend("Making a judge on an endpoint")
+    of_project = agent.project(project).endpoints.filter(retired_at=None)
+    endpoints = dict(of_project.values_list("name", "pk"))
     if name not in endpoints:
         listed = ", ".join(endpoints) or "none yet: a person adds one on the site"
-        raise Http404(f"{project.slug} has no endpoint {name!r} (endpoints: {listed}).")
+        raise Http404(f"{project} has no endpoint {name!r} (endpoints: {listed}).")
     return endpoints[name]
 
 
