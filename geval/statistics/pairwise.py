@@ -23,8 +23,8 @@ from geval.statistics.cache import once
 from geval.statistics.resampling import MOST_GROUPS, in_groups
 from geval.statistics.types import DIGITS, Estimate, FloatArray, IntArray
 
-# All pairs are in memory together: this many floats take 400 MB.
-MOST_PAIRS = 50_000_000
+# All pairs are in memory together, several arrays of them: so many take some 700 MB.
+MOST_PAIRS = 10_000_000
 # Of systems; each pair is flipped a thousand times, so many pairs at once.
 MOST_SYSTEM_PAIRS, PAIRS_AT_ONCE = 100_000, 10_000
 
