@@ -34,16 +34,14 @@ from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import LARGEST_ID, In, Page, page_of
 from geval.files.answers.gold import GoldError, gold_of_rows
+from geval.files.project_fields import COLUMNS, LISTS, PLAN, CampaignFields
 from geval.measuring.standing import GoalStanding
-from geval.pipelines.project_files.fields import PLAN, CampaignFields
 from geval.reports.downloads.json_values import ranked_json
 from geval.statistics.arms import ArmDifference
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
-# Fields that are not simply columns.
-LISTS = ("span_categories", "span_severities")
-DESIGN = ("name", *(name for name in CampaignFields.model_fields if name not in (*LISTS, "gold")))
+DESIGN = ("name", *COLUMNS)
 FIXED = (
     "{} is {}, and its plan is fixed. Copy the campaign on its page, or create one with another"
     " name."

@@ -1,12 +1,12 @@
 """What the API answers about campaigns."""
 
 from datetime import datetime
-from typing import Any
 
 from ninja import Field, Schema
 from pydantic.config import JsonDict
 
-from annotations.models import CampaignKind, CampaignState, GoalKind, ItemOrder, Selection
+from annotations.models import CampaignState, GoalKind
+from geval.files.project_fields import CampaignFields
 
 # A field's default or the stored value: both are sent unchanged.
 Number = int | float
@@ -31,38 +31,12 @@ class GoalOut(Schema):
     high: Number | None
 
 
-class CampaignOut(Schema):
+class CampaignOut(CampaignFields, Schema):
     """A campaign's design and goal; `criteria` are ids, `annotators` names of members."""
 
     id: int
     state: CampaignState
     name: str
-    kind: CampaignKind
-    selection: Selection
-    sample_size: int | None
-    whole_documents: bool
-    group_size: int
-    overlap: int
-    order: ItemOrder
-    seed: int
-    lease_minutes: Number
-    deadline: datetime | None
-    check_percent: int
-    attention_checks: bool
-    check_tolerance: Number
-    practice_items: int
-    practice_pass: int
-    show_systems: bool
-    show_others: bool
-    show_scores: bool
-    unseen_percent: int
-    show_markdown: bool
-    strength: bool
-    language: str
-    adjudicate_beyond: Number | None
-    span_categories: list[str]
-    span_severities: list[str]
-    gold: list[dict[str, Any]]
     annotators: list[str]
     criteria: list[int]
     opened_at: datetime | None

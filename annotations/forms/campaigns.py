@@ -17,44 +17,35 @@ from evaluations.models.goals import LACKING
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.files.answers.gold import GoldError, read_gold
 from geval.files.fields import COMMENT_LIMIT
-from geval.pipelines.project_files.fields import PLAN
+from geval.files.project_fields import (
+    COLUMNS,
+    PLAN,
+    CampaignFields,
+    ChecksAndPractice,
+    ErrorsAndAdjudication,
+    ItemsAndTime,
+    WhatAnnotatorsSee,
+    WhatIsRated,
+)
 
 User = get_user_model()
 # What a link to the form may fill in.
 FILLED_IN = (*GOAL_FIELDS, "criteria", "selection", "sample_size", "overlap")
-BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
-FOLDED = (
-    (
-        "Items and time",
-        ("whole_documents", "group_size", "strength", "order", "seed", "lease_minutes", "deadline"),
-    ),
-    ("Stop when it is enough", GOAL_FIELDS),
-    (
-        "Checks and practice",
-        (
-            "check_percent",
-            "attention_checks",
-            "check_tolerance",
-            "practice_items",
-            "practice_pass",
-            "gold_csv",
-        ),
-    ),
-    (
-        "What annotators see",
-        (
-            "language",
-            "show_systems",
-            "show_others",
-            "show_scores",
-            "unseen_percent",
-            "show_markdown",
-        ),
-    ),
-    (
-        "Marked errors and adjudication",
-        ("categories", "severities", "adjudicate_beyond"),
-    ),
+BASICS = ("name", "criteria", "annotators", *WhatIsRated.model_fields)
+# Some fields are written in another form than they are stored.
+WRITTEN = {"gold": "gold_csv", "span_categories": "categories", "span_severities": "severities"}
+HOW_WRITTEN = {
+    "gold": "CSV. ", "span_categories": "One per line. ", "span_severities": "Separated by commas. "
+}  # fmt: skip
+FOLDED = tuple(
+    (heading, tuple(WRITTEN.get(name, name) for name in names))
+    for heading, names in (
+        ("Items and time", ItemsAndTime.model_fields),
+        ("Stop when it is enough", GOAL_FIELDS),
+        ("Checks and practice", ChecksAndPractice.model_fields),
+        ("What annotators see", WhatAnnotatorsSee.model_fields),
+        ("Marked errors and adjudication", ErrorsAndAdjudication.model_fields),
+    )
 )
 
 
@@ -66,133 +57,31 @@ class CampaignForm(GoalFields, forms.ModelForm):
         help_text="Members of the project. People you remove get no new items; their work is kept.",
     )
     gold_csv = forms.CharField(
-        label="Known answers",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 4, "class": "code"}),
-        help_text=(
-            "CSV. For ratings: doc_id,system_id,criterion,score. For pairs:"
-            " doc_id,system_a,system_b,winner. For groups a line for each output:"
-            " doc_id,system_id,place (best, worst or empty), or doc_id,system_id,rank. With"
-            " criteria also criterion."
-        ),
+        required=False, widget=forms.Textarea(attrs={"rows": 4, "class": "code"})
     )
-    categories = forms.CharField(
-        label="Error types for marked spans",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=(
-            "One per line. MQM uses Accuracy, Fluency, Terminology, Style, Locale. Leave empty for"
-            " no marking. For ratings only."
-        ),
-    )
-    severities = forms.CharField(
-        label="Severities",
-        required=False,
-        help_text="Separated by commas. MQM uses “neutral, minor, major, critical”.",
-    )
+    categories = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    severities = forms.CharField(required=False)
 
     class Meta:
         model = Campaign
-        fields = (
-            "name", "kind", "criteria", "selection", "sample_size", "whole_documents",
-            "group_size", "overlap", "order", "seed",
-            "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
-            "check_tolerance", "practice_pass", "show_systems",
-            "show_others", "show_scores", "unseen_percent", "show_markdown", "strength", "language",
-            "adjudicate_beyond",
-        )  # fmt: skip
+        fields = ("name", "criteria", *COLUMNS)
         widgets = {
             "criteria": forms.CheckboxSelectMultiple,
             "deadline": forms.DateTimeInput(
                 attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
             ),
         }
-        labels = {
-            "kind": "Task",
-            "selection": "Selection of items",
-            "sample_size": "Number of items",
-            "whole_documents": "Draw whole documents",
-            "group_size": "Outputs per group",
-            "overlap": "Annotators per item",
-            "lease_minutes": "Reassign unfinished items after (minutes)",
-            "check_percent": "Share of checks (percent)",
-            "attention_checks": "Attention checks",
-            "practice_items": "Practice items",
-            "check_tolerance": "Tolerance of checks",
-            "practice_pass": "Pass mark of practice (percent)",
-            "language": "Language of annotators’ pages",
-            "show_systems": "Show system names",
-            "show_others": "Compare with others",
-            "show_scores": "Show LLM scores",
-            "unseen_percent": "Leave LLM scores out at random (percent)",
-            "show_markdown": "Show Markdown as formatted text",
-            "strength": "Graded choices (much better / better / tie)",
-            "adjudicate_beyond": "Adjudicate items whose answers differ by more than",
-        }
         help_texts = {
-            "criteria": "Comparisons without a criterion ask which output is better overall.",
-            "selection": (
-                "Samples describe all outputs: the report weights each by its chance of being"
-                " drawn. “Where the estimate needs it” takes more where judges were wrong so far,"
-                " and skips outputs that are already rated. “Only where judges disagree most” is"
-                " not a sample and describes only the rated outputs."
-            ),
-            "sample_size": "For a sample. Leave empty for all items.",
-            "whole_documents": (
-                "For ratings of a sample. All outputs of a drawn document are rated, as"
-                " correlations within documents need; the number of items is then approximate."
-            ),
-            "group_size": "For best-worst and ranking tasks.",
-            "seed": "The same seed gives the same plan.",
-            "deadline": "In the site's time zone.",
-            "check_percent": (
-                "The share of an annotator's items that have known answers or are attention checks."
-            ),
-            "attention_checks": "Items that state which answer to give.",
-            "practice_items": (
-                "Taken from the known answers. Everybody starts with them and sees the expected"
-                " answers."
-            ),
-            "check_tolerance": (
-                "How far a score or a rank may be from the known answer. The first answer to a"
-                " check counts."
-            ),
-            "practice_pass": (
-                "Anyone who gets fewer practice items right gets no other items; an open link"
-                " screens them out. 0: no pass mark."
-            ),
-            "language": (
-                "Buttons, keys and messages; your own texts stay as you write them. Annotators can"
-                " choose another language. Leave empty for that of their browser."
-            ),
-            "show_systems": (
-                "If off, annotators do not see which system wrote a text, nor the names of judges."
-            ),
-            "show_others": (
-                "Annotators see other people's answers once they have submitted their own."
-            ),
-            "show_scores": (
-                "Ratings made while scores are visible are marked, and the report says so."
-            ),
-            "unseen_percent": (
-                "For ratings, where LLM scores are shown: with this probability an annotator does"
-                " not see them beside an item, and the campaign's page says what seeing them"
-                " changed."
-            ),
-            "show_markdown": (
-                "Outputs are shown with headings, lists and tables; annotators can switch to the"
-                " text as it was written. If off, they are shown as the project shows them. Judges"
-                " always get the text as it was written."
-            ),
-            "strength": "For pairs: five choices instead of three.",
-            "adjudicate_beyond": (
-                "Leave empty for no adjudication. For pairs, A and B are a distance of 2 apart."
-            ),
+            "criteria": "Comparisons without a criterion ask which output is better overall."
         }
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.project = project
+        for name, declared in CampaignFields.model_fields.items():
+            field = self.fields[WRITTEN.get(name, name)]
+            field.label = declared.title or field.label
+            field.help_text = HOW_WRITTEN.get(name, "") + (declared.description or "")
         self.fields["criteria"].queryset = project.criteria.all()  # type: ignore[attr-defined]
         self.fields["unseen_percent"].required = False
         members = User._default_manager.filter(memberships__project=project).order_by("username")

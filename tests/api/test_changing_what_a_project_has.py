@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotations.models import Campaign
 from evaluations.models import Membership, Project, Role
-from geval.pipelines.project_files.fields import CampaignFields
+from geval.files.project_fields import CampaignFields
 
 pytestmark = pytest.mark.django_db
 BASE = "/api/v1/projects/small"

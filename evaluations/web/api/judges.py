@@ -27,8 +27,8 @@ from evaluations.models.judges import validate_request_options
 from evaluations.reports.steadiness import steadiness
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import LARGEST_ID, In
+from geval.files.project_fields import EndpointFields
 from geval.llm.judge_settings import JudgeSettings
-from geval.pipelines.project_files.fields import EndpointFields
 from geval.reports.steadiness import steadiness_json
 
 router = Router()

@@ -20,7 +20,7 @@ from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import confirm, delete_project
 from evaluations.web.api.auth import KEEPS, project_for
 from evaluations.web.api.schemas import In, Page, page_of
-from geval.pipelines.project_files.fields import FormatFields
+from geval.files.project_fields import FormatFields
 
 router = Router()
 

@@ -28,7 +28,7 @@ from evaluations.reports.serving.view import page_view, report_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import ID, LARGEST_ID, In, Page, page_of
-from geval.pipelines.project_files.fields import CriterionFields
+from geval.files.project_fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH

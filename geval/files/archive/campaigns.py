@@ -19,8 +19,15 @@ from geval.files.archive.record_file import (
     same,
 )
 from geval.files.archive.shapes import QUESTIONS, REPLIES_TO_QUESTIONS, TEXTS
+from geval.files.project_fields import COLUMNS, LISTS, CampaignFields
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
+# What the first archives had of a campaign's settings; other settings may be missing.
+FIRST_COLUMNS = (
+    "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order", "seed",
+    "lease_minutes", "deadline", "show_systems", "show_others", "show_scores", "show_markdown",
+    "strength", "adjudicate_beyond",
+)  # fmt: skip
 # The fields that say what each goal asks for; for a judge its version.
 ASKED_BY_GOALS = {
     "width": ("width", "version"),
@@ -46,24 +53,14 @@ CAMPAIGNS = (
     RecordFile(
         "campaigns",
         {"name": "campaign"}
-        | same("kind state selection sample_size whole_documents group_size overlap order seed")
-        | same("lease_minutes deadline show_systems show_others show_scores unseen_percent")
-        | same("show_markdown strength language span_categories span_severities")
-        | same("adjudicate_beyond created_at opened_at closed_at check_percent check_tolerance")
-        | same("attention_checks practice_items practice_pass"),
+        | same(" ".join((*COLUMNS, *LISTS)))
+        | same("state created_at opened_at closed_at"),
         key=("campaign",),
-        json={
-            "span_categories": TEXTS,
-            "span_severities": TEXTS,
-        },
+        json=dict.fromkeys(LISTS, TEXTS),
         later={
-            "check_percent": 0,
-            "check_tolerance": 0,
-            "attention_checks": False,
-            "practice_items": 0,
-            "practice_pass": 0,
-            "unseen_percent": 0,
-            "language": "",
+            name: CampaignFields.model_fields[name].default
+            for name in COLUMNS
+            if name not in FIRST_COLUMNS
         },
         halted=Halted(("open",), "closed", "campaigns of an archive are drafts or closed"),
     ),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from geval.client import ApiError, Client, Project
-from geval.pipelines.project_files.fields import given
+from geval.files.project_fields import given
 from geval.pipelines.project_files.file import CampaignPart, JudgePart, ProjectFile, RequirementPart
 from geval.pipelines.project_files.planning import (
     Current,

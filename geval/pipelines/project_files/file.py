@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from geval.llm.judge_settings import JudgeSettings
-from geval.pipelines.project_files.fields import (
+from geval.files.project_fields import (
     CampaignFields,
     CriterionFields,
     EndpointFields,
     FormatFields,
 )
+from geval.llm.judge_settings import JudgeSettings
 from geval.pipelines.project_files.reading import (
     Place,
     Problem,

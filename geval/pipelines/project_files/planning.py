@@ -8,10 +8,10 @@ from pydantic import BaseModel, ValidationError
 
 from geval.evaluators.base import EvaluatorError, SettingsError, new_settings
 from geval.evaluators.registry import find_evaluator, make_evaluator
+from geval.files.project_fields import PLAN, EndpointFields
 from geval.llm.findings import TOKENS_WITH_THOUGHT
 from geval.llm.judge_settings import JudgeSettings, default_of
 from geval.llm.prompts import PromptError, check_template
-from geval.pipelines.project_files.fields import PLAN, EndpointFields
 from geval.pipelines.project_files.file import (
     CampaignPart,
     CriterionPart,

@@ -1,0 +1,251 @@
+"""The settings of a project, its criteria, endpoints and campaigns: names, types, limits and help,
+declared once for the HTTP API, project files, archives and forms.
+
+For judges see `llm.judge_settings`.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from geval.texts.formatting.kinds import TextFormat
+
+Text = Annotated[str, Field(max_length=50_000)]
+Whole = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class FormatFields(BaseModel):
+    """How people see the texts. What is left out stays as it is."""
+
+    source_format: TextFormat | None = None
+    output_format: TextFormat | None = None
+    reference_format: TextFormat | None = None
+    code_language: str | None = Field(None, description="For texts that are shown as code.")
+    text_language: str | None = Field(None, description="Such as ar, ja or zh-Hant.")
+
+
+class CriterionFields(BaseModel):
+    """A criterion with its scale and the parts of its prompt."""
+
+    definition: Text = Field("", description="Explains the criterion to the model.")
+    scale_min: float = Field(1, description="The lowest point.")
+    scale_max: float = Field(5, description="The highest point.")
+    scale_step: float = Field(1, description="From one point to the next.")
+    scale_labels: dict[str, str] = Field(
+        {}, description="Names of points, such as 1: Good. The model answers with the name."
+    )
+    task_introduction: Text = Field("", description="Begins the prompt. Empty: ours.")
+    inputs: Text = Field(
+        "",
+        description=(
+            "The part of the prompt that shows the texts, with placeholders such as"
+            " {{Document}} and {{Summary}}. Empty: ours."
+        ),
+    )
+    prompt_file: Text = Field("", description="A whole prompt, instead of these parts.")
+    guidelines: Text = Field("", description="What annotators should know, in Markdown.")
+
+
+class EndpointFields(BaseModel):
+    """An OpenAI-compatible server and its limits."""
+
+    base_url: str = Field(max_length=500, description="Ends in /v1 on most servers.")
+    api_version: str = Field("", max_length=40, description="Only for Azure deployment addresses.")
+    key_env: str = Field(
+        "", max_length=100, description="The worker's environment variable that contains the key."
+    )
+    requests_per_minute: Whole | None = Field(None, description="Over all workers.")
+    tokens_per_minute: Whole | None = Field(None, description="Over all workers.")
+    parallel_calls: Whole | None = Field(
+        None,
+        description=(
+            "Open at once at most, over all workers and projects with the same address and key."
+        ),
+    )
+
+
+class WhatIsRated(BaseModel):
+    kind: Literal["rating", "pairwise", "best_worst", "ranking"] = Field("rating", title="Task")
+    selection: Literal["all", "sample", "stratified", "disagreement", "needed", "top"] = Field(
+        "all",
+        title="Selection of items",
+        description=(
+            "Samples describe all outputs: the report weights each by its chance of being drawn."
+            " “Where the estimate needs it” takes more where judges were wrong so far, and skips"
+            " outputs that are already rated. “Only where judges disagree most” is not a sample"
+            " and describes only the rated outputs."
+        ),
+    )
+    sample_size: int | None = Field(
+        None, title="Number of items", description="For a sample. Leave empty for all items."
+    )
+    overlap: int = Field(3, title="Annotators per item")
+
+
+class ItemsAndTime(BaseModel):
+    whole_documents: bool = Field(
+        False,
+        title="Draw whole documents",
+        description=(
+            "For ratings of a sample. All outputs of a drawn document are rated, as correlations"
+            " within documents need; the number of items is then approximate."
+        ),
+    )
+    group_size: int = Field(
+        3, title="Outputs per group", description="For best-worst and ranking tasks."
+    )
+    strength: bool = Field(
+        False,
+        title="Graded choices (much better / better / tie)",
+        description="For pairs: five choices instead of three.",
+    )
+    order: Literal["document", "random"] = "document"
+    seed: int = Field(0, description="The same seed gives the same plan.")
+    lease_minutes: float = Field(60, title="Reassign unfinished items after (minutes)")
+    deadline: datetime | None = Field(None, description="In the site's time zone.")
+
+
+class ChecksAndPractice(BaseModel):
+    check_percent: int = Field(
+        0,
+        title="Share of checks (percent)",
+        description=(
+            "The share of an annotator's items that have known answers or are attention checks."
+        ),
+    )
+    attention_checks: bool = Field(
+        False, title="Attention checks", description="Items that state which answer to give."
+    )
+    check_tolerance: float = Field(
+        0,
+        title="Tolerance of checks",
+        description=(
+            "How far a score or a rank may be from the known answer. The first answer to a check"
+            " counts."
+        ),
+    )
+    practice_items: int = Field(
+        0,
+        title="Practice items",
+        description=(
+            "Taken from the known answers. Everybody starts with them and sees the expected"
+            " answers."
+        ),
+    )
+    practice_pass: int = Field(
+        0,
+        title="Pass mark of practice (percent)",
+        description=(
+            "Anyone who gets fewer practice items right gets no other items; an open link screens"
+            " them out. 0: no pass mark."
+        ),
+    )
+    gold: list[dict[str, str | int | float]] = Field(
+        [],
+        max_length=10_000,
+        title="Known answers",
+        description=(
+            "For ratings: doc_id, system_id, criterion, score. For pairs: doc_id, system_a,"
+            " system_b, winner. For groups an entry for each output: doc_id, system_id, place"
+            " (best, worst or empty), or doc_id, system_id, rank. With criteria also criterion."
+        ),
+    )
+
+
+class WhatAnnotatorsSee(BaseModel):
+    language: str = Field(
+        "",
+        max_length=10,
+        title="Language of annotators’ pages",
+        description=(
+            "Buttons, keys and messages; your own texts stay as you write them. Annotators can"
+            " choose another language. Leave empty for that of their browser."
+        ),
+    )
+    show_systems: bool = Field(
+        False,
+        title="Show system names",
+        description=(
+            "If off, annotators do not see which system wrote a text, nor the names of judges."
+        ),
+    )
+    show_others: bool = Field(
+        False,
+        title="Compare with others",
+        description="Annotators see other people's answers once they have submitted their own.",
+    )
+    show_scores: bool = Field(
+        False,
+        title="Show LLM scores",
+        description="Ratings made while scores are visible are marked, and the report says so.",
+    )
+    unseen_percent: int = Field(
+        0,
+        title="Leave LLM scores out at random (percent)",
+        description=(
+            "For ratings, where LLM scores are shown: with this probability an annotator does not"
+            " see them beside an item, and the campaign's page says what seeing them changed."
+        ),
+    )
+    show_markdown: bool = Field(
+        False,
+        title="Show Markdown as formatted text",
+        description=(
+            "Outputs are shown with headings, lists and tables; annotators can switch to the text"
+            " as it was written. If off, they are shown as the project shows them. Judges always"
+            " get the text as it was written."
+        ),
+    )
+
+
+class ErrorsAndAdjudication(BaseModel):
+    span_categories: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(
+        [],
+        max_length=100,
+        title="Error types for marked spans",
+        description=(
+            "MQM uses Accuracy, Fluency, Terminology, Style, Locale. Leave empty for no marking."
+            " For ratings only."
+        ),
+    )
+    span_severities: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(
+        [],
+        max_length=20,
+        title="Severities",
+        description="MQM uses “neutral, minor, major, critical”.",
+    )
+    adjudicate_beyond: float | None = Field(
+        None,
+        title="Adjudicate items whose answers differ by more than",
+        description=(
+            "Leave empty for no adjudication. For pairs, A and B are a distance of 2 apart."
+        ),
+    )
+
+
+# Pydantic takes the fields of the last class first.
+class CampaignFields(
+    ErrorsAndAdjudication, WhatAnnotatorsSee, ChecksAndPractice, ItemsAndTime, WhatIsRated
+):
+    """A campaign's design, and what its annotators see. The form, the API, project files and
+    archives read its fields from here; the model stores them, and the site checks what fits
+    together."""
+
+
+# Of several names each.
+LISTS = ("span_categories", "span_severities")
+# What is simply a column of the campaign.
+COLUMNS = tuple(name for name in CampaignFields.model_fields if name not in (*LISTS, "gold"))
+# Fields on which an open campaign's plan depends, besides its criteria, known answers and goal;
+# they can be changed only in a draft.
+PLAN = (
+    "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order", "seed",
+    "check_percent", "attention_checks", "practice_items", "practice_pass", "check_tolerance",
+    "strength", "unseen_percent",
+)  # fmt: skip
+
+
+def given(fields: BaseModel) -> dict[str, Any]:
+    """Return the fields that were set, as in JSON."""
+    return fields.model_dump(mode="json", exclude_unset=True)
