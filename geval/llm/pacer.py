@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from enum import Enum, auto
 
 from geval.llm.errors import LOST, REFUSING_FOR_NOW, EndpointError, ErrorKind
 from geval.llm.pacing import Pace, PacingTurn, Sign, WorkerReport
@@ -13,12 +14,23 @@ from geval.llm.signs import RecentCalls
 # Calls are sent at this rate at first, doubling every tenth of a second, then without a pace: so a
 # limit is noticed before dozens of calls have met it.
 OPENING_RATE, OPENING_DOUBLES_SECONDS, OPENING_SECONDS = 100.0, 0.1, 0.4
+# A call counts as passed once it is open this many times as long as refusals take, which take so
+# many seconds at least: of calls in the order in which they left, refusals arrive first.
+LAGS, LEAST_LAG_SECONDS = 4.0, 0.05
 # Each look is a query to the database.
 LOOK_SECONDS = 1.0
 
 Exchange = Callable[[WorkerReport, int], Awaitable[PacingTurn]]
 # Errors after which a closed endpoint stays closed.
 _STILL_CLOSED = LOST | REFUSING_FOR_NOW
+
+
+class _End(Enum):
+    """How a call ended."""
+
+    PASSED = auto()
+    LIMITED = auto()
+    UNKNOWN = auto()
 
 
 class Pacer:
@@ -62,8 +74,9 @@ class Pacer:
         self._trial: int | None = None
         self._trial_passed: bool | None = None
         self._epoch = self._epoch_began = 0
-        self._sent = self._limited = 0
-        self._lag = 0.0
+        # Of the epoch's calls that are not reported yet: when each left, and how it ended.
+        self._unreported: deque[tuple[float, _End | None]] = deque()
+        self._lag = LEAST_LAG_SECONDS
         self._sign: Sign | None = None
         self._looked_at = float("-inf")
 
@@ -103,13 +116,13 @@ class Pacer:
         kind = error.kind if isinstance(error, EndpointError) else None
         if isinstance(error, EndpointError) and kind == ErrorKind.RATE_LIMIT:
             if number >= self._epoch_began:
-                self._limited += 1
                 self._lag = max(self._lag, self._calls.age(number))
             sign = self._calls.sign_of_limit(number, error.limits, error.retry_after)
             self._note(sign)
             self._looked_at = float("-inf")  # other workers may know more
         elif limits and self._is_free:
             self._note(self._calls.sign_of_reply(limits))
+        self._note_end(number, error, kind)
         if number == self._trial:
             # A cancelled call proves nothing.
             is_conclusive = error is None or kind is not None
@@ -126,11 +139,41 @@ class Pacer:
     def _leave_freedom(self) -> None:
         if self._is_free:
             self._is_free = False
-            self._epoch = -1  # unpaced calls say nothing about a pace
+            self._begin(-1)  # unpaced calls say nothing about a pace
+
+    def _begin(self, epoch: int) -> None:
+        self._epoch, self._epoch_began = epoch, self._calls.count
+        self._unreported.clear()
 
     def _leave(self) -> int:
-        self._sent += 1
+        if not self._is_free:
+            self._unreported.append((self._clock(), None))
         return self._calls.leave()
+
+    def _note_end(self, number: int, error: BaseException | None, kind: ErrorKind | None) -> None:
+        index = number - (self._calls.count - len(self._unreported))
+        if index < 0:
+            return
+        left_at, _end = self._unreported[index]
+        if kind == ErrorKind.RATE_LIMIT:
+            end = _End.LIMITED
+        else:  # a cancelled call says nothing
+            end = _End.PASSED if error is None or kind else _End.UNKNOWN
+        self._unreported[index] = left_at, end
+
+    def _counts(self) -> tuple[int, int]:
+        """Return how many more calls have ended, and how many of them met a rate limit: in the
+        order in which they left, as otherwise refusals, which arrive first, would count for too
+        much."""
+        ends = []
+        passed_before = self._clock() - LAGS * self._lag
+        while self._unreported:
+            left_at, end = self._unreported[0]
+            if end is None and left_at > passed_before:
+                break
+            ends.append(end or _End.PASSED)
+            self._unreported.popleft()
+        return len(ends) - ends.count(_End.UNKNOWN), ends.count(_End.LIMITED)
 
     def _is_opening(self) -> bool:
         if self._opened_at is None:
@@ -164,18 +207,15 @@ class Pacer:
                 return self._alone
 
     async def _ask(self) -> None:
-        seen = WorkerReport(
-            self._sent, self._limited, self._epoch, self._lag, self._sign, self._trial_passed
-        )
-        self._sent = self._limited = 0
-        self._lag = 0.0
+        ended, limited = self._counts()
+        seen = WorkerReport(ended, limited, self._epoch, self._sign, self._trial_passed)
         self._sign = self._trial_passed = None
         turn = await self._exchange(seen, self._most)
         if turn.pace.epoch != self._epoch:
-            self._epoch, self._epoch_began = turn.pace.epoch, self._calls.count
-            self._sent = self._limited = 0
+            self._begin(turn.pace.epoch)
         if turn.pace.is_free:
             self._is_free = self._sign is None
+            self._unreported.clear()
             self._opened_at = None
             self._looked_at = self._clock()
             return

@@ -7,7 +7,8 @@ were sent and how many met a rate limit. Calls are not limited until the first s
 
 - A rate limit starts a measurement. The server's allowance is then used up, so the share of calls
   that pass from then on is the share of the pace that the limit allows; the pace is set to it.
-- Without rate limits the pace rises, slowly at first, so that a raised limit is noticed.
+- Without rate limits the pace rises, slowly at first, so that a raised limit is noticed. The rate
+  that held before the trouble is tried again, soon and then ever more rarely: it may have passed.
 - If lowering the pace repeatedly does not change the share of rate limits, they do not depend on
   the pace: it is restored, and that share is taken as normal for a while.
 - If hardly any call passes the endpoint is closed: single trial calls are made, more and more
@@ -33,17 +34,23 @@ SLOWEST, FASTEST = 1 / 60, 10_000.0
 # A measurement takes at least this long and this many calls, unless this many rate limits end it
 # earlier.
 MEASURE_SECONDS, MEASURE_CALLS, MEASURE_LIMITED = 2.0, 30, 5
-# It also takes this many times as long as the reply with a rate limit takes.
-LAGS = 4
 # So many refusals mean that the endpoint is closed for now, whatever the rate.
 CLOSED_SHARE = 0.9
-FIRST_CLOSED_SECONDS, LONGEST_CLOSED_SECONDS = 1.0, 30.0
+FIRST_CLOSED_SECONDS, LONGEST_CLOSED_SECONDS = 1.0, 6.0
 # The share by which the pace rises per second; after this long and this many calls without a cut it
 # doubles every few seconds.
 RISE, UNSURE_RISE = 0.005, 0.3
 PATIENT_SECONDS, PATIENT_CALLS, DOUBLING_SECONDS = 30.0, 300, 10.0
-# Cuts within this time of each other have the same cause.
-SAME_TROUBLE_SECONDS = 15.0
+# Cuts within this time of each other have the same cause; a rate without a cut for longer, and for
+# this many calls, has held.
+SAME_TROUBLE_SECONDS, HELD_CALLS = 15.0, 60
+# Without rate limits for so long and so many calls, doubled by each try in vain, the rate from
+# before the trouble is tried again, if it is this many times as high; so often at most, and after
+# many tries only until a lower rate has held. A try ends with so many rate limits.
+TRIED_AGAIN_SECONDS, TRIED_AGAIN_CALLS, TRIED_AGAIN_RATIO = 3.0, 10, 1.25
+MANY_TRIES, MOST_TRIES, TRY_LIMITED = 3, 6, 2
+# Of fewer calls a second a try would be a large part.
+LEAST_HELD = 1.0
 # After this many cuts in a row that leave this much of the share of rate limits, cutting has no
 # effect; that share is taken as normal for some time.
 VAIN_CUTS, VAIN_SHARE, VAIN_LEAST, USUAL_SECONDS = 3, 0.6, 0.05, 60.0
@@ -61,24 +68,25 @@ class Sign:
     """A sign that an endpoint limits rates.
 
     `rate` is the rate that it seems to allow, in calls per second; `is_sure` says whether the
-    server stated it; for `closed_for` seconds no call will pass.
+    server stated it; for `closed_for` seconds no call will pass. `held` is the rate of the calls
+    before it, 0 if unknown.
     """
 
     rate: float
     is_sure: bool = False
     closed_for: float = 0.0
+    held: float = 0.0
 
 
 @dataclass(frozen=True)
 class WorkerReport:
-    """What a worker observed since its last report: calls sent in an epoch of the pace, how many of
-    them met a rate limit, and within how many seconds; a sign of a limit; and whether a trial call
-    to a closed endpoint passed (None: none was made)."""
+    """What a worker observed since its last report: calls of an epoch of the pace whose outcome is
+    known, and how many of them met a rate limit; a sign of a limit; and whether a trial call to a
+    closed endpoint passed (None: none was made)."""
 
-    sent: int = 0
+    ended: int = 0
     limited: int = 0
     epoch: int = 0
-    lag: float = 0.0
     sign: Sign | None = None
     trial_passed: bool | None = None
 
@@ -99,7 +107,9 @@ class Pace:
     """The rate that an endpoint allows, in calls per second (None: no limit is known).
 
     An epoch is a period in which the pace comes from the same measurement; the outcomes of calls
-    sent in an earlier epoch say nothing about the current one.
+    sent in an earlier epoch say nothing about the current one. `held` is the rate before the
+    trouble, 0 where none is known; `tries` is how often it was tried again in vain, `tried_from`
+    the rate to which a try returns, `vain_at` when one did.
     """
 
     rate: float | None = None
@@ -113,7 +123,11 @@ class Pace:
     measured_since: float | None = None
     measured_calls: int = 0
     measured_limited: int = 0
-    measured_lag: float = 0.0
+    held: float = 0.0
+    tries: int = 0
+    tried_at: float | None = None
+    tried_from: float = 0.0
+    vain_at: float = 0.0
     cut_at: float = 0.0
     cut_share: float = 0.0
     cut_to: float = 0.0
@@ -166,7 +180,28 @@ class Pace:
             closed_for=max(self.closed_for, FIRST_CLOSED_SECONDS),
             next_at=max(self.next_at, now + seconds),
             measured_since=None,
-        )
+        )._troubled(now)
+
+    def _troubled(self, now: float) -> Pace:
+        """Remember the rate to come back to, in trouble that is seen now."""
+        if self.tried_at is not None and now - self.tried_at <= SAME_TROUBLE_SECONDS:
+            return replace(self, tries=self.tries + 1, tried_at=None, tried_from=0.0, vain_at=now)
+        has_held = max(SAME_TROUBLE_SECONDS, HELD_CALLS / (self.rate or FASTEST))
+        is_over = not self._is_lower or self.tries >= MANY_TRIES
+        if self.rate and is_over and now - self._quiet_since > has_held:
+            return replace(self, held=self.rate, tries=0)
+        return self
+
+    @property
+    def _quiet_since(self) -> float:
+        """When the last trouble was, or the last try."""
+        return max(self.calm_since, self.vain_at, self.tried_at or 0.0)
+
+    @property
+    def _is_lower(self) -> bool:
+        """Whether a much higher rate held before, which is tried again."""
+        is_lower = self.rate is not None and self.rate * TRIED_AGAIN_RATIO < self.held
+        return is_lower and self.held >= LEAST_HELD and self.tries <= MOST_TRIES
 
     def _fresh(self, now: float) -> Pace:
         """Drop measurements that are too old, and slots of a clock that has been set back."""
@@ -181,44 +216,52 @@ class Pace:
 
     def _entered(self, sign: Sign, now: float) -> Pace:
         rate = min(max(sign.rate * (MARGIN if sign.is_sure else 1.0), SLOWEST), FASTEST)
-        return Pace(
+        entered = Pace(
             rate=rate, is_sure=sign.is_sure, next_at=now, seen_at=now, calm_since=now,
-            closed_for=self.closed_for, epoch=self.epoch + 1,
+            closed_for=self.closed_for, epoch=self.epoch + 1, held=sign.held, tries=self.tries,
+            tried_at=self.tried_at,
         )  # fmt: skip
+        return entered._troubled(now)
 
     def _after_trial(self, passed: bool, now: float) -> Pace:
         if not passed:
             longer = min(LONGEST_CLOSED_SECONDS, 2 * self.closed_for)
             return replace(self, closed_for=longer, next_at=max(self.next_at, now + longer))
-        rate = None if self.rate is None else max(1.0, self.rate)
-        return replace(
-            self, closed_for=0.0, next_at=now, rate=rate, is_sure=False, calm_since=now,
-            measured_since=None, vain_cuts=0, epoch=self.epoch + 1,
+        opened = replace(
+            self, closed_for=0.0, next_at=now, is_sure=False, calm_since=now, measured_since=None,
+            vain_cuts=0, epoch=self.epoch + 1,
         )  # fmt: skip
+        if self.tries or 0 < self.held < LEAST_HELD:
+            return replace(opened, rate=None if self.rate is None else max(1.0, self.rate))
+        lower = max(1.0, self.rate or 0.0)
+        return replace(opened, rate=self.held or None, tried_at=now, tried_from=lower)
 
     def _counted(self, seen: WorkerReport, now: float, *, since: float) -> Pace:
         is_of_now = seen.epoch == self.epoch
+        limited = seen.limited + (self.measured_limited if self.measured_since else 0)
+        if self.tried_from and is_of_now and limited >= TRY_LIMITED:
+            return replace(
+                self._troubled(now), rate=self.tried_from, epoch=self.epoch + 1,
+                measured_since=None,
+            )  # fmt: skip
         if self.measured_since is None:
             if not (seen.limited and is_of_now):
                 return self._risen(min(max(0.0, now - since), LONGEST_STEP), now)
             # Earlier calls show how the allowance was used up, not how it refills.
             return replace(
-                self, measured_since=now, measured_calls=0, measured_limited=0, measured_lag=0.0,
+                self, measured_since=now, measured_calls=0, measured_limited=0,
                 epoch=self.epoch + 1,
             )  # fmt: skip
         if not is_of_now:
             return self
         measured = replace(
             self,
-            measured_lag=max(self.measured_lag, seen.lag),
-            measured_calls=self.measured_calls + seen.sent,
+            measured_calls=self.measured_calls + seen.ended,
             measured_limited=self.measured_limited + seen.limited,
         )
         took = now - self.measured_since
         enough = MEASURE_LIMITED + measured._by_chance
         has_lasted = took >= MEASURE_SECONDS and measured.measured_calls >= MEASURE_CALLS
-        if took < LAGS * measured.measured_lag:
-            return measured  # many of its rate limits have not arrived yet
         if has_lasted or measured.measured_limited >= enough:
             return measured._judged(took, now)
         return measured
@@ -238,12 +281,16 @@ class Pace:
         measured = replace(self, measured_since=None, usual_share=usual_share)
         if share >= CLOSED_SHARE:
             slower = max(SLOWEST, self.rate / 4)
-            return replace(measured, rate=slower).closed(now, seconds=FIRST_CLOSED_SECONDS)
+            closed = measured.closed(now, seconds=FIRST_CLOSED_SECONDS)
+            return replace(closed, rate=slower)
         # One more may be due to a call that arrived a moment early.
         if self.measured_limited <= measured._by_chance + 1:
             return measured._risen(took, now)
+        measured = measured._troubled(now)
         same_trouble = now - self.cut_at <= SAME_TROUBLE_SECONDS
-        is_vain = same_trouble and share >= max(VAIN_LEAST, VAIN_SHARE * self.cut_share)
+        # Not where the rate from before was tried in between.
+        is_cut = self.rate <= self.cut_to * TRIED_AGAIN_RATIO
+        is_vain = same_trouble and is_cut and share >= max(VAIN_LEAST, VAIN_SHARE * self.cut_share)
         vain_cuts = self.vain_cuts + 1 if is_vain else 0
         is_recent = now - self.cut_at <= USUAL_SECONDS
         before = max(self.rate_before, self.rate) if is_recent else self.rate
@@ -267,8 +314,14 @@ class Pace:
 
     def _risen(self, seconds: float, now: float) -> Pace:
         assert self.rate is not None
+        wait = max(TRIED_AGAIN_SECONDS, TRIED_AGAIN_CALLS / self.rate) * 2**self.tries
+        if self._is_lower and now - self._quiet_since > wait:
+            return replace(
+                self, rate=self.held, epoch=self.epoch + 1, tried_at=now, tried_from=self.rate
+            )
         patient = max(PATIENT_SECONDS, PATIENT_CALLS / self.rate)
-        doublings = max(0.0, now - self.calm_since - patient) / DOUBLING_SECONDS
+        calm_since = max(self.calm_since, self.tried_at or self.calm_since)
+        doublings = max(0.0, now - calm_since - patient) / DOUBLING_SECONDS
         rise = min(RISE * 2 ** min(doublings, 20.0), 1.0) if self.is_sure else UNSURE_RISE
         rate = self.rate * (1 + rise * seconds)
         return replace(self, rate=None if rate > FASTEST else rate)

@@ -24,6 +24,8 @@ OTHERS = 4
 ALIKE = 1.25
 # Shorter waits are left to the pace.
 CLOSED_SECONDS = 2.0
+# A rate is that of at least so many calls.
+LEAST_BEFORE = 20
 # Where every call was refused, the rate must not become 0: only calls show what is allowed.
 LEAST_SHARE = 0.1
 
@@ -85,14 +87,21 @@ class RecentCalls:
             return None
         closed_for = retry_after if retry_after and retry_after >= CLOSED_SECONDS else 0.0
         rate, is_sure = self._most_plausible(hints, limits.next_in)
+        held = self._rate_before()
         for each in range(len(self._limited)):
             self._limited[each] = False  # the next sign needs new calls
-        return Sign(rate, is_sure, closed_for)
+        return Sign(rate, is_sure, closed_for, held)
 
     def rate(self) -> float:
         """Return the recent rate of calls per second."""
         took = self._clock() - self._left_at[0] if self._left_at else 0.0
         return len(self._left_at) / max(took, 0.01)
+
+    def _rate_before(self) -> float:
+        """Return the rate of calls before the first that met a limit; 0 if there are few."""
+        before = list(self._limited).index(True) if True in self._limited else 0
+        took = self._left_at[before] - self._left_at[0] if before else 0.0
+        return before / took if before >= LEAST_BEFORE and took > 0 else 0.0
 
     def _is_used_up(self, allowance: RateAllowance, limits: RateHeaders) -> bool:
         needs = self._tokens_each if allowance is limits.tokens else 1.0
