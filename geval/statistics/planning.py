@@ -9,9 +9,8 @@ cases:
 
 The second number uses an upper bound of the variance: the ratio of future documents' variance to
 the pilot's follows Fisher's F (Wang and Kupper, 1997), at the quantile `PROMISE`; at a higher one
-for looks after every document, as the stopping time varies as well. `make bench-measure` checks
-both numbers against campaigns on recorded judges: plan again at 60 documents (`PROMISE_DOCUMENTS`),
-as a promise from 20 demands half as many again as are needed.
+for looks after every document, as the stopping time varies as well. Plan again at 60
+documents (`PROMISE_DOCUMENTS`), as a promise from 20 demands half as many again as are needed.
 """
 
 from collections.abc import Callable

@@ -183,23 +183,6 @@ def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[fl
     return low, high
 
 
-def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) -> PpiMean:
-    """Return the mean human rating over all outputs, from outputs rated with known probabilities.
-    Its standard error is that of the linearised estimate, output by output.
-
-    Args:
-        human: shape (outputs,), NaN for unrated outputs.
-        judge: shape (outputs,), complete.
-        weight: shape (outputs,), one over the probability of being rated; used for rated outputs.
-
-    Raises:
-        ValueError: nothing was rated.
-    """
-    if np.isnan(human).all():
-        raise ValueError("ratings of at least one output are needed")
-    return Parts.of(human, judge, weight).estimate()
-
-
 @dataclass(frozen=True)
 class SystemMean:
     """A system's mean human rating by PPI++; `rated` of its `outputs` have a rating."""

@@ -500,7 +500,7 @@ PROMISE = _plans.threshold(
     "PROMISE", 0.92, "quantile of the variance to come",
     "A promised number of documents is enough at this quantile.",
     "It kept promises in nine of ten campaigns on recorded judges, whose correlations are less"
-    " regular than normal values (`make bench-measure`).",
+    " regular than normal values.",
 )  # fmt: skip
 PROMISE_AT_ANY_TIME = _plans.threshold(
     "PROMISE_AT_ANY_TIME", 0.97, "quantile of the variance to come",
@@ -511,7 +511,7 @@ PROMISE_DOCUMENTS = _plans.threshold(
     "PROMISE_DOCUMENTS", 60, "documents",
     "Below, pages say to plan again when so many are rated.",
     "From here on a promise asks for at most 1.3 times what somebody needs who knows how documents"
-    " vary (`make bench-measure`).",
+    " vary.",
 )  # fmt: skip
 ACTIVE_OUTPUTS = _plans.threshold(
     "ACTIVE_OUTPUTS", 30, "rated outputs",

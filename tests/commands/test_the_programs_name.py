@@ -7,9 +7,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from geval.texts.program import command, program
-from tests.conftest import CHECKOUT
-
-OURS = ("geval", "geval_site", "evaluations", "annotations", "templates")
 
 
 @pytest.mark.parametrize(
@@ -40,21 +37,3 @@ def test_processes_of_a_checkout_that_neither_started_say_manage_py(tmp_path: Pa
 def test_an_error_says_what_to_type() -> None:
     with pytest.raises(CommandError, match=re.escape(command("load nothing FILE…"))):
         call_command("report", "nothing")
-
-
-def test_no_text_names_one_of_them_for_all() -> None:
-    """Docstrings may: they are read in a checkout. So may files that travel to other sites."""
-    travelling = {"geval/files/archive/manifest.py"}
-    folder = CHECKOUT / "evaluations/management/commands"
-    names = {path.stem for path in folder.glob("[a-z]*.py")} | {"migrate", "createsuperuser"}
-    named = re.compile(rf"(?:manage\.py|geval-site) (?:{'|'.join(names)})\b")
-    found = []
-    for path in (path for folder in OURS for path in (CHECKOUT / folder).rglob("*.*")):
-        if path.suffix not in {".py", ".html"} or "migrations" in path.parts:
-            continue
-        quoted = r'""".*?"""|#[^\n]*' if path.suffix == ".py" else r"\{#.*?#\}"
-        text = re.sub(quoted, "", path.read_text(), flags=re.S if path.suffix == ".py" else 0)
-        place = str(path.relative_to(CHECKOUT))
-        found += [f"{place}: {said}" for said in named.findall(text) if place not in travelling]
-
-    assert found == []

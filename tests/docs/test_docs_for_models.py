@@ -1,9 +1,8 @@
-"""What language models read of the docs: the skill, whose commands run, `llms.txt`, AGENTS.md."""
+"""What language models read of the docs: the skill, whose commands run, and AGENTS.md."""
 
 import csv
 import os
 import re
-import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -75,23 +74,3 @@ def test_targets_that_agents_are_told_exist() -> None:
 
     assert targets
     assert all(f"\n{target}:" in makefile for target in targets)
-
-
-def test_llms_txt_lists_every_page_and_the_full_one_holds_it(tmp_path: Path) -> None:
-    write = runpy.run_path(str(CHECKOUT / ".ci" / "llms.py"))["write_for_models"]
-    pages = tmp_path / "pages"
-    nav = re.findall(r"^ +- .*: (\S+\.md)$", (CHECKOUT / "mkdocs.yml").read_text(), re.M)
-    for name in nav:
-        source = CHECKOUT / "docs" / name
-        (pages / name).parent.mkdir(parents=True, exist_ok=True)
-        # The reference is written from the code while the docs are built.
-        text = source.read_text() if source.exists() else "# Reference\n\nFrom the code.\n"
-        (pages / name).write_text(text)
-
-    write(pages, CHECKOUT / "mkdocs.yml", tmp_path)
-
-    listed = (tmp_path / "llms.txt").read_text()
-    assert listed.startswith("# geval_site\n\n> Find out, with statistics")
-    assert "- [The method](/docs/method/): " in listed
-    assert listed.count("\n- [") == len(nav)
-    assert all(f"<!-- {name} -->" in (tmp_path / "llms-full.txt").read_text() for name in nav)

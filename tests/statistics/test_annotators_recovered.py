@@ -1,12 +1,11 @@
-"""Intervals hold the severity and competence of simulated annotators; `make bench-measure` does the
-same on more campaigns and on recorded qualities."""
+"""Intervals hold the severity and competence of simulated annotators."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from benchmarks.annotators import Corpus, Held, giving, held, severities
+from tests.statistics.simulated_annotators import Corpus, Held, giving, held, severities
 
 Campaign = Callable[[Corpus, int, np.random.Generator], Held]
 

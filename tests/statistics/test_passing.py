@@ -1,14 +1,18 @@
 """Pass or fail: counts, rates and kappas against worked figures, and intervals that
 hold the true value in simulation."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
+from scipy import stats
 
-from benchmarks.instrument import WORLDS, World, rates_held
 from geval.statistics.arrays import Outputs
 from geval.statistics.pass_fail import PassFail, best_threshold, pass_fail
+from geval.statistics.types import FloatArray
 
 DATA_SETS = 300
+RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
 
 def of_pairs(pairs: list[tuple[int, int]], systems: int = 1) -> PassFail:
@@ -100,6 +104,60 @@ def test_the_verdict_on_a_document_does_not_depend_on_its_own_ratings() -> None:
     assert found is not None
     agreed = (found.both_pass + found.both_fail) / found.outputs
     assert abs(agreed - 0.5) < 0.04
+
+
+@dataclass(frozen=True)
+class World:
+    """Simulated projects: the first `rated` documents are rated; outputs of a document are alike by
+    `cluster`, in truth and in the judge's errors."""
+
+    documents: int
+    systems: int
+    rated: int
+    cluster: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rated} of {self.documents} documents rated, systems {self.systems}, cluster"
+            f" {self.cluster:g}"
+        )
+
+
+WORLDS = (
+    World(200, 4, 40, 0.0),
+    World(200, 4, 40, 0.4),
+    World(100, 4, 100, 0.3),
+    World(400, 1, 60, 0.0),
+    World(60, 12, 20, 0.3),
+)
+
+
+def rates_held(world: World, sets: int) -> tuple[float, float]:
+    """How often the intervals of a corrected pass rate and of sensitivity hold the truth."""
+    rng, outputs = np.random.default_rng(7), Outputs.full(world.documents, world.systems)
+    held = np.zeros(2)
+
+    def latent() -> FloatArray:
+        shared = rng.normal(size=(world.documents, 1))
+        own = rng.normal(size=(world.documents, world.systems))
+        mixed: FloatArray = np.sqrt(world.cluster) * shared + np.sqrt(1 - world.cluster) * own
+        return mixed
+
+    for _ in range(sets):
+        truth, luck = latent() < stats.norm.ppf(RATE), latent()
+        judge = np.where(
+            truth, luck < stats.norm.ppf(SENSITIVITY), luck > stats.norm.ppf(SPECIFICITY)
+        )
+        people = truth.astype(float)
+        people[world.rated :] = np.nan
+        found = pass_fail(outputs, people.ravel(), judge.ravel().astype(float), middle=0.5)
+        assert found is not None
+        for at, (share, true) in enumerate(
+            ((found.systems[0].corrected, RATE), (found.sensitivity, SENSITIVITY))
+        ):
+            low, high = share.interval.ends or (np.nan, np.nan)
+            held[at] += low <= true <= high
+    return float(held[0] / sets), float(held[1] / sets)
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=str)

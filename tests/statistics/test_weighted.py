@@ -12,7 +12,7 @@ from geval.statistics.coefficients import ranks
 from geval.statistics.correlation import COEFFICIENTS, coefficient_of, correlations
 from geval.statistics.jackknife import LeftOut, interval_of_difference, summary_interval
 from geval.statistics.pass_fail import pass_fail
-from geval.statistics.ppi import ppi_table, weighted_ppi_mean
+from geval.statistics.ppi import Parts, ppi_table
 from geval.statistics.resampling import draw, resample_means
 from geval.statistics.same_documents import SameDocuments
 from geval.statistics.significance import permutation_tests
@@ -199,7 +199,7 @@ def test_the_weighted_mean_is_active_inference_by_the_letter() -> None:
     human = np.where(rng.random(300) < probability, truth, np.nan)
     rated = ~np.isnan(human)
 
-    found = weighted_ppi_mean(human, judge, 1 / probability)
+    found = Parts.of(human, judge, 1 / probability).estimate()
 
     rest = (human - found.weight * judge)[rated]
     expected = found.weight * judge.mean() + np.average(rest, weights=1 / probability[rated])
@@ -231,7 +231,7 @@ def test_intervals_of_skewed_ratings_follow_halls_transformation() -> None:
     rated = ~np.isnan(human)
     n = int(rated.sum())
 
-    found = weighted_ppi_mean(human, np.ones(200), np.full(200, 3.0))
+    found = Parts.of(human, np.ones(200), np.full(200, 3.0)).estimate()
 
     assert found.low is not None
     assert found.high is not None
