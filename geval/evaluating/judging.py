@@ -236,7 +236,8 @@ class Judging:
         return judgement.outcome
 
     async def _ask(self, request: Request, learned: LearnedFit) -> Answer:
-        return await ask_until_answered(self.caller.call, request, policy=PATIENT, learned=learned)
+        policy = replace(PATIENT, has_answered=self.caller.has_answered)
+        return await ask_until_answered(self.caller.call, request, policy=policy, learned=learned)
 
 
 class _Stopping:
@@ -269,6 +270,7 @@ class Caller:
 
     def __init__(self, client: Client, *, most: int, characters_each: int) -> None:
         self.spent = CallUsage()
+        self.has_answered = False
         self._client = client
         self._pace = Pace()
         self._in_flight = InFlight(most)
@@ -290,6 +292,7 @@ class Caller:
             except BaseException as error:
                 self._pacer.ended(number, error)
                 raise
+        self.has_answered = True
         self._pacer.ended(number, limits=reply.limits)
         return reply
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from geval.llm.errors import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind
+from geval.llm.errors import LONGEST_WAIT_SECONDS, LOST, EndpointError, ErrorKind
 from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.requests import ChatRequest, Request
 from geval.llm.server_fit import LearnedFit, changed_field
@@ -28,13 +28,15 @@ class RetryPolicy:
     """How often and for how long a call is retried; times are in seconds.
 
     A rate limit is sure to pass, so it does not count as an attempt until waiting has used up
-    `rate_limit_patience`; then the run is paused instead of the item failing.
+    `rate_limit_patience`; then the run is paused instead of the item failing. If the endpoint
+    `has_answered` before, whatever is not about one question passes by itself.
     """
 
     attempts: int = 8
     first_wait: float = 0.5
     longest_wait: float = 30.0
     rate_limit_patience: float = 0.0
+    has_answered: bool = False
 
     def wait(self, attempt: int, retry_after: float | None, *, jitter: float) -> float:
         """Return the pause after failed attempt number `attempt` (from 1): what the server asked
@@ -84,7 +86,9 @@ class Retries:
         if error.kind == ErrorKind.RATE_LIMIT and policy.rate_limit_patience > 0:
             return self._pause_for_limit(error)
         self._failed += 1
-        if not error.kind.is_passing or self._failed >= min(policy.attempts, error.kind.attempts):
+        is_lost = policy.has_answered and error.kind in LOST
+        most = policy.attempts if is_lost else min(policy.attempts, error.kind.attempts)
+        if not (is_lost or error.kind.is_passing) or self._failed >= most:
             raise error
         return policy.wait(self._failed, error.retry_after, jitter=random.random())  # noqa: S311
 
@@ -126,14 +130,15 @@ async def ask_until_answered(
     fit, refusals = learned.fit, dict[str, str]()
     tried = {fit}
     while len(choices) < request.n:
-        calls += 1
         missing = request.n - len(choices)
         portion = replace(request, n=min(missing, fit.most_choices))
         if isinstance(portion, ChatRequest):
             portion = fit.fitted(portion)
         try:
             reply = await ask(portion)
+            calls += 1
         except EndpointError as error:
+            calls += error.kind != ErrorKind.CONNECTION
             if error.kind == ErrorKind.BAD_REQUEST and isinstance(portion, ChatRequest):
                 other = fit.after_refusal(portion, error.named)
                 if other and other not in tried:

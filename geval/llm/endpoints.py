@@ -283,8 +283,9 @@ class Client:
             ) from None
         except wire.MalformedError as error:
             start = content[:80].decode("utf-8", "replace")
+            is_object = not isinstance(error, wire.NoObjectError)
             raise EndpointError(
-                ErrorKind.MALFORMED,
+                ErrorKind.MALFORMED if is_object else ErrorKind.NO_REPLY,
                 f"The endpoint's answer is not {what}: {error} (it begins {start!r}). Does the base"
                 " URL end in /v1?",
             ) from None

@@ -40,6 +40,7 @@ class ErrorKind(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     MALFORMED = "malformed_reply"
+    NO_REPLY = "no_reply"
     TOO_LARGE = "reply_too_large"
     BROKEN = "broken_reply"
     LONG_WAIT = "long_wait"
@@ -77,16 +78,18 @@ class ErrorKind(StrEnum):
         return _ATTEMPTS.get(self, 100)
 
 
-# The endpoint itself did not reply: a proxy, the operating system or nobody did.
-LOST = frozenset(
-    {
-        ErrorKind.CONNECTION,
-        ErrorKind.SERVER,
-        ErrorKind.OVERLOADED,
-        ErrorKind.TIMEOUT,
-        ErrorKind.BROKEN,
-    }
-)
+# Of an endpoint that has answered before, no such error is about one question: it is away, or what
+# stands in front of it is. Whether it comes back without anybody is not sure for some.
+UNSURE = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.MODEL_NOT_FOUND, ErrorKind.REDIRECT})
+LOST = UNSURE | {
+    ErrorKind.CONNECTION,
+    ErrorKind.SERVER,
+    ErrorKind.OVERLOADED,
+    ErrorKind.TIMEOUT,
+    ErrorKind.BROKEN,
+    ErrorKind.NO_REPLY,
+    ErrorKind.UNFORESEEN,
+}
 # The endpoint refuses everything for now, so the error says nothing about the question.
 REFUSING_FOR_NOW = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA})
 _PASSING = {
@@ -96,6 +99,7 @@ _PASSING = {
     ErrorKind.TIMEOUT,
     ErrorKind.CONNECTION,
     ErrorKind.MALFORMED,
+    ErrorKind.NO_REPLY,
     ErrorKind.TOO_LARGE,
     ErrorKind.BROKEN,
 }
@@ -116,6 +120,7 @@ _ATTEMPTS = {
     # Waiting minutes for a server that does not exist would hide a mistyped address.
     ErrorKind.CONNECTION: 3,
     ErrorKind.MALFORMED: 3,
+    ErrorKind.NO_REPLY: 3,
     ErrorKind.BROKEN: 3,
     ErrorKind.TOO_LARGE: 2,
 }
@@ -135,7 +140,7 @@ _STOPS_RUN = {
 class EndpointError(Exception):
     """A call failed. `retry_after` is in seconds, where the server named a plausible time; `limits`
     are the rate limits that it stated; `named` are the request's parameters that a refusal is about
-    (server_fit.py)."""
+    (server_fit.py); `cause` is the kind of the error behind an outage."""
 
     def __init__(
         self,
@@ -145,8 +150,10 @@ class EndpointError(Exception):
         retry_after: float | None = None,
         limits: RateHeaders | None = None,
         named: frozenset[str] = frozenset(),
+        cause: ErrorKind | None = None,
     ) -> None:
         super().__init__(message)
+        self.cause = cause
         self.kind = kind
         self.message = message
         self.retry_after = retry_after

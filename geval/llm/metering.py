@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 
 from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
-from geval.llm.errors import EndpointError
+from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 
@@ -44,7 +44,7 @@ class CallUsage:
 
 async def ask_counted(client: Client, request: Request, spent: CallUsage) -> Reply:
     """Make one call and count it before its reply is used; an unreadable reply counts as the most
-    that it can cost.
+    that it can cost. A call that found nobody to connect to is none.
 
     Raises:
         EndpointError: whatever went wrong, with its kind.
@@ -53,6 +53,8 @@ async def ask_counted(client: Client, request: Request, spent: CallUsage) -> Rep
     try:
         reply = await client.ask(request)
     except EndpointError as error:
+        if error.kind == ErrorKind.CONNECTION:
+            spent.add(calls=-1)
         if error.kind.may_be_billed:
             spent.add(estimated_tokens(len(request.shown)), request.most_reply_tokens)
         raise

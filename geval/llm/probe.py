@@ -46,7 +46,9 @@ SAMPLES = 2
 # Prompts that show whether a scoring mode can be read: most of them have to be.
 REAL_PROMPTS = 3
 # Errors that say that the server lacks an ability.
-_LACKS = (ErrorKind.BAD_REQUEST, ErrorKind.MALFORMED, ErrorKind.MODEL_NOT_FOUND)
+_LACKS = (
+    ErrorKind.BAD_REQUEST, ErrorKind.MALFORMED, ErrorKind.NO_REPLY, ErrorKind.MODEL_NOT_FOUND
+)  # fmt: skip
 _POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5, rate_limit_patience=60)
 # Failures because of the text, not of the mode.
 _OF_THE_TEXT = (Reason.REFUSAL, Reason.PROMPT, Reason.CONTEXT)

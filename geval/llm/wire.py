@@ -42,6 +42,10 @@ class MalformedError(ValueError):
     """A reply is not what was requested; the message says what is wrong with it."""
 
 
+class NoObjectError(MalformedError):
+    """What came is no JSON object: a page, or nothing. No model writes that."""
+
+
 def _logprob(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise ValueError("a log-probability is a number")
@@ -332,7 +336,7 @@ def read_id(content: bytes) -> str:
 
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise MalformedError("it is not a JSON object")
+        raise NoObjectError("it is not a JSON object")
     # Of a response an error may be a refusal.
     if not is_response(value) and (failure := failure_in(value)):
         raise failure
@@ -357,7 +361,7 @@ def loads(content: bytes) -> Any:
             text = content[max(0, content.find(b"{")) :].decode("utf-8", "replace")
             value = json.loads(text, strict=False)
         except (ValueError, RecursionError):
-            raise MalformedError("it is no JSON") from None
+            raise NoObjectError("it is no JSON") from None
     try:
         return value if is_clean else storable_value(value)
     except RecursionError:

@@ -19,6 +19,7 @@ from evaluations.judging.runs.lifecycle import resume_run
 from evaluations.judging.runs.resuming import (
     FIRST_OUTAGE_WAIT,
     LONGEST_OUTAGE_WAIT,
+    UNSURE_FOR,
     next_outage_wait,
     outage,
     resume_due_runs,
@@ -43,6 +44,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 QUICK = RetryPolicy(attempts=2, first_wait=0.01, longest_wait=0.02)
 SECOND = datetime.timedelta(seconds=1)
 OPEN, FAILING, CUTTING = "open", "failing", "cutting"
+# What a server in front of a model says while that is away, by name: status and body.
+AWAY = {
+    FAILING: (503, b'{"error": {"message": "upstream is away"}}'),
+    "a page": (200, b"<html><body>We will be back soon</body></html>"),
+    "nothing": (200, b""),
+    "a list": (200, b"[]"),
+    "no key": (401, b'{"error": {"message": "unknown key"}}'),
+    "forbidden": (403, b"Forbidden"),
+    "not found": (404, b"<html>404</html>"),
+    "moved": (307, b""),
+}
+UNSURE = ("no key", "forbidden", "not found", "moved")
 
 
 class Door:
@@ -51,6 +64,8 @@ class Door:
 
     def __init__(self, behind: str) -> None:
         self.passes, self.then, self.never = 10**9, FAILING, ""
+        # How many calls it fails before it is back.
+        self.again = 10**9
         self.calls = 0
         door, lock = self, Lock()
 
@@ -65,7 +80,8 @@ class Door:
                 body = self.rfile.read(int(length)) if length else None
                 with lock:
                     door.calls += 1
-                    state = OPEN if door.calls <= door.passes else door.then
+                    is_away = 0 < door.calls - door.passes <= door.again
+                    state = door.then if is_away else OPEN
                 if door.never and body and door.never in body.decode():
                     state = FAILING
                 if state == CUTTING:
@@ -75,7 +91,7 @@ class Door:
                     self.connection.close()
                     self.close_connection = True
                     return
-                status, reply = 503, b'{"error": {"message": "upstream is away"}}'
+                status, reply = AWAY[FAILING if state == OPEN else state]
                 if state == OPEN:
                     wanted = urllib.request.Request(
                         behind.removesuffix("/v1") + self.path,
@@ -131,7 +147,7 @@ def failed(run: EvaluationRun) -> int:
     return run.items.filter(state=ItemState.FAILED).count()
 
 
-@pytest.mark.parametrize("then", [FAILING, CUTTING])
+@pytest.mark.parametrize("then", [*AWAY, CUTTING])
 def test_a_run_waits_for_an_endpoint_that_answered_and_ends_by_itself(
     run: EvaluationRun, door: Door, then: str
 ) -> None:
@@ -151,6 +167,61 @@ def test_a_run_waits_for_an_endpoint_that_answered_and_ends_by_itself(
 
     assert (run.state, run.message, run.outage_since) == (RunState.DONE, "", None)
     assert (failed(run), run.scores.count()) == (0, 12)
+
+
+@pytest.mark.parametrize("then", AWAY)
+def test_a_short_outage_pauses_nothing(run: EvaluationRun, door: Door, then: str) -> None:
+    door.passes, door.then, door.again = 4, then, 10
+
+    work_on_run(run.pk, "tester", policy=RetryPolicy(attempts=12, first_wait=0.01))
+    run.refresh_from_db()
+
+    assert (run.state, failed(run), run.scores.count()) == (RunState.DONE, 0, 12)
+
+
+@pytest.mark.parametrize(
+    ("then", "lasted", "tries"),
+    [*((then, UNSURE_FOR, False) for then in UNSURE),
+     ("no key", UNSURE_FOR - 60 * SECOND, True), ("a page", 5 * UNSURE_FOR, True)],
+)  # fmt: skip
+def test_who_refuses_the_key_for_an_hour_waits_for_somebody(
+    run: EvaluationRun, door: Door, then: str, lasted: datetime.timedelta, tries: bool
+) -> None:
+    door.passes, door.then = 4, then
+    worked_on(run)
+    assert ("by itself for an hour" in run.message) == (then in UNSURE)
+    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=timezone.now() - lasted)
+
+    resumed(run)
+
+    assert (run.state, failed(run)) == (RunState.PAUSED, 0)
+    assert (run.resumes_at is not None, "by itself" in run.message) == (tries, tries)
+
+
+@pytest.mark.parametrize(
+    ("then", "tries"), [("a page", True), ("nothing", True), ("no key", False)]
+)
+def test_a_page_is_an_outage_even_of_an_endpoint_that_never_answered(
+    run: EvaluationRun, door: Door, then: str, tries: bool
+) -> None:
+    door.passes, door.then = 0, then
+
+    worked_on(run)
+
+    assert (run.state, failed(run)) == (RunState.PAUSED, 0)
+    assert (run.resumes_at is not None) == tries
+
+
+def test_connections_that_failed_are_no_calls(run: EvaluationRun, door: Door) -> None:
+    door.passes, door.then = 4, CUTTING
+    worked_on(run)
+    before = run.calls
+    door.close()
+
+    resumed(run)
+
+    assert run.state == RunState.PAUSED
+    assert run.calls == before
 
 
 def test_while_it_is_lost_few_calls_try_and_the_waits_grow(run: EvaluationRun, door: Door) -> None:

@@ -77,9 +77,10 @@ class Asking:
             try:
                 return await self._ask_once(key, question)
             except EndpointError as error:
-                if error.kind not in LOST or not self._has_answered:
+                is_away = self._has_answered or error.kind == ErrorKind.NO_REPLY
+                if error.kind not in LOST or not is_away:
                     raise
-                if error.kind == ErrorKind.CONNECTION and rounds == QUESTION_ROUNDS:
+                if error.kind.stops_run and rounds == QUESTION_ROUNDS:
                     # no question stops a server from accepting connections
                     raise outage(error) from error
                 if self._calls.answers == answers and not await self._answers_earlier_request(
@@ -146,10 +147,11 @@ class Asking:
         fit = self._learned.fit
         # During an outage each call is a single attempt.
         is_trial = self._share.run.outage_since is not None and not self._calls.answers
+        attempts = 1 if is_trial else self._policy.attempts
         answer = await ask_until_answered(
             self._calls.call,
             request,
-            policy=replace(self._policy, attempts=1) if is_trial else self._policy,
+            policy=replace(self._policy, attempts=attempts, has_answered=self._has_answered),
             sleep=self._rest,
             on_wait=self._note_wait,
             learned=self._learned,

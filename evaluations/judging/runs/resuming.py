@@ -23,7 +23,7 @@ from evaluations.judging.runs import quota
 from evaluations.judging.runs.lifecycle import pause_run, resume_run
 from evaluations.models import EvaluationRun
 from evaluations.models.row_by_row import for_each
-from geval.llm.errors import LOST, EndpointError, ErrorKind
+from geval.llm.errors import LOST, UNSURE, EndpointError, ErrorKind
 
 # How often a single call tries, if the endpoint does not say when it accepts calls again.
 TRY_AGAIN = datetime.timedelta(hours=1)
@@ -33,6 +33,13 @@ _PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA, ErrorKind.OUTAGE}
 QUESTION_ROUNDS = 3
 FIRST_OUTAGE_WAIT = datetime.timedelta(seconds=30)
 LONGEST_OUTAGE_WAIT = datetime.timedelta(minutes=15)
+# So long an endpoint that refuses the key or does not know the model, although it has answered, is
+# tried; then a person decides.
+UNSURE_FOR = datetime.timedelta(hours=1)
+
+
+AGAIN = "The run tries again by itself."
+AGAIN_FOR_AN_HOUR = "The run tries again by itself for an hour."
 
 
 def pause_after(
@@ -54,7 +61,11 @@ def pause_after(
         return
     asked = datetime.timedelta(seconds=error.retry_after or 0)
     if error.kind == ErrorKind.OUTAGE:
-        wait = max(asked, next_outage_wait(_outage_lasted(run.pk)))
+        lasted = _outage_lasted(run.pk)
+        if error.cause in UNSURE and lasted >= UNSURE_FOR:
+            pause_run(run.pk, message.removesuffix(AGAIN_FOR_AN_HOUR).rstrip())
+            return
+        wait = max(asked, next_outage_wait(lasted))
     else:
         wait = TRY_AGAIN if error.retry_after is None else asked
     endpoint = run.judge.endpoint
@@ -88,11 +99,12 @@ def resume_due_runs(which: Q | None = None) -> None:
 
 def outage(error: EndpointError) -> EndpointError:
     """Return an error that reports an outage, made from the last error of a call."""
+    again = AGAIN_FOR_AN_HOUR if error.kind in UNSURE else AGAIN
     return EndpointError(
         ErrorKind.OUTAGE,
-        f"The endpoint answered before and does not now: {error.message} The run tries again by"
-        " itself.",
+        f"The endpoint answered before and does not now: {error.message} {again}",
         retry_after=error.retry_after,
+        cause=error.kind,
     )
 
 
