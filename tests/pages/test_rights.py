@@ -1,4 +1,4 @@
-"""The tables of docs/rights.md hold for every page and every endpoint of the API, and leave none
+"""The lists of docs/rights.md hold for every page and every endpoint of the API, and leave none
 out."""
 
 import json
@@ -23,7 +23,11 @@ RIGHTS = {
     for name, cells in re.findall(r"^\| `([a-z ]+)` \| (.+) \|$", PAGE, re.M)
     if cells.count("|") == len(ROLES) - 1
 }
-ROWS = re.findall(r"^\| `(GET|POST|PUT|DELETE|PATCH) (\S+)` \| ([a-z ]+) \|$", PAGE, re.M)
+ROWS = [
+    (method, name, right)
+    for right, listed in re.findall(r"^\*\*`([a-z ]+)`\*\*\n\n```\n(.*?)^```$", PAGE, re.M | re.S)
+    for method, name in re.findall(r"^(GET|POST|PUT|DELETE|PATCH) (\S+)$", listed, re.M)
+]
 PAGES = {name for name, _ in routes() if not name.startswith(("admin:", "api:"))}
 OPERATIONS = set(operations())
 

@@ -46,8 +46,8 @@ def test_the_commands_work_as_written(folder: Path) -> None:
 
     assert [(one.args[-1], one.stderr) for one in done if one.returncode] == []
     said = "".join(one.stdout for one in done)
-    assert "is complete and undamaged" in said
-    assert said.count("Done.") == 3
+    assert "monday.backup: written" in said
+    assert said.count("Restored.") == 2
     assert "would be removed" in said
 
 
