@@ -48,8 +48,7 @@ COMPUTING_SECONDS = 60.0
 MESSAGE_SECONDS = 300.0
 # Far below `WorkerSlot.STALE_AFTER`, at one statement per beat.
 BEAT_SECONDS = 5.0
-# How often a slot's part of the calls is recomputed; until then a judge may exceed its limit when
-# another slot joins.
+# How often a slot's part of the calls is recomputed; until then another slot that joins waits.
 COUNT_SECONDS = 0.5
 # How long the next run counts as served while the slot ends its calls for the current one.
 PROMISE_SECONDS = 15.0
@@ -231,17 +230,18 @@ def divide_calls(calls: int, wanted: Sequence[int], *, turn: int = 0) -> list[in
     return parts
 
 
-def parts_of_judges(callers: Sequence[CallingSlot]) -> dict[int, int]:
+def parts_of_judges(callers: Sequence[CallingSlot], *, turn: int = 0) -> dict[int, int]:
     """Return how many calls each slot may have open under its judge's limit: equal parts for all
-    slots that serve the judge, up to rounding."""
+    slots that serve the judge; `turn` as for `divide_calls`."""
     of_judge: dict[int, list[CallingSlot]] = {}
     for caller in callers:
         of_judge.setdefault(caller.judge, []).append(caller)
-    return {
-        caller.slot: max(1, (caller.concurrency + place) // len(together))
-        for together in of_judge.values()
-        for place, caller in enumerate(reversed(together))
-    }
+    parts: dict[int, int] = {}
+    for together in of_judge.values():
+        wanted = [caller.concurrency for caller in together]
+        divided = divide_calls(max(wanted), wanted, turn=turn)
+        parts |= zip([caller.slot for caller in together], divided, strict=True)
+    return parts
 
 
 def part_of_limit(
@@ -257,7 +257,7 @@ def part_of_limit(
         turn: as for `divide_calls`.
     """
     assert caller.limit is not None
-    wanted = parts_of_judges(callers)
+    wanted = parts_of_judges(callers, turn=turn)
     of_project: dict[int, list[int]] = {}
     for each in callers:
         of_project.setdefault(each.project, []).append(each.slot)
@@ -285,8 +285,8 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
     if slot.run_id is None:
         return calls
     endpoint = Endpoint.objects.filter(judges__runs=slot.run_id).first()
-    if endpoint is None or endpoint.parallel_calls is None:
-        return parts_of_judges(_serving_slots(endpoint)).get(slot.pk, calls)
+    if endpoint is None:
+        return calls
     # Until a worker has read an endpoint's account, the endpoint counts alone.
     account = endpoint.account or f"endpoint {endpoint.pk}"
     with transaction.atomic(), connection.cursor() as cursor:
@@ -303,11 +303,18 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
         if own_caller is not None:
             # Includes slots that are still ending calls for this account while they serve another
             # run.
-            others = WorkerSlot.objects.serving().exclude(pk=slot.pk)
-            counted = others.filter(account=account).aggregate(calls=Sum("calls"))
+            others = WorkerSlot.objects.serving().exclude(pk=slot.pk).filter(account=account)
+            runs = EvaluationRun.objects.filter(judge=own_caller.judge).values("pk")
+            of_judge, of_account = (
+                rows.aggregate(calls=Sum("calls"))["calls"] or 0
+                for rows in (others.filter(run_id__in=runs), others)
+            )
             turn = int(now / SHARED_CALL_SECONDS)
-            part = part_of_limit(own_caller, callers, granted=counted["calls"] or 0, turn=turn)
-            granted = min(part, parts_of_judges(callers)[slot.pk])
+            part = parts_of_judges(callers, turn=turn)[slot.pk]
+            granted = max(0, min(part, own_caller.concurrency - of_judge))
+            if own_caller.limit is not None:
+                under_limit = part_of_limit(own_caller, callers, granted=of_account, turn=turn)
+                granted = min(granted, under_limit)
         mine_row = WorkerSlot.objects.as_taken(slot)
         mine_row.update(account=account, calls=max(granted, are_open))
     return granted
