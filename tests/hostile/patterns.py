@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from geval.llm.network import spellings
@@ -25,6 +26,8 @@ _NAMES = Names.of("Overall quality", ["Step 2", "fluency"])
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 # Values of what patterns are put together from within a function, or in a loop: by module.
 LOCALS: dict[str, dict[str, Any]] = {
+    "annotations.results.leaving": {"annotator": SimpleNamespace(name="Anna")},
+    "evaluations.reports.ratings.pseudonyms": {"anybody": "Anna|Bert"},
     "geval.statistics.scales": {
         "number": _NUMBER,
         "between": r"\s*(?:-|–|to|,)\s*",

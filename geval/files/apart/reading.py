@@ -196,8 +196,9 @@ class _Process:
         end = LENGTH.size + LENGTH.unpack_from(self.unread)[0]
         self._wait_for(end, seconds)
         with memoryview(self.unread) as unread:
-            message: Message = unpacked_message(unread[LENGTH.size : end])
-        del self.unread[:end]
+            content = bytes(unread[LENGTH.size : end])
+        self.unread = self.unread[end:]  # a text may have 20 MB: it is held once
+        message: Message = unpacked_message(content)
         return message
 
     def _wait_for(self, count: int, seconds: float) -> None:
