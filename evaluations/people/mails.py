@@ -25,8 +25,8 @@ TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
 # Each is a mail from the site: a stolen account must not send thousands.
 MOST_INVITED = 500
 MOST_OF_A_NAME = 60
-# What has a colon and slashes, an "@", or a dot before letters, as "example.org" has.
-_LINKS = re.compile(r"\S*(?:://|@|＠|[.。．｡]\w*[^\W\d])\S*")
+# A word with a colon and slashes, an "@", or a dot before letters, as "example.org" has.
+_LINK = re.compile(r"://|@|＠|[.。．｡]\w*[^\W\d]")
 _QUOTES = str.maketrans(dict.fromkeys('“”"', "'"))
 _SEPARATORS = re.compile(r"[\s,;<>\"]+")
 # Links to reset a password, per address and over all workers, because anyone who knows the address
@@ -79,7 +79,7 @@ def addresses_to_invite(text: str) -> list[str]:
 def quoted(name: str) -> str:
     """Return a name that users chose, in quotes and without links and addresses: mails are in the
     site's name, and programs make links of both."""
-    without = _LINKS.sub("…", " ".join(name.split()))
+    without = " ".join("…" if _LINK.search(word) else word for word in name.split())
     return f"“{without.translate(_QUOTES)[:MOST_OF_A_NAME]}”"
 
 

@@ -67,8 +67,8 @@ _ADDRESS_NAME = re.compile(
 _ADDRESS_VALUE = re.compile(
     r"//|\\\\|(?:^|\s)/\w|\.\./|%[0-9a-f]{2}"
     r"|(?:data|javascript|file|unix|mailto|urn|https?|wss?|ftp):|localhost"
-    r"|\d+(?:\.\d+){3}|0x[0-9a-f]{7}|[0-9a-f]:{1,2}[0-9a-f]*:|::[0-9a-f]"
-    r"|[a-z][\w.-]*:\d{2,5}\b|\w@\w|\w\.[a-z]{2,}(?![\w(])",
+    r"|\d\.\d+\.\d+\.\d|0x[0-9a-f]{7}|[0-9a-f]:{1,2}[0-9a-f]*:|::[0-9a-f]"
+    r"|[a-z][\w.-]{0,63}:\d{2,5}\b|\w@\w|\w\.[a-z]{2,}(?![\w(])",
     re.IGNORECASE,
 )
 # What a server's template is given by the request itself.
@@ -158,7 +158,7 @@ def _check_secrets(name: str, value: Any) -> None:
     if (
         _SECRET_NAME.search(bare)
         or any(map(_SECRET_VALUE.search, texts))
-        or not all(map(_WORDS.fullmatch, runs))
+        or not all(_WORDS.fullmatch(run) for run in runs)
     ):
         raise ValueError(f"“{name[:30]}” has or names what looks like a key{_ENDPOINTS}")
     if _ADDRESS_NAME.search(bare) or any(map(_ADDRESS_VALUE.search, texts)):

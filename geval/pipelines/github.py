@@ -35,7 +35,7 @@ TITLE = "May the judge rate?"
 SECONDS = 30.0
 # How much of a quoted cell is in an error: a token is longer.
 MOST_QUOTED = 30
-QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|“[^”]*”""", re.DOTALL)
+QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|“[^”]*(?:”|$)""", re.DOTALL)
 MARKUP = re.compile(r"[\\\]*_~]")
 # The beginnings of what GitHub makes a link of by itself: addresses, issues and commits.
 LINKED = re.compile(
