@@ -1,12 +1,10 @@
 """Which reports a web process computes as pages request them, and which a worker computes."""
 
-from threading import Lock
-
-from cachetools import TTLCache, cached
 from django.conf import settings
 
 from annotations.models import Preference, Rating
 from evaluations.models import CandidateOutput, PairScore, Project, Score
+from evaluations.models.seldom import read_seldom
 from geval.texts.program import command
 
 # Above this size a page loads first and fetches the report afterwards.
@@ -17,7 +15,12 @@ COUNTED_FOR_SECONDS = 30
 
 def is_large(project: Project) -> bool:
     """Whether a report is larger than a web process computes."""
-    return _has_more(project, settings.REPORT_IN_PAGE_NUMBERS)
+    most = settings.REPORT_IN_PAGE_NUMBERS
+    return read_seldom(
+        ("large", project.pk, most),
+        lambda: numbers_in(project, most + 1) > most,
+        seconds=COUNTED_FOR_SECONDS,
+    )
 
 
 def takes_a_moment(project: Project) -> bool:
@@ -32,13 +35,6 @@ def too_large_for_page(project: Project, *commands: str) -> str:
         return ""
     named = " and ".join(f"`{command(words)}`" for words in commands)
     return f"This project is too large for a page; use {named}."
-
-
-@cached(
-    TTLCache(1000, COUNTED_FOR_SECONDS), key=lambda project, most: (project.pk, most), lock=Lock()
-)
-def _has_more(project: Project, most: int) -> bool:
-    return numbers_in(project, most + 1) > most
 
 
 def numbers_in(project: Project, most: int) -> int:
