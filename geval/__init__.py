@@ -8,6 +8,9 @@
 Everything here works without a site, without Django and without a database.
 """
 
+import ast
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,40 +32,23 @@ if TYPE_CHECKING:
     from geval.measuring.plans import plan as plan
     from geval.measuring.reading import QuestionError as QuestionError
 
-# Where each name is: numpy and scipy are loaded once something is computed.
+# Each name above is imported when it is first used, so that numpy, scipy and openai are loaded once
+# something needs them.
 _HOMES = {
-    "pull": "geval.client.site",
-    "evaluate": "geval.evaluating.evaluating",
-    "Evaluation": "geval.evaluating.evaluation",
-    "EvaluationError": "geval.evaluating.judging",
-    "improve": "geval.improving.improving",
-    "Improvement": "geval.improving.improvement",
-    "ImproveError": "geval.improving.ground",
-    "certify": "geval.measuring.certifying",
-    "Certification": "geval.measuring.certifying",
-    "compare": "geval.measuring.comparing",
-    "Comparison": "geval.measuring.comparing",
-    "plan": "geval.measuring.plans",
-    "Plan": "geval.measuring.plans",
-    "measure": "geval.measuring.measuring",
-    "Measurement": "geval.measuring.measurement",
-    "InputError": "geval.measuring.inputs",
-    "QuestionError": "geval.measuring.reading",
+    name.asname: node.module
+    for node in ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
+    if isinstance(node, ast.ImportFrom) and node.module
+    for name in node.names
+    if name.asname
 }
-__all__ = [
-    "Certification", "Comparison", "Evaluation", "EvaluationError", "ImproveError", "Improvement",
-    "InputError", "Measurement", "Plan", "QuestionError", "certify", "compare", "evaluate",
-    "improve", "measure", "plan", "pull",
-]  # fmt: skip
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'geval' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415
-
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return [*globals(), *_HOMES]

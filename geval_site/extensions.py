@@ -20,7 +20,8 @@ NAMES = {
     "sensitivities": ("assurance.instrument.sensitivity.sensitivities",),
     "instructed": ("assurance.instrument.sensitivity.instructed_judges",),
     "report pages": (
-        "assurance.disagreements.numbers.PAGES", "assurance.two_judges.pair_figures.PAGES",
+        "assurance.disagreements.numbers.GAPS", "assurance.two_judges.pair_figures.PAIR",
+        "assurance.two_judges.pair_figures.PROBABILITIES",
     ),
     "tools": ("annotations.agents.TOOLS", "assurance.web.agents.TOOLS"),
 }  # fmt: skip

@@ -1,20 +1,17 @@
 """An annotator's progress: items done, approximately how many are left, and how long they take."""
 
 import math
-import threading
 from dataclasses import dataclass
 
-from cachetools import TTLCache, cached
 from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotations.models import Assignment, Seat
+from evaluations.models.seldom import read_seldom
 from evaluations.people.languages import counted
 
 # A campaign's places are counted at most this often, for all its annotators together.
 SECONDS = 15
-# Bounds the memory of a process; of more campaigns at once some are counted again.
-MOST_CAMPAIGNS = 200
 # The time per item is the median of this many recent items.
 LAST = 20
 # People need longer for their first items, which would decide the median of fewer.
@@ -69,7 +66,9 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
         assigned, submitted, reserved, before = cursor.fetchone()
         cursor.execute(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
         timed, seconds = cursor.fetchone()
-    items, places, seats = _places(seat.campaign_id)
+    items, places, seats = read_seldom(
+        ("places", seat.campaign_id), lambda: _places(seat.campaign_id), seconds=SECONDS
+    )
     unseen = max(0, items - assigned)
     if seat.most_items is not None:
         unseen = min(unseen, max(0, seat.most_items - seat.handed))
@@ -91,7 +90,6 @@ def _time_left(seconds: float) -> str:
     return left % {"hours": counted(hours), "minutes": minutes}
 
 
-@cached(TTLCache(MOST_CAMPAIGNS, SECONDS), lock=threading.Lock())
 def _places(campaign: int) -> tuple[int, int, int]:
     """Return the number of a campaign's items, their free places, and its annotators."""
     with connection.cursor() as cursor:

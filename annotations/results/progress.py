@@ -1,18 +1,16 @@
 """A campaign's progress: how much is done, how fast, how well, and suspicious answers."""
 
-import threading
 from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 import orjson
-from cachetools import TTLCache, cached
-from cachetools.keys import hashkey
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
 from annotations.results.adjudication import COMPARABLE_ANSWERS
 from evaluations.models.improving import withheld_documents
+from evaluations.models.seldom import read_seldom
 from geval.files.answers.pairs import Answer, answer_values
 from geval.reports.campaign_progress import (
     AnnotatorProgress,
@@ -27,8 +25,6 @@ from geval.statistics.types import FloatArray
 
 # How long suspicions are cached: a page that refreshes itself polls every two seconds.
 CACHE_SECONDS = 20
-# Bounds the memory of a process; of more campaigns at once some are computed again.
-MOST_CAMPAIGNS = 200
 # Only the newest answers show how a person works now.
 MOST_ANSWERS = 20_000
 _ANSWERS = """
@@ -123,18 +119,14 @@ def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgres
     return annotators_progress(rows, distances, suspected, is_rating=campaign.is_rating)
 
 
-@cached(
-    TTLCache(MOST_CAMPAIGNS, CACHE_SECONDS),
-    key=lambda campaign, hidden: hashkey(campaign.pk, tuple(hidden)),
-    lock=threading.Lock(),
-)
 def suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
     """Return who answers no better than chance, or copies, cached for a few seconds.
 
     Args:
         hidden: ids of documents to exclude.
     """
-    return find_suspicions(campaign, hidden)
+    key = ("suspicions", campaign.pk, *hidden)
+    return read_seldom(key, lambda: find_suspicions(campaign, hidden), seconds=CACHE_SECONDS)
 
 
 def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:

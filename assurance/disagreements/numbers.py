@@ -62,5 +62,9 @@ def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> Repor
     return replace(data, judges=others | alone.judges)
 
 
-GAPS = part_of_page(GapNumbers, gap_numbers, largest_gaps)
-PAGES = (PageParts("disagreements", "disagreement_list", read_gap_view, (GAPS,)),)
+GAPS = PageParts(
+    "disagreements",
+    "disagreement_list",
+    read_gap_view,
+    part_of_page(GapNumbers, gap_numbers, largest_gaps),
+)

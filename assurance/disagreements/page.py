@@ -78,7 +78,8 @@ def numbers_of_view(project: Project, view: GapView) -> GapNumbers:
     """
     run_ids = project.runs.counting().filter(pk=view.run).values_list("pk", flat=True)
     ids = ids_of(project.pk) | {"runs": list(run_ids)}
-    return page_view(project, GAPS, view.of_numbers(ids)).needed(GAPS)
+    numbers: GapNumbers = page_view(project, GAPS, view.of_numbers(ids)).needed("page")
+    return numbers
 
 
 def disagreements(project: Project, view: GapView) -> Disagreements:

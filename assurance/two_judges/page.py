@@ -102,7 +102,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
             which contains the tests.
     """
     report_of_view = report_view(project, view.options)
-    numbers = page_view(project, PAIR, view.of_numbers(ids_of(project.pk))).needed(PAIR)
+    numbers = page_view(project, PAIR, view.of_numbers(ids_of(project.pk))).needed("page")
     report = report_of_view.numbers().report
     judges = {each.pk: each for each in project.judges.all()}
     searches = searches_behind(project)

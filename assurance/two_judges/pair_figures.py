@@ -115,9 +115,15 @@ def answers_of(judge: Judge) -> JudgeAnswers:
     return JudgeAnswers(counted["all"], counted["failed"], counted["declined"], timed["mean"])
 
 
-PAIR = part_of_page(PairNumbers, _numbers, first_outputs)
-PROBABILITIES = part_of_page(ProbabilityNumbers, probabilities_of_view)
-PAGES = (
-    PageParts("compare", "judge_compare", read_pair_view, (PAIR,)),
-    PageParts("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
+PAIR = PageParts(
+    "compare",
+    "judge_compare",
+    read_pair_view,
+    part_of_page(PairNumbers, _numbers, first_outputs),
+)
+PROBABILITIES = PageParts(
+    "probabilities",
+    "judge_probabilities",
+    read_pair_view,
+    part_of_page(ProbabilityNumbers, probabilities_of_view),
 )

@@ -76,7 +76,8 @@ def probabilities_of_two(project: Project, view: PairView) -> ProbabilityNumbers
         NotComputedError: a worker is still computing them.
     """
     of_numbers = view.of_numbers(ids_of(project.pk))
-    return page_view(project, PROBABILITIES, of_numbers).needed(PROBABILITIES)
+    numbers: ProbabilityNumbers = page_view(project, PROBABILITIES, of_numbers).needed("page")
+    return numbers
 
 
 def _chosen(view: PairView, judges: Sequence[Judge]) -> PairView:

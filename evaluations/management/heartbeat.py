@@ -24,10 +24,10 @@ from django.db.models.functions import Now
 
 from evaluations.judging.runs.serving import release_lost_slots
 from evaluations.judging.runs.shift import worker_name
+from evaluations.management.pulse import Pulse, tell_service_manager
 from evaluations.management.upkeep import start_lanes
 from evaluations.models import WorkerHeartbeat, WorkerSlot
 from evaluations.models.workers import job_of_project
-from evaluations.operations.pulse import Pulse, tell_service_manager
 from geval_site.logs import kind_of
 from geval_site.queues import RUNS
 

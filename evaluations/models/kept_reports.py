@@ -81,10 +81,6 @@ class KeptReport(models.Model):
         return f"report {self.pk} of {self.project_id}"
 
     @property
-    def is_open(self) -> bool:
-        return self.state in OPEN
-
-    @property
     def has_failed(self) -> bool:
         return self.state == KeptState.FAILED
 

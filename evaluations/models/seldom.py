@@ -4,7 +4,6 @@ never takes more than a small share of the time, however many people ask."""
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from cachetools import TLRUCache, cached
@@ -16,21 +15,12 @@ TIMES_AS_LONG = 20
 MOST_BYTES = 32 * 2**20
 
 
-@dataclass(frozen=True)
-class _Kept:
-    value: Any
-    for_seconds: float
-
-    @property
-    def bytes(self) -> int:
-        return 1000 + int(getattr(self.value, "nbytes", 0))
-
-
-def _until(_key: Hashable, kept: _Kept, now: float) -> float:
-    return now + kept.for_seconds
-
-
-_kept: TLRUCache[Hashable, _Kept] = TLRUCache(MOST_BYTES, _until, getsizeof=lambda kept: kept.bytes)
+# Values, with the seconds for which each is cached.
+_kept: TLRUCache[Hashable, tuple[Any, float]] = TLRUCache(
+    MOST_BYTES,
+    lambda _key, kept, now: now + kept[1],
+    getsizeof=lambda kept: 1000 + int(getattr(kept[0], "nbytes", 0)),
+)
 
 
 def read_seldom(key: Hashable, read: Callable[[], Read], *, seconds: float) -> Read:
@@ -40,16 +30,16 @@ def read_seldom(key: Hashable, read: Callable[[], Read], *, seconds: float) -> R
         key: what is read, with everything that it depends on.
         seconds: how long the value is cached at least.
     """
-    value: Read = _read(key, read, seconds).value
+    value: Read = _read(key, read, seconds)[0]
     return value
 
 
 # Of several threads that read the same key, one reads and the others wait for it.
 @cached(_kept, key=lambda key, _read, _seconds: key, condition=threading.Condition())
-def _read(_key: Hashable, read: Callable[[], Any], seconds: float) -> _Kept:
+def _read(_key: Hashable, read: Callable[[], Any], seconds: float) -> tuple[Any, float]:
     began = time.monotonic()
     value = read()
-    return _Kept(value, max(seconds, TIMES_AS_LONG * (time.monotonic() - began)))
+    return value, max(seconds, TIMES_AS_LONG * (time.monotonic() - began))
 
 
 def forget() -> None:

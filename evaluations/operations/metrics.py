@@ -6,47 +6,56 @@ or a small or bounded number of rows; none reads scores.
 """
 
 import os
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db.models import Count, Sum
+from django.db import connection
+from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Greatest, Now
+from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from evaluations.judging.runs.errands import KINDS
 from evaluations.models import (
     CountedEvent,
     EvaluationRun,
     EventCount,
+    ItemState,
     Judge,
+    KeptReport,
+    RunItem,
     RunState,
     UpkeepJob,
+    Upload,
+    WebhookDelivery,
     WorkerHeartbeat,
     WorkerSlot,
 )
-from evaluations.operations.waiting import (
-    held_back,
-    longest_silence,
-    messages,
-    served_runs,
-    stale_leases,
-    waiting_jobs,
-    waiting_runs,
-)
+from evaluations.models.runs import ACTIVE_STATES
 from geval.llm.cost import cost
 from geval.llm.run_parameters import RunParameters
+from geval_site.databases import PGMQ
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.metrics_folder import VARIABLE
+from geval_site.queues import RUNS
 from geval_site.version import __version__
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 JUDGE = ["project", "judge"]
+# Counts stop here: a run may have millions of items, and a higher number would change nobody's
+# action.
+MOST_COUNTED = 100_000
+# A lease that ended this long ago would have been taken over, if any worker were able to.
+STALE_AFTER = timedelta(minutes=5)
 REMOVED = ("", "removed")  # the judge label of counters whose project was deleted
 
 
@@ -66,18 +75,12 @@ class DatabaseCollector(Collector):
     """Collects metrics that are the same for all processes."""
 
     def collect(self) -> Iterator[Metric]:
-        version = GaugeMetricFamily("geval_info", "The version of the site.", labels=["version"])
-        version.add_metric([__version__], 1)
-        yield version
-        up = GaugeMetricFamily("geval_database_up", "Whether the database answered.")
+        yield _gauge("geval_info", "The version of the site.", {__version__: 1}, "version")
         try:
-            metrics = [*_items(), *_spending(), *_states(), *_events()]
+            metrics = [*_items(), *_spending(), *_states(), *_service_of_runs(), *_events()]
         except (DatabaseError, EmbeddedServerError, OSError):
-            up.add_metric([], 0)
-            yield up
-            return
-        up.add_metric([], 1)
-        yield up
+            metrics = []
+        yield _gauge("geval_database_up", "Whether the database answered.", bool(metrics))
         yield from metrics
 
 
@@ -88,29 +91,44 @@ class _OwnProcess(Collector):
         yield from REGISTRY.collect()
 
 
+def _family(
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    about: str,
+    values: Mapping[Any, float],
+    labels: Sequence[str],
+) -> Metric:
+    """Return a metric with a value for each label, or tuple of labels."""
+    family = kind(name, about, labels=labels)
+    for key, value in values.items():
+        family.add_metric([key] if isinstance(key, str) else list(key), value)
+    return family
+
+
+def _gauge(name: str, about: str, values: Mapping[str, float] | float, label: str = "") -> Metric:
+    if isinstance(values, Mapping):
+        return _family(GaugeMetricFamily, name, about, values, [label])
+    return _family(GaugeMetricFamily, name, about, {(): values}, [])
+
+
+def _counter(name: str, about: str, values: Mapping[Any, float], *labels: str) -> Metric:
+    return _family(CounterMetricFamily, name, about, values, labels)
+
+
 def _items() -> Iterator[Metric]:
-    items = CounterMetricFamily(
-        "geval_items", "Items that a judge finished.", labels=[*JUDGE, "outcome"]
-    )
-    failures = CounterMetricFamily(
-        "geval_item_failures", "Items that failed, by reason.", labels=[*JUDGE, "reason"]
-    )
-    rows = list(
-        EventCount.objects.filter(event=CountedEvent.ITEMS).values_list("judge", "reason", "count")
-    )
+    counts = EventCount.objects.filter(event=CountedEvent.ITEMS)
+    rows = list(counts.values_list("judge", "reason", "count"))
     names = _judge_names({judge for judge, _, _ in rows})
-    outcomes: dict[tuple[str, str, str], int] = {}
-    reasons: dict[tuple[str, str, str], int] = {}
+    outcomes: Counter[tuple[str, ...]] = Counter()
+    reasons: Counter[tuple[str, ...]] = Counter()
     for judge, reason, count in rows:
         named = names.get(judge, REMOVED)
-        outcome = (*named, "failed" if reason else "scored")
-        outcomes[outcome] = outcomes.get(outcome, 0) + count
+        outcomes[*named, "failed" if reason else "scored"] += count
         if reason:
-            reasons[*named, reason] = reasons.get((*named, reason), 0) + count
-    _add_all(items, outcomes)
-    _add_all(failures, reasons)
-    yield items
-    yield failures
+            reasons[*named, reason] += count
+    yield _counter("geval_items", "Items that a judge finished.", outcomes, *JUDGE, "outcome")
+    about = "Items that failed, by reason."
+    yield _counter("geval_item_failures", about, reasons, *JUDGE, "reason")
 
 
 @dataclass
@@ -161,130 +179,142 @@ def spending_by_judge() -> dict[int, Spending]:
 
 
 def _spending() -> Iterator[Metric]:
-    calls = CounterMetricFamily("geval_calls", "Requests sent to endpoints.", labels=JUDGE)
-    hits = CounterMetricFamily(
-        "geval_stored_replies_used", "Items answered without their own call.", labels=JUDGE
-    )
-    tokens = CounterMetricFamily("geval_tokens", "Tokens used.", labels=[*JUDGE, "direction"])
-    money = CounterMetricFamily(
-        "geval_money", "Cost by the judges' own prices, in their currency.", labels=JUDGE
-    )
     spending = spending_by_judge()
     names = _judge_names(set(spending))
-    families = {family.name: family for family in (calls, hits, tokens, money)}
-    totals: dict[str, dict[tuple[str, ...], float]] = {name: {} for name in families}
+    calls, hits, tokens = (Counter[tuple[str, ...]]() for _ in range(3))
+    money: dict[tuple[str, str], float] = defaultdict(float)
     for judge, spent in spending.items():
         named = names[judge]
-        for family, labels, value in (
-            (calls, named, spent.calls),
-            (hits, named, spent.cache_hits),
-            (tokens, (*named, "prompt"), spent.prompt_tokens),
-            (tokens, (*named, "completion"), spent.completion_tokens),
-            (money, named, float(spent.money)),
-        ):
-            totals[family.name][labels] = totals[family.name].get(labels, 0) + value
-    for name, family in families.items():
-        _add_all(family, totals[name])
-        yield family
+        calls[named] += spent.calls
+        hits[named] += spent.cache_hits
+        tokens[*named, "prompt"] += spent.prompt_tokens
+        tokens[*named, "completion"] += spent.completion_tokens
+        money[named] += float(spent.money)
+    yield _counter("geval_calls", "Requests sent to endpoints.", calls, *JUDGE)
+    about = "Items answered without their own call."
+    yield _counter("geval_stored_replies_used", about, hits, *JUDGE)
+    yield _counter("geval_tokens", "Tokens used.", tokens, *JUDGE, "direction")
+    about = "Cost by the judges' own prices, in their currency."
+    yield _counter("geval_money", about, money, *JUDGE)
 
 
 def _states() -> Iterator[Metric]:
-    depth = GaugeMetricFamily(
-        "geval_queue_depth", "Jobs that wait or are in work, at most 100 000.", labels=["queue"]
-    )
-    for job, number in waiting_jobs().items():
-        depth.add_metric([job], number)
-    yield depth
-    stale = GaugeMetricFamily("geval_stale_leases", "Items whose worker was lost, and not claimed.")
-    stale.add_metric([], stale_leases())
-    yield stale
-    runs = GaugeMetricFamily("geval_runs", "Runs of judges, by state.", labels=["state"])
+    about = "Jobs that wait or are in work, at most 100 000."
+    yield _gauge("geval_queue_depth", about, waiting_jobs(), "queue")
+    about = "Items whose worker was lost, and not claimed."
+    yield _gauge("geval_stale_leases", about, stale_leases())
     of_judges = EvaluationRun.objects.of_judges_that_run().order_by()
     numbers = dict(of_judges.values_list("state").annotate(number=Count("pk")))
-    for state in RunState.values:
-        runs.add_metric([state], numbers.get(state, 0))
-    yield runs
-    workers = GaugeMetricFamily("geval_workers", "Live workers that take a job.", labels=["queue"])
-    alive = [set(jobs) for jobs in WorkerHeartbeat.objects.alive().values_list("jobs", flat=True)]
-    for job in settings.QUEUES:
-        workers.add_metric([job], sum(job in jobs for jobs in alive))
-    yield workers
-    yield from _service_of_runs()
-    yield from _upkeep()
+    by_state = {state: numbers.get(state, 0) for state in RunState.values}
+    yield _gauge("geval_runs", "Runs of judges, by state.", by_state, "state")
+    jobs = WorkerHeartbeat.objects.alive().values_list("jobs", flat=True)
+    alive = Counter(job for of_worker in jobs for job in set(of_worker))
+    workers = {job: alive[job] for job in settings.QUEUES}
+    yield _gauge("geval_workers", "Live workers that take a job.", workers, "queue")
+    about = "Workers whose threads do not answer."
+    yield _gauge("geval_workers_frozen", about, WorkerHeartbeat.objects.frozen().count())
+    about = "Messages in the queue of the database."
+    yield _gauge("geval_messages", about, _messages(), "queue")
+    upkeep = list(UpkeepJob.objects.all())
+    troubles = {job.name: bool(job.trouble) for job in upkeep}
+    about = "Whether a periodic job failed or is overdue."
+    yield _gauge("geval_upkeep_trouble", about, troubles, "job")
+    seconds = {job.name: job.seconds for job in upkeep if job.seconds is not None}
+    about = "How long the last turn of a periodic job took."
+    yield _gauge("geval_upkeep_seconds", about, seconds, "job")
 
 
 def _service_of_runs() -> Iterator[Metric]:
-    waiting = GaugeMetricFamily("geval_runs_waiting", "Runs with work that no worker serves.")
-    longest = GaugeMetricFamily(
-        "geval_run_waiting_seconds", "How long the run has waited that has waited longest."
+    now = timezone.now()
+    since = Coalesce("served_at", "started_at", "created_at")
+    waiting = EvaluationRun.objects.waiting().order_by().values_list(since, flat=True)
+    waited = [(now - moment).total_seconds() for moment in waiting]
+    yield _gauge("geval_runs_waiting", "Runs with work that no worker serves.", len(waited))
+    about = "How long the run has waited that has waited longest."
+    yield _gauge("geval_run_waiting_seconds", about, max(waited, default=0))
+    served = WorkerSlot.objects.serving().order_by().values("run_id")
+    # Several slots may serve one run.
+    yield _gauge("geval_runs_served", "Runs that workers serve.", served.distinct().count())
+    # A run that was paused for long does not count as silent at once; slots come and go all the
+    # time.
+    heard = Min(Greatest("result_at", "resumed_at", "started_at"))
+    running = EvaluationRun.objects.filter(state=RunState.RUNNING, pk__in=served).order_by()
+    earliest = running.aggregate(heard=heard)["heard"] or now
+    about = "Longest time that a running run has gone without a result."
+    yield _gauge("geval_run_silent_seconds", about, (now - earliest).total_seconds())
+    paused = Q(state=RunState.PAUSED)
+    held = EvaluationRun.objects.aggregate(
+        waits=Count("pk", filter=Q(state__in=ACTIVE_STATES, waits_until__gt=Now())),
+        resumes=Count("pk", filter=paused & Q(resumes_at__isnull=False)),
+        stays=Count("pk", filter=paused & Q(resumes_at=None)),
     )
-    since = waiting_runs()
-    waiting.add_metric([], len(since))
-    longest.add_metric([], max((each.total_seconds() for each in since), default=0))
-    yield waiting
-    yield longest
-    served = GaugeMetricFamily("geval_runs_served", "Runs that workers serve.")
-    served.add_metric([], served_runs())
-    yield served
-    silent = GaugeMetricFamily(
-        "geval_run_silent_seconds",
-        "Longest time that a running run has gone without a result.",
-    )
-    silent.add_metric([], longest_silence().total_seconds())
-    yield silent
-    held = GaugeMetricFamily(
-        "geval_runs_held_back", "Runs that do less than they could, by reason.", labels=["reason"]
-    )
-    for reason, number in held_back().items():
-        held.add_metric([reason], number)
-    yield held
-    sent = GaugeMetricFamily(
-        "geval_messages", "Messages in the queue of the database.", labels=["queue"]
-    )
-    for job, number in messages().items():
-        sent.add_metric([job], number)
-    yield sent
-    slots = GaugeMetricFamily(
-        "geval_slots", "Runs that live workers could serve at once, and do.", labels=["state"]
-    )
+    reasons = {
+        "endpoint asked to wait": held["waits"],
+        "paused until it passes": held["resumes"],
+        "paused until somebody resumes it": held["stays"],
+    }
+    about = "Runs that do less than they could, by reason."
+    yield _gauge("geval_runs_held_back", about, reasons, "reason")
     of_live_workers = WorkerSlot.objects.of_live_workers().order_by()
-    counts = of_live_workers.aggregate(all=Count("pk"), busy=Count("taken_at"))
-    slots.add_metric(["free"], counts["all"] - counts["busy"])
-    slots.add_metric(["busy"], counts["busy"])
-    yield slots
-    frozen = GaugeMetricFamily("geval_workers_frozen", "Workers whose threads do not answer.")
-    frozen.add_metric([], WorkerHeartbeat.objects.frozen().count())
-    yield frozen
-
-
-def _upkeep() -> Iterator[Metric]:
-    trouble = GaugeMetricFamily(
-        "geval_upkeep_trouble", "Whether a periodic job failed or is overdue.", labels=["job"]
-    )
-    seconds = GaugeMetricFamily(
-        "geval_upkeep_seconds", "How long the last turn of a periodic job took.", labels=["job"]
-    )
-    for job in UpkeepJob.objects.all():
-        trouble.add_metric([job.name], bool(job.trouble))
-        if job.seconds is not None:
-            seconds.add_metric([job.name], job.seconds)
-    yield trouble
-    yield seconds
+    slots = of_live_workers.aggregate(free=Count("pk") - Count("taken_at"), busy=Count("taken_at"))
+    about = "Runs that live workers could serve at once, and do."
+    yield _gauge("geval_slots", about, slots, "state")
 
 
 def _events() -> Iterator[Metric]:
-    lost = CounterMetricFamily("geval_leases_lost", "Items claimed again after a lost worker.")
-    sent = CounterMetricFamily(
-        "geval_webhook_attempts", "Attempts to send a webhook message.", labels=["outcome"]
-    )
     counts = EventCount.objects.exclude(event=CountedEvent.ITEMS)
     rows = {(row.event, row.reason): row.count for row in counts}
-    lost.add_metric([], rows.get((CountedEvent.LEASES_LOST, ""), 0))
-    for (event, reason), count in rows.items():
-        if event == CountedEvent.WEBHOOKS:
-            sent.add_metric([reason], count)
-    yield lost
-    yield sent
+    lost = {(): rows.get((CountedEvent.LEASES_LOST, ""), 0)}
+    yield _counter("geval_leases_lost", "Items claimed again after a lost worker.", lost)
+    sent = {key[1]: count for key, count in rows.items() if key[0] == CountedEvent.WEBHOOKS}
+    about = "Attempts to send a webhook message."
+    yield _counter("geval_webhook_attempts", about, sent, "outcome")
+
+
+def waiting_jobs() -> dict[str, int]:
+    """Return how many jobs wait or are in progress in each queue, up to MOST_COUNTED, from the rows
+    that define the work."""
+    active = list(EvaluationRun.objects.active().values_list("pk", flat=True))
+    return {
+        RUNS: _count(RunItem.objects.open().filter(run__in=active)),
+        "uploads": _count(Upload.objects.neglected()),
+        "webhooks": _count(WebhookDelivery.objects.due()),
+        "quick": sum(_count(kind.model.objects.free()) for kind in KINDS.values()),
+        "reports": _count(KeptReport.objects.free()),
+    }
+
+
+def stale_leases() -> int:
+    """Return items of running runs whose worker was lost, and that no other has claimed since."""
+    running = list(
+        EvaluationRun.objects.filter(state=RunState.RUNNING).values_list("pk", flat=True)
+    )
+    stale = RunItem.objects.filter(
+        run__in=running, state=ItemState.LEASED, lease_until__lt=Now() - STALE_AFTER
+    )
+    return _count(stale)
+
+
+def _count(rows: QuerySet[Any]) -> int:
+    return rows.order_by()[:MOST_COUNTED].count()
+
+
+def _messages() -> dict[str, int]:
+    """Return how many messages wait or are in progress, by kind of job, if the queue is in the
+    database; a separate broker has its own metrics."""
+    if settings.CELERY_BROKER_URL != PGMQ:
+        return {}
+    counts = dict.fromkeys(settings.QUEUES, 0)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT queue_name FROM pgmq.list_queues()")
+        made = {name for (name,) in cursor.fetchall()}
+        for job, queue in settings.QUEUES.items():
+            if queue in made:  # created by the first message or worker
+                cursor.execute(
+                    f"SELECT count(*) FROM pgmq.{connection.ops.quote_name(f'q_{queue}')}"
+                )
+                counts[job] = int(cursor.fetchone()[0])
+    return counts
 
 
 def _judge_names(judges: set[int]) -> dict[int, tuple[str, str]]:
@@ -293,8 +323,3 @@ def _judge_names(judges: set[int]) -> dict[int, tuple[str, str]]:
         "pk", "project__slug", "name", "version"
     )
     return {pk: (slug, f"{name} v{version}") for pk, slug, name, version in judges_with_names}
-
-
-def _add_all(family: Any, values: dict[Any, Any]) -> None:
-    for labels, value in values.items():
-        family.add_metric(list(labels), value)

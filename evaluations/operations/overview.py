@@ -17,7 +17,7 @@ from evaluations.models import MonthlySpending, Project, Role, WorkerHeartbeat
 from evaluations.models.limits import this_month
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.models.sizes import with_sizes
-from evaluations.operations.waiting import waiting_jobs
+from evaluations.operations.metrics import waiting_jobs
 
 # A page with more would be slow.
 MOST_ROWS = 500

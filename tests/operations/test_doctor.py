@@ -16,7 +16,7 @@ from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import beat
 from evaluations.models import Project
-from evaluations.operations import doctor, readiness
+from evaluations.operations import doctor
 from evaluations.operations.doctor import DoctorFinding, Severity
 from tests.processes import free_port
 
@@ -59,8 +59,8 @@ def test_without_a_database_the_others_are_looked_at(monkeypatch: pytest.MonkeyP
     def refuse() -> None:
         raise OperationalError("no")
 
-    monkeypatch.setattr(readiness.connection, "cursor", refuse)
-    monkeypatch.setattr(readiness.connection, "close", lambda: None)
+    monkeypatch.setattr(doctor.connection, "cursor", refuse)
+    monkeypatch.setattr(doctor.connection, "close", lambda: None)
 
     findings = {finding.subject: finding for finding in doctor.examine()}
 

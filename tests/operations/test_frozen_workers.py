@@ -15,14 +15,14 @@ from django.utils import timezone
 from evaluations.judging.runs.shift import worker_name
 from evaluations.management import heartbeat
 from evaluations.management.heartbeat import Offer, beat
-from evaluations.models import WorkerHeartbeat, WorkerSlot
-from evaluations.operations.pulse import (
+from evaluations.management.pulse import (
     GIVEN_UP_SECONDS,
     LOST_AFTER,
     UNANSWERED_SECONDS,
     Pulse,
     tell_service_manager,
 )
+from evaluations.models import WorkerHeartbeat, WorkerSlot
 from tests.consumers import Consumer
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluations.management.heartbeat import beat
 from evaluations.models import WorkerHeartbeat
-from evaluations.operations import readiness
+from evaluations.operations import doctor
 
 
 def test_a_process_is_healthy_without_a_database() -> None:
@@ -100,8 +100,8 @@ def test_without_a_database_all_that_needs_it_is_named_and_no_secret(
     def refuse() -> None:
         raise OperationalError("password of geval at db.internal was refused")
 
-    monkeypatch.setattr(readiness.connection, "cursor", refuse)
-    monkeypatch.setattr(readiness.connection, "close", lambda: None)
+    monkeypatch.setattr(doctor.connection, "cursor", refuse)
+    monkeypatch.setattr(doctor.connection, "close", lambda: None)
 
     answer = Client().get("/readyz")
 
@@ -117,7 +117,7 @@ def test_a_broker_that_does_not_answer_is_named(
     from celery import Celery
 
     settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
-    monkeypatch.setattr(readiness, "app", Celery(broker=settings.CELERY_BROKER_URL))
+    monkeypatch.setattr(doctor, "app", Celery(broker=settings.CELERY_BROKER_URL))
     beat("here:1")
 
     answer = Client().get("/readyz")

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from evaluations.management import heartbeat, upkeep
 from evaluations.management.heartbeat import Offer, beat
+from evaluations.management.pulse import Pulse
 from evaluations.management.upkeep import JOBS, Job, Lane, do_if_due
 from evaluations.models import UpkeepJob, WorkerHeartbeat
 from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.models.upkeep import GRACE
 from evaluations.operations import doctor
 from evaluations.operations.doctor import Severity
-from evaluations.operations.pulse import Pulse
 from tests.conftest import wait_until
 from tests.consumers import Consumer
 from tests.logs.conftest import Lines

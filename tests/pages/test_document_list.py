@@ -12,8 +12,8 @@ from django.test import Client
 from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Document, Judge, Project, Score
 from evaluations.models.changes import note_change
-from evaluations.reports.serving.live import live_data
-from evaluations.reports.serving.parts import figures_of_documents
+from evaluations.reports.serving.parts import REPORT, ReportView
+from geval.reports.options import ReportOptions
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +62,7 @@ def test_documents_are_sorted(client: Client, scored: Project, sort: str, order:
 
 
 def test_the_figures_are_means_over_outputs_and_criteria(scored: Project) -> None:
-    figures = figures_of_documents(scored, live_data(scored))
+    figures = ReportView(scored, REPORT, ReportOptions()).documents
 
     assert figures.human.tolist() == [2.0, 3.0, 4.0]
     assert figures.judges[Judge.objects.get().pk].tolist() == [5.0, 3.5, 1.0]
@@ -88,7 +88,7 @@ def test_the_list_shows_the_means_that_it_is_sorted_by(client: Client, scored: P
     listed = scored.documents.listed(list(scored.documents.values_list("pk", flat=True)))
 
     assert [document.human_mean for document in listed] == pytest.approx(
-        figures_of_documents(scored, live_data(scored)).human
+        ReportView(scored, REPORT, ReportOptions()).documents.human
     )
     assert listed[0].human_mean != pytest.approx(
         Rating.objects.filter(output__document__doc_id="d1").aggregate(mean=Avg("score"))["mean"]
@@ -99,7 +99,7 @@ def test_scores_off_the_scale_have_no_distance(scored: Project) -> None:
     Score.objects.update(value=42.0)
     note_change(scored.pk, judge=Judge.objects.get().pk)
 
-    assert np.isnan(figures_of_documents(scored, live_data(scored)).disagreement).all()
+    assert np.isnan(ReportView(scored, REPORT, ReportOptions()).documents.disagreement).all()
 
 
 def test_a_new_rating_changes_the_order_at_once(client: Client, scored: Project) -> None:

@@ -1,28 +1,19 @@
 """How many texts and ratings a project has is counted once, until they change."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evaluations.corpus.removing import remove_document
-from evaluations.models import Project, sizes
+from evaluations.models import Project
 from evaluations.models.sizes import rated_documents, rating_count, with_sizes
 from evaluations.operations.overview import site_at_a_glance
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., object]
-
-
-@pytest.fixture
-def large(small_project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    """A project whose numbers are kept, as those of a large one are."""
-    monkeypatch.setattr(sizes, "LARGE", 1)
-    sizes.forget()
-    yield small_project
-    sizes.forget()
 
 
 def outputs_of(project: Project) -> int:
@@ -45,34 +36,32 @@ def test_documents_systems_and_outputs_are_counted(small_project: Project) -> No
     assert (nothing.document_count, nothing.system_count, nothing.output_count) == (0, 0, 0)
 
 
-def test_outputs_of_a_large_project_are_counted_once(large: Project) -> None:
-    assert reading("candidateoutput", lambda: outputs_of(large)) == 1
-    assert reading("candidateoutput", lambda: outputs_of(large)) == 0
+def test_outputs_are_counted_once(small_project: Project) -> None:
+    assert reading("candidateoutput", lambda: outputs_of(small_project)) == 1
+    assert reading("candidateoutput", lambda: outputs_of(small_project)) == 0
 
 
-def test_they_are_counted_again_when_texts_come_or_go(large: Project, load: Load) -> None:
-    assert outputs_of(large) == 6
-    load(large, {"more.jsonl": OUTPUTS.replace('"d1"', '"d9"')})
-    after_load = outputs_of(large)
-    new = large.documents.get(doc_id="d9")
+def test_they_are_counted_again_when_texts_come_or_go(small_project: Project, load: Load) -> None:
+    assert outputs_of(small_project) == 6
+    load(small_project, {"more.jsonl": OUTPUTS.replace('"d1"', '"d9"')})
+    after_load = outputs_of(small_project)
+    new = small_project.documents.get(doc_id="d9")
     of_new = new.outputs.count()
 
-    assert after_load == 6 + of_new == large.documents.count() * 2
+    assert after_load == 6 + of_new == small_project.documents.count() * 2
     remove_document(new)
-    assert outputs_of(large) == 6
-
-
-def test_outputs_of_a_small_project_are_counted_each_time(small_project: Project) -> None:
     assert outputs_of(small_project) == 6
-    assert reading("candidateoutput", lambda: outputs_of(small_project)) == 1
 
 
-def test_ratings_are_counted_again_when_somebody_rates(large: Project, load: Load) -> None:
-    before = rating_count(large)
-    load(large, {"r.csv": "doc_id,system_id,criterion,annotator,score\nd1,odd,fluency,zoe,3\n"})
+def test_ratings_are_counted_again_when_somebody_rates(small_project: Project, load: Load) -> None:
+    before = rating_count(small_project)
+    load(
+        small_project,
+        {"r.csv": "doc_id,system_id,criterion,annotator,score\nd1,odd,fluency,zoe,3\n"},
+    )
 
     assert before > 0
-    assert rating_count(large) == before + 1
+    assert rating_count(small_project) == before + 1
 
 
 def test_rated_documents_are_read_once_until_somebody_rates(

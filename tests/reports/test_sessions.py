@@ -17,8 +17,7 @@ from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem,
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from evaluations.reports.run_results import goal_progress, so_far
-from evaluations.reports.serving.live import live_data
-from evaluations.reports.serving.parts import figures_of_documents
+from evaluations.reports.serving.parts import REPORT, ReportView
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
 from geval.reports.so_far import KnownSoFar
@@ -225,7 +224,7 @@ def test_a_turn_that_came_late_has_its_own_figures_in_the_list_of_documents(
             "scores.csv": "doc_id,system_id,criterion,judge,score\nlate,bot,quality,j,1\n",
         },
     )
-    figures = figures_of_documents(sessions, live_data(sessions))
+    figures = ReportView(sessions, REPORT, ReportOptions()).documents
 
     late = sessions.documents.get(doc_id="late").pk
     assert figures.distance(late) == 3.0

@@ -28,6 +28,7 @@ from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.management import heartbeat
 from evaluations.management.heartbeat import Offer, beat
+from evaluations.management.pulse import Pulse, tell_service_manager
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -37,7 +38,6 @@ from evaluations.models import (
     RunState,
     WorkerSlot,
 )
-from evaluations.operations.pulse import Pulse, tell_service_manager
 from evaluations.people import waking
 from geval_site.queues import RUNS
 from tests.conftest import OUTPUTS, RATINGS

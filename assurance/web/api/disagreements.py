@@ -10,7 +10,7 @@ from ninja import Field, Path, Query, Router, Schema
 from assurance.disagreements.causes import as_jsonl
 from assurance.disagreements.listing import largest_gaps_as_rows
 from assurance.disagreements.numbers import GAPS
-from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.reports.serving.parts import NotComputedError
 from evaluations.reports.serving.view import page_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.corpus import LINES
@@ -60,7 +60,7 @@ def get_disagreements(
         get_object_or_404(project.judges, pk=query.judge)
     view = GapView(ReportOptions(), criterion=criterion, judge=query.judge, by=query.by)
     try:
-        numbers = page_view(project, GAPS, view).needed(GAPS)
+        numbers = page_view(project, GAPS, view).needed("page")
     except NotComputedError as error:
         return not_computed(error.cached, response)
     return [asdict(row) for row in largest_gaps_as_rows(project, numbers, query.most)]

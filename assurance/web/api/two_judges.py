@@ -9,7 +9,7 @@ from ninja import Path, Query, Router, Status
 from assurance.two_judges.page import two_judges
 from assurance.two_judges.pair_figures import seen_by_search
 from assurance.two_judges.probability_page import probabilities_of_two
-from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.reports.serving.parts import NotComputedError
 from evaluations.web.api.auth import project_for
 from geval.reports.options import ReportOptions
 from geval.reports.pair_differences import difference_json

@@ -1,35 +1,26 @@
 """Which reports a web process computes as pages request them, and which a worker computes."""
 
-from threading import Lock
-
-from cachetools import TTLCache, cached
 from django.conf import settings
-from django.db import connection
 
-from evaluations.models import Project
+from annotations.models import Preference, Rating
+from evaluations.models import CandidateOutput, PairScore, Project, Score
+from evaluations.models.seldom import read_seldom
 from geval.texts.program import command
 
 # Above this size a page loads first and fetches the report afterwards.
 AT_ONCE_NUMBERS = 3000
 # Pages that refresh themselves need not count each time.
 COUNTED_FOR_SECONDS = 30
-_OF_RUNS = "JOIN evaluations_evaluationrun r ON r.id = n.run_id WHERE r.project_id = %(project)s"
-_OF_ANNOTATORS = (
-    "JOIN annotations_annotator a ON a.id = n.annotator_id WHERE a.project_id = %(project)s"
-)
-_SOURCES = (
-    "evaluations_candidateoutput n JOIN evaluations_document d ON d.id = n.document_id"
-    " WHERE d.project_id = %(project)s",
-    f"annotations_rating n {_OF_ANNOTATORS}",
-    f"annotations_preference n {_OF_ANNOTATORS}",
-    f"evaluations_score n {_OF_RUNS}",
-    f"evaluations_pairscore n {_OF_RUNS}",
-)
 
 
 def is_large(project: Project) -> bool:
     """Whether a report is larger than a web process computes."""
-    return _has_more(project, settings.REPORT_IN_PAGE_NUMBERS)
+    most = settings.REPORT_IN_PAGE_NUMBERS
+    return read_seldom(
+        ("large", project.pk, most),
+        lambda: numbers_in(project, most + 1) > most,
+        seconds=COUNTED_FOR_SECONDS,
+    )
 
 
 def takes_a_moment(project: Project) -> bool:
@@ -46,24 +37,17 @@ def too_large_for_page(project: Project, *commands: str) -> str:
     return f"This project is too large for a page; use {named}."
 
 
-@cached(
-    TTLCache(1000, COUNTED_FOR_SECONDS), key=lambda project, most: (project.pk, most), lock=Lock()
-)
-def _has_more(project: Project, most: int) -> bool:
-    return numbers_in(project, most + 1) > most
-
-
 def numbers_in(project: Project, most: int) -> int:
     """Return how many outputs, ratings and scores a report has, counting at most `most`. At the
     usual limit that takes some tens of milliseconds, however large the project is."""
     counted = 0
-    with connection.cursor() as cursor:
-        for source in _SOURCES:
-            cursor.execute(
-                f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT %(most)s) AS counted_rows",
-                {"project": project.pk, "most": most - counted},
-            )
-            counted += cursor.fetchone()[0]
-            if counted >= most:
-                break
+    for rows in (
+        CandidateOutput.objects.filter(document__project=project),
+        Rating.objects.filter(annotator__project=project),
+        Preference.objects.filter(annotator__project=project),
+        Score.objects.filter(run__project=project),
+        PairScore.objects.filter(run__project=project),
+    ):
+        if counted < most:
+            counted += rows.order_by()[: most - counted].count()
     return counted

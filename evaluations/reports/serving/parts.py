@@ -5,15 +5,16 @@ small project a web process computes the part that it shows; for a large one a w
 parts of a view and stores them by name.
 """
 
-from abc import ABC, abstractmethod
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
-from django.http import QueryDict
+from cachetools import LRUCache, cached
+from django.utils import timezone
 
-from evaluations.models import Project
+from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerHeartbeat
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.data import only_round
 from evaluations.reports.page import numbers_of, report_page
@@ -26,7 +27,7 @@ from evaluations.reports.ratings.pseudonyms import (
 )
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
-from evaluations.reports.serving.live import live_data, mark_of
+from evaluations.reports.serving.live import live_data, mark_of, marks_of_runs
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.document_figures import (
@@ -44,44 +45,87 @@ from geval.reports.figures import FIGURES, Figure, Subject, figures_of
 from geval.reports.options import ReportOptions
 from geval.reports.page import ReportNumbers, ReportPage
 from geval.reports.report import CriterionResult, Report
-from geval.reports.stored import shape_of
+from geval.reports.stored import restored, shape_of
 from geval.reports.verdicts.steps import OnStep, between, unseen
 from geval_site.extensions import added
 from geval_site.version import __version__
 
-Key = int | str
-Value = TypeVar("Value")
-# For figures: findings of probes are not shown.
-NOT_SHOWN: Sequence[Sensitivity] = ()
+QUEUE = "reports"
+# Number of reports cached in a web process; without texts and arrays each is small.
+MOST_READ = 8
 
 
-class AnyView(Protocol):
-    """A view of the report, which is its options, or of an additional page, which has `options`."""
+@dataclass(frozen=True)
+class Part:
+    """A part of a view, or several that differ by keys, such as a criterion's id.
 
-    @property
-    def query(self) -> str:
-        """The query string of the view's address."""
+    Args:
+        compute: computes the part from a ReportView and its keys; None if the view does not have
+            it.
+        keys: the keys of all parts that a worker stores.
+        step: the worker's description of this step.
+        shorten: removes data that grows with the project and that no page of a large project shows.
+        rename: gives annotators the names of a mapping, in a part that names them; has its keys.
+    """
+
+    kind: type
+    compute: Callable[..., Any]
+    keys: Callable[["ReportView"], Iterable[tuple[Any, ...]]] = lambda _report: [()]
+    step: str = "comparing scores with ratings"
+    shorten: Callable[[Any], Any] = lambda value: value
+    rename: Callable[..., Any] = lambda value, _names, *_keys: value
 
 
-def figures_of_documents(project: Project, data: ReportData) -> DocumentFigures:
-    """Return the figures of a project's documents, from its data."""
-    on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}
-    return document_figures(data, project.criteria.all(), on_scale)
+class PageParts(NamedTuple):
+    """The report (""), or an additional page: the prefix of its rows, the name of its URL, how its
+    view is read from a query and the report's options, its parts by name, and whether computing it
+    takes seconds in any project."""
+
+    word: str
+    address: str
+    read: Callable[..., Any]
+    parts: Mapping[str, Part]
+    is_slow: bool = False
+
+    def row_view(self, query: str) -> str:
+        """Return the `view` column of a row for this page and query."""
+        return f"{self.word}?{query}" if self.word else query
+
+
+class NotComputedError(Exception):
+    """There are no numbers to show yet; `cached` has their progress."""
+
+    def __init__(self, cached: "ReportView") -> None:
+        super().__init__("a worker is computing this report")
+        self.cached = cached
 
 
 @dataclass
-class ReportView(ABC):
-    """A view of a project's report, or of an additional page, from any source of its parts.
+class ReportView:
+    """A view of a project's report, or of an additional page: computed in this process, where
+    intermediate results are computed once, or read from a worker's row.
 
-    `cached` has the age of a worker's numbers and the progress of newer ones; None if they are
-    computed here. Until a worker has the first numbers of a large project, `has_numbers` is False,
-    and what needs them raises NotComputedError.
+    Args:
+        view: the options of the report, or the view of the additional page, which has `options`.
+        names: pseudonyms by annotators' names; none: real names are shown.
+        probed: findings of probes of its judges, if already known.
+        read: reads all data of the project.
+        on_step: called as each step begins.
+        is_kept: a worker computes it; what needs numbers before it has any raises NotComputedError.
+        last: the newest finished numbers.
+        coming: newer ones: waiting, being computed, or failed; None while `last` is up to date.
     """
 
     project: Project
-    view: Any  # AnyView; each page has its own kind
-    # Pseudonyms by annotators' names; none: real names are shown.
-    names: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    page_parts: PageParts
+    view: Any
+    names: Mapping[str, str] = field(default_factory=dict)
+    probed: Sequence[Sensitivity] | None = None
+    read: Callable[[Project], ReportData] = live_data
+    on_step: OnStep = unseen
+    is_kept: bool = False
+    last: KeptReport | None = None
+    coming: KeptReport | None = None
 
     @property
     def options(self) -> ReportOptions:
@@ -89,40 +133,49 @@ class ReportView(ABC):
 
     @property
     def cached(self) -> "ReportView | None":
-        return None
+        """The view, if a worker computes it: the age of its numbers, the progress of newer ones."""
+        return self if self.is_kept else None
 
     @property
     def has_numbers(self) -> bool:
-        return True
+        return not self.is_kept or self.last is not None
 
     @property
     def is_at_hand(self) -> bool:
         """Whether its numbers are available immediately."""
-        return takes_a_moment(self.project)
+        return self.last is not None if self.is_kept else takes_a_moment(self.project)
 
-    @property
-    @abstractmethod
+    @cached_property
     def mark(self) -> str:
         """A short text that changes whenever there is something new to show."""
+        if not self.is_kept:
+            return mark_of(self.project)
+        return "-".join([f"kept.{self.last.pk if self.last else 0}", *marks_of_runs(self.project)])
 
-    @abstractmethod
-    def _read(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
-        """Return a part with real names; None if the view does not have it."""
-
-    def part(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
+    def part(self, name: str, *keys: int | str) -> Any:
         """Return a part; None if the view does not have it."""
-        value = self._read(part, *keys)
+        part = self.page_parts.parts[name]
+        if not self.is_kept:
+            value = part.compute(self, *keys)
+        elif self.last is None:
+            raise NotComputedError(self)
+        else:
+            # The numbers are needed by every request of the report's page.
+            read = _numbers_kept if name == "numbers" else kept_part
+            value = read(self.last.pk, row_name(name, *keys), part.kind)
         return value if value is None or not self.names else part.rename(value, self.names, *keys)
 
-    def needed(self, part: "PagePart[Value]", *keys: Key) -> Value:
+    def needed(self, name: str, *keys: int | str) -> Any:
         """Return a part that every such view has."""
-        value = self.part(part, *keys)
-        assert value is not None
+        value = self.part(name, *keys)
+        if value is None:  # the row was just removed
+            raise NotComputedError(self)
         return value
 
     def numbers(self) -> ReportNumbers:
         """Return the numbers of the report's pages."""
-        return self.needed(NUMBERS)
+        numbers: ReportNumbers = self.needed("numbers")
+        return numbers
 
     def page(self) -> ReportPage:
         """Return the contents of the report's page."""
@@ -132,47 +185,29 @@ class ReportView(ABC):
 
     def download(self, ending: str) -> str:
         """Return the report in a format, by file ending."""
-        return self.needed(DOWNLOAD, ending)
+        return str(self.needed("download", ending))
 
     def figure(self, kind: str, criterion: int) -> Figure | None:
         """Return a figure; None for a criterion without judges."""
-        return self.part(FIGURE, kind, criterion)
+        figure: Figure | None = self.part("figure", kind, criterion)
+        return figure
 
     def figure_numbers(self, criterion: int) -> CriterionNumbers | None:
         """Return the numbers of the figures that the server draws; None for a criterion without
         judges."""
-        return self.part(DRAWINGS, criterion)
+        numbers: CriterionNumbers | None = self.part("drawings", criterion)
+        return numbers
 
     def documents_behind(self, criterion: int, judge: int) -> DocumentsBehind:
         """Return the documents behind a judge's number on a criterion."""
-        return self.part(CELL, criterion, judge) or DocumentsBehind()
+        return self.part("cell", criterion, judge) or DocumentsBehind()
 
     def document_figures(self, sort: str) -> DocumentFigures:
         """Return the values by which documents are sorted; none for a judge without scores."""
-        return self.part(DOCUMENTS, measure_of(sort)) or self.needed(DOCUMENTS, DISAGREEMENT)
+        figures: DocumentFigures | None = self.part("documents", measure_of(sort))
+        return figures or self.needed("documents", DISAGREEMENT)
 
-
-@dataclass
-class ComputedReport(ReportView):
-    """A view whose parts are computed in this process; shared intermediate results are computed
-    once.
-
-    Args:
-        read: reads all data of the project.
-        probed: findings of probes of its judges, if already known.
-        on_step: called as each step begins.
-    """
-
-    probed: Sequence[Sensitivity] | None = None
-    read: Callable[[Project], ReportData] = live_data
-    on_step: OnStep = unseen
-
-    @cached_property
-    def mark(self) -> str:
-        return mark_of(self.project)
-
-    def _read(self, part: "PagePart[Value]", *keys: Key) -> Value | None:
-        return part.compute(self, *keys)
+    # Computed in this process
 
     @cached_property
     def everything(self) -> ReportData:
@@ -200,47 +235,65 @@ class ComputedReport(ReportView):
 
     @cached_property
     def documents(self) -> DocumentFigures:
-        return figures_of_documents(self.project, self.everything)
+        """The figures of all documents."""
+        on_scale = {judge.pk for judge in self.project.judges.all() if judge.rates_on_scale}
+        return document_figures(self.everything, self.project.criteria.all(), on_scale)
 
-    def drawn(self, pk: int, draw: Callable[[Subject], Value]) -> Value | None:
+    def drawn(self, pk: int, draw: Callable[[Subject], Any]) -> Any:
         """Return a drawing of a criterion; None if it has no judges."""
         criterion = self.project.criteria.get(pk=pk)
         if "report" in vars(self):
             result = next(result for result in self.report.criteria if result.pk == pk)
-        else:  # computing one criterion is faster than computing all
+        else:  # computing one criterion is faster than computing all; figures show no probes
             result = criterion_result(
-                self.project, criterion, options=self.options, data=self.data, probed=NOT_SHOWN
+                self.project, criterion, options=self.options, data=self.data, probed=()
             )
         return draw(Subject(criterion, result, self.data)) if result.judges else None
 
+    # Computed by a worker
 
-@dataclass(frozen=True)
-class PagePart(Generic[Value]):
-    """A part of a view, or several that differ by keys, such as a criterion's id.
+    @property
+    def age_seconds(self) -> int | None:
+        """Seconds since the data of the last numbers was read."""
+        if self.last is None or self.last.computed_at is None:
+            return None
+        return round((timezone.now() - self.last.computed_at).total_seconds())
 
-    Args:
-        name: with the keys, the name of a stored part's row.
-        compute: computes the part from a ComputedReport and its keys; None if the view does not
-            have it.
-        keys: the keys of all parts that a worker stores.
-        step: the worker's description of this step.
-        shorten: removes data that grows with the project and that no page of a large project shows.
-        rename: gives annotators the names of a mapping, in a part that names them; has its keys.
-    """
+    @property
+    def has_worker(self) -> bool:
+        """Whether a worker that computes reports is alive."""
+        return WorkerHeartbeat.objects.doing(QUEUE).exists()
 
-    name: str
-    kind: type[Value]
-    compute: Callable[..., Value | None]
-    keys: Callable[[ComputedReport], Iterable[tuple[Key, ...]]] = lambda _report: [()]
-    step: str = "comparing scores with ratings"
-    shorten: Callable[[Value], Value] = lambda value: value
-    rename: Callable[..., Value] = lambda value, _names, *_keys: value
-
-    def named(self, *keys: Key) -> str:
-        return "/".join([self.name, *map(str, keys)])
+    @property
+    def in_words(self) -> str:
+        """The state of newer numbers as a sentence."""
+        coming = self.coming
+        if coming is None:
+            return "The report is up to date."
+        if coming.has_failed:
+            return coming.message
+        if coming.state == KeptState.WAITING:
+            return "A worker will compute this report; it waits for its turn."
+        step = f": {coming.step}" if coming.step else ""
+        return f"A worker is computing this report, {100 * coming.share:.0f} % done{step}."
 
 
-def _numbers(report: ComputedReport) -> ReportNumbers:
+def row_name(name: str, *keys: int | str) -> str:
+    """Return the name of a stored part's row."""
+    return "/".join([name, *map(str, keys)])
+
+
+def kept_part(kept: int, name: str, kind: type) -> Any:
+    """Return a stored part of a report; None if it has no such part, or was removed."""
+    content = KeptPart.objects.filter(kept=kept, name=name).values_list("content", flat=True)
+    return next((restored(row, kind) for row in content), None)
+
+
+# Rows are written once.
+_numbers_kept = cached(LRUCache(MOST_READ), lock=threading.Lock())(kept_part)
+
+
+def _numbers(report: ReportView) -> ReportNumbers:
     return numbers_of(report.project, report.report, report.data)
 
 
@@ -259,134 +312,109 @@ def _for_pages(numbers: ReportNumbers) -> ReportNumbers:
     return replace(numbers, report=replace(numbers.report, criteria=tuple(criteria)))
 
 
-def _documents(report: ComputedReport, measure: str) -> DocumentFigures | None:
+def _documents(report: ReportView, measure: str) -> DocumentFigures | None:
     return report.documents.only(measure) if measure in report.documents.measures else None
 
 
-def _measures(report: ComputedReport) -> Iterable[tuple[Key, ...]]:
+def _measures(report: ReportView) -> Iterable[tuple[Any, ...]]:
     """Return what documents are sorted by, which does not change with other views of the report."""
     return () if report.options.query else zip(report.documents.measures)
 
 
-def _annotators(report: ComputedReport) -> AnnotatorsFound:
+def _annotators(report: ReportView) -> AnnotatorsFound:
     on_step = between(report.on_step, 0.5, 1.0)
     return annotators_found(report.project, report.everything, report.view, on_step)
 
 
 def part_of_page(
-    kind: type[Value],
-    compute: Callable[[Project, ReportData, Any], Value],
-    shorten: Callable[[Value], Value] = lambda value: value,
-) -> PagePart[Value]:
+    kind: type,
+    compute: Callable[[Project, ReportData, Any], Any],
+    shorten: Callable[[Any], Any] = lambda value: value,
+) -> dict[str, Part]:
     """Return the single part of an additional page.
 
     Args:
         compute: computes it from the project, all its data, and the page's view.
     """
-    return PagePart(
-        "page",
-        kind,
-        lambda report: compute(report.project, report.everything, report.view),
-        shorten=shorten,
-    )
-
-
-NUMBERS = PagePart(
-    "numbers",
-    ReportNumbers,
-    _numbers,
-    step="looking for outputs that address the judge",
-    shorten=_for_pages,
-    rename=numbers_renamed,
-)
-DOWNLOAD = PagePart(
-    "download",
-    str,
-    lambda report, ending: BY_ENDING[ending].write(report.report),
-    lambda _report: zip(BY_ENDING),
-    "writing the downloads",
-    rename=download_renamed,
-)
-FIGURE = PagePart(
-    "figure",
-    Figure,
-    lambda report, kind, pk: report.drawn(pk, FIGURES[kind]),
-    lambda report: ((kind, result.pk) for result in report.judged for kind in figures_of(result)),
-    "drawing figures",
-    rename=figure_renamed,
-)
-DRAWINGS = PagePart(
-    "drawings",
-    CriterionNumbers,
-    lambda report, pk: report.drawn(pk, numbers_for_figures),
-    lambda report: ((result.pk,) for result in report.judged),
-    "drawing figures",
-    rename=drawn_renamed,
-)
-CELL = PagePart(
-    "cell",
-    DocumentsBehind,
-    lambda report, criterion, judge: documents_behind(report.data, criterion, judge),
-    lambda report: ((result.pk, judge.pk) for result in report.judged for judge in result.judges),
-    "listing the documents behind each number",
-)
-DOCUMENTS = PagePart("documents", DocumentFigures, _documents, _measures, "sorting documents")
-ANNOTATORS = PagePart("page", AnnotatorsFound, _annotators)
-
-
-class PageParts(NamedTuple):
-    """The report (""), or an additional page: the prefix of its rows, the name of its URL, how its
-    view is read from a query, its parts, and whether computing it takes seconds in any project."""
-
-    word: str
-    address: str
-    read: Callable[[QueryDict, ReportOptions], AnyView]
-    parts: tuple[PagePart[Any], ...]
-    is_slow: bool = False
-
-    def row_view(self, query: str) -> str:
-        """Return the `view` column of a row for this page and query."""
-        return f"{self.word}?{query}" if self.word else query
+    return {
+        "page": Part(
+            kind,
+            lambda report: compute(report.project, report.everything, report.view),
+            shorten=shorten,
+        )
+    }
 
 
 REPORT = PageParts(
     "",
     "report_detail",
     lambda _query, options: options,
-    (NUMBERS, DOWNLOAD, FIGURE, DRAWINGS, CELL, DOCUMENTS),
+    {
+        "numbers": Part(
+            ReportNumbers,
+            _numbers,
+            step="looking for outputs that address the judge",
+            shorten=_for_pages,
+            rename=numbers_renamed,
+        ),
+        "download": Part(
+            str,
+            lambda report, ending: BY_ENDING[ending].write(report.report),
+            lambda _report: zip(BY_ENDING),
+            "writing the downloads",
+            rename=download_renamed,
+        ),
+        "figure": Part(
+            Figure,
+            lambda report, kind, pk: report.drawn(pk, FIGURES[kind]),
+            lambda report: (
+                (kind, result.pk) for result in report.judged for kind in figures_of(result)
+            ),
+            "drawing figures",
+            rename=figure_renamed,
+        ),
+        "drawings": Part(
+            CriterionNumbers,
+            lambda report, pk: report.drawn(pk, numbers_for_figures),
+            lambda report: ((result.pk,) for result in report.judged),
+            "drawing figures",
+            rename=drawn_renamed,
+        ),
+        "cell": Part(
+            DocumentsBehind,
+            lambda report, criterion, judge: documents_behind(report.data, criterion, judge),
+            lambda report: (
+                (result.pk, judge.pk) for result in report.judged for judge in result.judges
+            ),
+            "listing the documents behind each number",
+        ),
+        "documents": Part(DocumentFigures, _documents, _measures, "sorting documents"),
+    },
 )
-PAGES = (
-    REPORT,
-    PageParts(
-        "annotators",
-        "report_annotators",
-        lambda _query, options: of_ratings(options),
-        (ANNOTATORS,),
-        is_slow=True,
-    ),
+ANNOTATORS = PageParts(
+    "annotators",
+    "report_annotators",
+    lambda _query, options: of_ratings(options),
+    {"page": Part(AnnotatorsFound, _annotators)},
+    is_slow=True,
 )
 
 
 @cache
-def pages() -> tuple[PageParts, ...]:
-    """Return the report, and the pages that apps add."""
-    return (*PAGES, *(page for of_app in added("report pages") for page in of_app))
+def pages() -> dict[str, PageParts]:
+    """Return the report, and the pages that apps add, by word."""
+    return {page.word: page for page in (REPORT, ANNOTATORS, *added("report pages"))}
 
 
 @cache
-def code_of(page: PageParts) -> str:
-    """Return the version of a page's stored parts. After a change of types or software version they
-    are computed again."""
-    return f"{__version__} {shape_of(*dict.fromkeys(part.kind for part in page.parts))}"
-
-
-def codes() -> set[str]:
-    """Return the versions of all pages."""
-    return {code_of(page) for page in pages()}
+def code() -> str:
+    """Return the version of stored parts. After a change of types or software version they are
+    computed again."""
+    kinds = [part.kind for page in pages().values() for part in page.parts.values()]
+    return f"{__version__} {shape_of(*dict.fromkeys(kinds))}"
 
 
 def page_and_query(row_view: str) -> tuple[PageParts, str]:
     """Return the page of a row, and the query string of its address."""
     word, mark, query = row_view.partition("?")
-    page = next((page for page in pages() if mark and page.word == word), REPORT)
-    return (REPORT, row_view) if page is REPORT else (page, query)
+    return (pages()[word], query) if mark and word in pages() else (REPORT, row_view)

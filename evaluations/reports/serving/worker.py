@@ -1,6 +1,6 @@
 """Compute reports of large projects in a worker, under a lease, and store them for web processes.
 
-A row holds the request (`cached_report.py` creates it); a message only wakes a worker. All parts of
+A row holds the request (`view.py` creates it); a message only wakes a worker. All parts of
 a view are computed and stored together, so that figures, tables and downloads show the same
 numbers.
 """
@@ -22,8 +22,8 @@ from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.data import load_data, options_of
-from evaluations.reports.serving.cached_report import fingerprint_of
-from evaluations.reports.serving.parts import REPORT, ComputedReport, codes, page_and_query
+from evaluations.reports.serving.parts import REPORT, ReportView, code, page_and_query, row_name
+from evaluations.reports.serving.view import fingerprint_of
 from geval.reports.stored import stored
 from geval.reports.verdicts.steps import OnStep, between
 from geval.statistics import cache
@@ -93,9 +93,9 @@ def _give_up(kept: KeptReport, error: Exception) -> None:
 def neglected_reports() -> list[int]:
     """Return the ids of reports that no worker computes. Those that were started too often are
     ended, and old requests for another software version are removed."""
-    old = KeptReport.objects.exclude(code__in=codes()).filter(state__in=OPEN)
+    old = KeptReport.objects.exclude(code=code()).filter(state__in=OPEN)
     old.filter(wanted_at__lt=timezone.now() - OTHER_VERSION).delete()
-    free = KeptReport.objects.free().filter(code__in=codes())
+    free = KeptReport.objects.free().filter(code=code())
     free.filter(attempts__gte=MOST_ATTEMPTS).update(
         state=KeptState.FAILED,
         message=(
@@ -111,20 +111,24 @@ def neglected_reports() -> list[int]:
 def _claim(pk: int) -> KeptReport | None:
     """Lease a report; None if it is not free, is for another software version, or enough of its
     project is being computed."""
-    wanted = KeptReport.objects.select_related("project").filter(pk=pk, code__in=codes()).first()
+    wanted = KeptReport.objects.select_related("project").filter(pk=pk, code=code()).first()
     if wanted is None:
         return None
-    project = wanted.project
     # Before any data is read: a concurrent change then makes these numbers count as old, never
     # wrongly as new.
-    now, fingerprint = timezone.now(), fingerprint_of(project)
+    now, fingerprint = timezone.now(), fingerprint_of(wanted.project)
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project.pk % 2**31])
-        if KeptReport.objects.in_progress().filter(project=project).count() >= MOST_IN_HAND:
-            return None
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, wanted.project_id % 2**31]
+            )
         if (
-            not KeptReport.objects.free()
+            KeptReport.objects.in_progress().filter(project=wanted.project_id).count()
+            >= MOST_IN_HAND
+        ):
+            return None
+        claimed = (
+            KeptReport.objects.free()
             .filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
             .update(
                 state=KeptState.COMPUTING,
@@ -135,9 +139,8 @@ def _claim(pk: int) -> KeptReport | None:
                 step="",
                 share=0.0,
             )
-        ):
-            return None
-        return KeptReport.objects.select_related("project").get(pk=pk)
+        )
+        return KeptReport.objects.select_related("project").get(pk=pk) if claimed else None
 
 
 def _mine(kept: KeptReport) -> QuerySet[KeptReport]:
@@ -185,22 +188,21 @@ def _compute_parts(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, byt
     project = kept.project
     page, written = page_and_query(kept.view)
     query = QueryDict(written)
-    options, _errors = options_of(query, project)
-    view = page.read(query, options)
+    view = page.read(query, options_of(query, project)[0])
     if page.row_view(view.query) != kept.view:
         # A record named by a filter was removed; without the filter the view would show more.
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
     data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
-    report = ComputedReport(project, view, read=lambda _project: data, on_step=on_step)
-    parts = [(part, keys) for part in page.parts for keys in part.keys(report)]
+    report = ReportView(project, page, view, read=lambda _project: data, on_step=on_step)
+    parts = [(name, part, keys) for name, part in page.parts.items() for keys in part.keys(report)]
     step = between(on_step, 0.8 if page is REPORT else 0.5, 1.0)
-    for index, (part, keys) in enumerate(parts):
+    for index, (name, part, keys) in enumerate(parts):
         step(index / len(parts), part.step)
         value = part.compute(report, *keys)
         if value is not None:
-            yield part.named(*keys), stored(part.shorten(value))
+            yield row_name(name, *keys), stored(part.shorten(value))
 
 
 def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> None:

@@ -18,13 +18,8 @@ from evaluations.judging.runs.starting import RunRequest, start_remainder, start
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.data import options_of
-from evaluations.reports.serving.cached_report import (
-    ASK_AGAIN_SECONDS,
-    CachedReport,
-    NotComputedError,
-)
-from evaluations.reports.serving.parts import ANNOTATORS
-from evaluations.reports.serving.view import page_view, report_view
+from evaluations.reports.serving.parts import ANNOTATORS, NotComputedError, ReportView
+from evaluations.reports.serving.view import ASK_AGAIN_SECONDS, page_view, report_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import ID, LARGEST_ID, In, Page, page_of
@@ -272,7 +267,7 @@ def get_report(
         content = view.download("json")
     except NotComputedError as error:
         return not_computed(error.cached, response)
-    if isinstance(view, CachedReport) and view.coming:
+    if view.coming:
         content = _stale(content, view)
     return HttpResponse(content, content_type="application/json")
 
@@ -283,12 +278,12 @@ def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Pa
     split, and agreement on marked spans. 202 with Retry-After while a worker computes them."""
     project = project_for(request, slug)
     try:
-        return annotators_json(page_view(project, ANNOTATORS, ReportOptions()).needed(ANNOTATORS))
+        return annotators_json(page_view(project, ANNOTATORS, ReportOptions()).needed("page"))
     except NotComputedError as error:
         return not_computed(error.cached, response)
 
 
-def not_computed(cached: CachedReport, response: HttpResponse) -> Any:
+def not_computed(cached: ReportView, response: HttpResponse) -> Any:
     """Return the answer while a worker computes numbers: its progress, or why it failed."""
     if cached.coming and cached.coming.has_failed:
         return problem(503, "Not computed", cached.in_words)
@@ -296,7 +291,7 @@ def not_computed(cached: CachedReport, response: HttpResponse) -> Any:
     return Status(202, _progress(cached))
 
 
-def _progress(cached: CachedReport) -> dict[str, Any]:
+def _progress(cached: ReportView) -> dict[str, Any]:
     coming = cached.coming
     return {
         "state": coming.state if coming else "",
@@ -307,7 +302,7 @@ def _progress(cached: CachedReport) -> dict[str, Any]:
     }
 
 
-def _stale(content: str, cached: CachedReport) -> str:
+def _stale(content: str, cached: ReportView) -> str:
     """Return a report's JSON with its age at the beginning. A large report is not parsed for
     that."""
     assert cached.last is not None

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from evaluations.operations.doctor import readiness
 from evaluations.operations.metrics import CONTENT_TYPE, metrics_text
-from evaluations.operations.readiness import readiness
 
 METHODS = ("GET", "HEAD")
 UNPROTECTED = "Set GEVAL_METRICS_TOKEN, and send it as Authorization: Bearer TOKEN.\n"
@@ -44,10 +44,10 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 def readyz(_request: HttpRequest) -> HttpResponse:
     """Whether the site can work, and each part that it needs for that."""
     parts = readiness()
-    ready = all(part.ok for part in parts)
+    ready = all(part.is_ok for part in parts)
     content = {
         "ready": ready,
-        "parts": {part.name: {"ok": part.ok, "message": part.message} for part in parts},
+        "parts": {part.subject: {"ok": part.is_ok, "message": part.seen} for part in parts},
     }
     return JsonResponse(content, status=200 if ready else 503)
 

@@ -28,7 +28,7 @@ def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "tab": "annotators",
-        "found": numbers.needed(ANNOTATORS),
+        "found": numbers.needed("page"),
         "cached": numbers.cached,
         "split_below": SPLIT,
         "errors": errors,

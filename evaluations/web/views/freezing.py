@@ -11,7 +11,7 @@ from evaluations.models import Project, ReportSnapshot
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
-from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.reports.serving.parts import NotComputedError
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import SnapshotForm
 from evaluations.web.parameters import REPORT, reads

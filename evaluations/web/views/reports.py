@@ -21,14 +21,9 @@ from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.serving.cached_report import (
-    ASK_AGAIN_SECONDS,
-    NotComputedError,
-    try_again,
-)
 from evaluations.reports.serving.live import mark_of
-from evaluations.reports.serving.parts import ReportView, page_and_query
-from evaluations.reports.serving.view import report_view
+from evaluations.reports.serving.parts import NotComputedError, ReportView, page_and_query
+from evaluations.reports.serving.view import ASK_AGAIN_SECONDS, report_view, try_again
 from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of

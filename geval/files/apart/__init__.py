@@ -1,19 +1,8 @@
 """Read users' files in separate processes with limits, because a file can attack its reader."""
 
-from geval.files.apart.reading import (
-    ReadingError,
-    first_records,
-    preview_apart,
-    read_apart,
-    records_apart,
-    zip_apart,
-)
-
-__all__ = [
-    "ReadingError",
-    "first_records",
-    "preview_apart",
-    "read_apart",
-    "records_apart",
-    "zip_apart",
-]
+from geval.files.apart.reading import ReadingError as ReadingError
+from geval.files.apart.reading import first_records as first_records
+from geval.files.apart.reading import preview_apart as preview_apart
+from geval.files.apart.reading import read_apart as read_apart
+from geval.files.apart.reading import records_apart as records_apart
+from geval.files.apart.reading import zip_apart as zip_apart

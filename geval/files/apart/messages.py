@@ -14,11 +14,9 @@ from pathlib import PosixPath
 from typing import IO, Any
 
 from geval.files.limits import FileLimits
-from geval.files.preview import Preview
 from geval.files.rater_names import KnownNames
 from geval.files.readers import InputFile
 from geval.files.rows import FileDefaults, FileError, Row
-from geval.files.zipped_records import ZippedRecords
 
 LENGTH = struct.Struct(">Q")
 _PLAIN = {("builtins", "frozenset"), ("builtins", "set"), ("collections", "Counter")}
@@ -31,13 +29,13 @@ class ApartJob:
     zip. `seconds` is processor time."""
 
     file: InputFile
-    defaults: FileDefaults | None
     limits: FileLimits
     seconds: int
+    defaults: FileDefaults | None = None
     names: KnownNames | None = None
-    lines: frozenset[int] = frozenset()
-    members: tuple[str, ...] = ()
-    records: int = 0
+    lines: frozenset[int] | None = None
+    members: tuple[str, ...] | None = None
+    records: int | None = None
 
 
 @dataclass(frozen=True)
@@ -60,13 +58,6 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class FoundRecords:
-    """Records of a file as texts, by line."""
-
-    cells: dict[int, dict[str, str]]
-
-
-@dataclass(frozen=True)
 class RecordBatch:
     """Some records of a file, each with its line; of a table also its header."""
 
@@ -79,9 +70,6 @@ class Refused:
     """A file cannot be read; `why` says why."""
 
     why: str
-
-
-Message = RowBatch | Preview | FoundRecords | RecordBatch | ZippedRecords | Refused | Ended
 
 
 def packed_message(message: Any) -> bytes:

@@ -21,7 +21,6 @@ from typing import IO, Any
 from geval.files.apart.messages import (
     ApartJob,
     Ended,
-    FoundRecords,
     RecordBatch,
     Refused,
     RowBatch,
@@ -32,10 +31,10 @@ from geval.files.limits import file_limits, use_limits
 from geval.files.opening import open_packed, opens_with_arrow
 from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadable
 from geval.files.parquet import load_arrow
-from geval.files.preview import Preview, preview_file
+from geval.files.preview import preview_file
 from geval.files.readers import cells_at, read_rows
 from geval.files.records import Objects, Table, records_of
-from geval.files.rows import FileErrors, Row, characters_of
+from geval.files.rows import FileDefaults, FileErrors, Row, characters_of
 from geval.files.zipped_records import zipped_records
 
 # Rows are sent in parts, so that neither process holds many of them.
@@ -83,17 +82,9 @@ def _do(job: ApartJob, answers: IO[bytes]) -> None:
         _limit(resource.RLIMIT_FSIZE, most, most)
         _limit_memory()
         _import_for(job.file.path)
-        if job.members:
-            _read_zip(job, answers)
-        elif job.records:
-            _send_records(job, answers)
-        elif job.lines:
-            answers.write(packed_message(FoundRecords(cells_at(job.file, job.lines))))
-        elif job.defaults is None:
-            answers.write(packed_message(_preview(job)))
-        else:
-            _read(job, answers)
-        answers.flush()
+        for message in _messages(job):
+            answers.write(packed_message(message))
+            answers.flush()
         status = 0
     except MemoryError:
         status = MEMORY
@@ -107,8 +98,25 @@ def _do(job: ApartJob, answers: IO[bytes]) -> None:
         )  # nothing that belongs to the waiting process may be closed or flushed twice
 
 
-def _preview(job: ApartJob) -> Preview:
-    return preview_file(job.file.path, job.file.name, job.names, job.file.sheet)
+def _messages(job: ApartJob) -> Iterator[Any]:
+    """Yield what a job asks for."""
+    if job.members is not None:
+        yield from _or_refused(zipped_records(job.file.path, job.members))
+    elif job.records is not None:
+        yield from _or_refused(_first_records(job))
+    elif job.lines is not None:
+        yield cells_at(job.file, job.lines)
+    elif job.defaults is None:
+        yield preview_file(job.file.path, job.file.name, job.names, job.file.sheet)
+    else:
+        yield from _rows(job, job.defaults)
+
+
+def _or_refused(messages: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from messages
+    except UNREADABLE as error:
+        yield Refused(reason_unreadable(error))
 
 
 def _empty(folder: Path) -> None:
@@ -121,38 +129,27 @@ def _empty(folder: Path) -> None:
 MEMORY = 9
 
 
-def _read(job: ApartJob, answers: IO[bytes]) -> None:
+def _rows(job: ApartJob, defaults: FileDefaults) -> Iterator[RowBatch]:
     counter, errors = Counter(), FileErrors(field_limit=file_limits().field_bytes, most=10_000)
     file = replace(job.file, counter=counter)
     errors.left_out = {file.name: file.left_out}
-    assert job.defaults is not None
-    rows = read_rows(file, errors, defaults=job.defaults)
+    rows = read_rows(file, errors, defaults=defaults)
     while True:
         part = list(_part_of(rows))
-        listed, total = errors.drain()
-        answers.write(
-            packed_message(RowBatch(part, listed, total, counter.count, errors.unused.drain()))
-        )
-        answers.flush()
+        yield RowBatch(part, *errors.drain(), counter.count, errors.unused.drain())
         if not part:
             return
 
 
-def _send_records(job: ApartJob, answers: IO[bytes]) -> None:
-    """Send the first records of a file; as many at a time as rows."""
-    try:
-        with open_packed(job.file.path) as raw:
-            content = records_of(raw, job.file.name, FileErrors(most=1), job.file.sheet)
-            header = content.header if isinstance(content, Table) else ()
-            answers.write(packed_message(RecordBatch(header, [])))
-            records = islice(_by_column(content), job.records)
-            while part := list(islice(records, PART_ROWS)):
-                answers.write(packed_message(RecordBatch(header, part)))
-                answers.flush()
-    except UNREADABLE as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        answers.write(packed_message(Refused(reason_unreadable(error))))
+def _first_records(job: ApartJob) -> Iterator[RecordBatch]:
+    """Yield the first records of a file; as many at a time as rows."""
+    with open_packed(job.file.path) as raw:
+        content = records_of(raw, job.file.name, FileErrors(most=1), job.file.sheet)
+        header = content.header if isinstance(content, Table) else ()
+        yield RecordBatch(header, [])
+        records = islice(_by_column(content), job.records)
+        while part := list(islice(records, PART_ROWS)):
+            yield RecordBatch(header, part)
 
 
 def _by_column(content: Table | Objects | None) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -162,17 +159,6 @@ def _by_column(content: Table | Objects | None) -> Iterator[tuple[int, dict[str,
     elif content is not None:
         for line, record in content.lines:
             yield line, dict(record)
-
-
-def _read_zip(job: ApartJob, answers: IO[bytes]) -> None:
-    try:
-        for part in zipped_records(job.file.path, job.members):
-            answers.write(packed_message(part))
-            answers.flush()
-    except UNREADABLE as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        answers.write(packed_message(Refused(reason_unreadable(error))))
 
 
 def _part_of(rows: Iterator[Row]) -> Iterator[Row]:

@@ -13,17 +13,14 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from geval.files.apart.messages import (
     LENGTH,
     ApartJob,
     Ended,
-    FoundRecords,
-    Message,
     RecordBatch,
     Refused,
-    RowBatch,
     packed_message,
     unpacked_message,
 )
@@ -35,8 +32,6 @@ from geval.files.readers import InputFile
 from geval.files.rows import FileDefaults, FileErrors, Row
 from geval.files.zipped_records import ZippedRecords
 from geval.llm.child_environment import passed_on
-
-Part = TypeVar("Part", RecordBatch, ZippedRecords)
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 # Somebody waits for a preview; loading has its own, longer limit.
@@ -54,34 +49,24 @@ def preview_apart(
     path: Path, name: str, names: KnownNames | None = None, sheet: str = ""
 ) -> Preview:
     """Preview the first rows of a file of any kind; never raises. See `preview.preview_file`."""
-    seconds = min(PREVIEW_SECONDS, file_limits().reading_seconds)
-    preview = None
+    # The reading process runs in a separate folder.
+    file, most = InputFile(path.resolve(), name, sheet=sheet), file_limits()
+    job = ApartJob(file, most, min(PREVIEW_SECONDS, most.reading_seconds), names=names)
     try:
-        # The reading process runs in a separate folder.
-        for message in _messages(
-            ApartJob(
-                InputFile(path.resolve(), name, sheet=sheet), None, file_limits(), seconds, names
-            )
-        ):
-            if isinstance(message, Preview):
-                preview = message
+        preview: Preview
+        (preview,) = _messages(job)
     except ReadingError as error:
         return Preview("", error=str(error))
-    assert preview is not None
     return preview
 
 
 def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
     """Return the cells of some lines of a file, by column; unreadable lines are left out."""
-    plain = replace(file, path=file.path.resolve(), counter=None)
-    job = ApartJob(plain, None, file_limits(), file_limits().reading_seconds, lines=lines)
-    try:
-        for message in _messages(job):
-            if isinstance(message, FoundRecords):
-                return message.cells
-    except ReadingError:
-        pass
-    return {}
+    cells: dict[int, dict[str, str]] = {}
+    with suppress(ReadingError):
+        for message in _messages(_job(file, lines=lines)):
+            cells |= message
+    return cells
 
 
 def first_records(file: InputFile, most: int) -> Generator[RecordBatch, None, None]:
@@ -90,9 +75,7 @@ def first_records(file: InputFile, most: int) -> Generator[RecordBatch, None, No
     Raises:
         ReadingError: the file is damaged, or takes too much memory or time.
     """
-    plain = replace(file, path=file.path.resolve(), counter=None)
-    job = ApartJob(plain, None, file_limits(), file_limits().reading_seconds, records=most)
-    yield from _parts(job, RecordBatch)
+    yield from _messages(_job(file, records=most))
 
 
 def read_apart(
@@ -100,22 +83,15 @@ def read_apart(
 ) -> Generator[Row, None, None]:
     """Yield all rows of a file; unreadable ones are added to `errors` and left out. See
     `readers.read_rows`."""
-    job = ApartJob(
-        replace(file, path=file.path.resolve(), counter=None),
-        defaults,
-        file_limits(),
-        file_limits().reading_seconds,
-    )
     begun = file.counter.count if file.counter else 0
     try:
-        with closing(_messages(job)) as messages:
-            for message in messages:
-                if isinstance(message, RowBatch):
-                    errors.extend(message.errors, message.error_count)
-                    errors.unused.extend(message.unused)
-                    if file.counter:
-                        file.counter.count = begun + message.bytes_read
-                    yield from message.rows
+        with closing(_messages(_job(file, defaults=defaults))) as batches:
+            for batch in batches:
+                errors.extend(batch.errors, batch.error_count)
+                errors.unused.extend(batch.unused)
+                if file.counter:
+                    file.counter.count = begun + batch.bytes_read
+                yield from batch.rows
     except GeneratorExit:
         if file.counter:
             file.counter.count = begun  # it will be read again from the beginning, or not at all
@@ -131,23 +107,12 @@ def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None
         ReadingError: the zip is damaged, or takes too much memory or time; the message says what
             and where.
     """
-    file = InputFile(path.resolve(), path.name)
-    job = ApartJob(file, None, file_limits(), file_limits().reading_seconds, members=tuple(names))
-    yield from _parts(job, ZippedRecords)
+    yield from _messages(_job(InputFile(path, path.name), members=tuple(names)))
 
 
-def _parts(job: ApartJob, kind: type[Part]) -> Generator[Part, None, None]:
-    """Yield the messages of one kind.
-
-    Raises:
-        ReadingError: the file is refused, or takes too much memory or time.
-    """
-    with closing(_messages(job)) as messages:
-        for message in messages:
-            if isinstance(message, Refused):
-                raise ReadingError(message.why)
-            if isinstance(message, kind):
-                yield message
+def _job(file: InputFile, **asked: Any) -> ApartJob:
+    plain = replace(file, path=file.path.resolve(), counter=None)
+    return ApartJob(plain, file_limits(), file_limits().reading_seconds, **asked)
 
 
 class _Process:
@@ -186,7 +151,7 @@ class _Process:
         self.input.write(packed_message(job))
         self.input.flush()
 
-    def answer(self, seconds: float) -> Message:
+    def answer(self, seconds: float) -> Any:
         """Return the next message.
 
         Raises:
@@ -198,7 +163,7 @@ class _Process:
         with memoryview(self.unread) as unread:
             content = bytes(unread[LENGTH.size : end])
         self.unread = self.unread[end:]  # a text may have 20 MB: it is held once
-        message: Message = unpacked_message(content)
+        message = unpacked_message(content)
         return message
 
     def _wait_for(self, count: int, seconds: float) -> None:
@@ -270,17 +235,21 @@ def _ends_soon(process: _Process) -> bool:
     return False
 
 
-def _messages(job: ApartJob) -> Generator[Message, None, None]:
+def _messages(job: ApartJob) -> Generator[Any, None, None]:
     """Yield the messages of reading a file, up to the last.
 
     Raises:
-        ReadingError: the file takes too much memory or time, or crashed its reader.
+        ReadingError: the file is refused, takes too much memory or time, or crashed its reader.
     """
+    refused = ""
     with _process() as process:
         try:
             process.ask(job)
             while not isinstance(message := process.answer(job.seconds + 5), Ended):
-                yield message
+                if isinstance(message, Refused):
+                    refused = message.why
+                else:
+                    yield message
         except GeneratorExit:
             if _ends_soon(process):
                 return  # so that the process can be used for the next file
@@ -289,5 +258,5 @@ def _messages(job: ApartJob) -> Generator[Message, None, None]:
             raise ReadingError(TOO_MUCH_TIME.format(job.seconds)) from None
         except (EOFError, BrokenPipeError):
             raise ReadingError(BROKEN.format("no answer")) from None
-    if message.why:
-        raise ReadingError(message.why)
+    if why := refused or message.why:
+        raise ReadingError(why)
