@@ -163,8 +163,7 @@ class _Process:
         with memoryview(self.unread) as unread:
             content = bytes(unread[LENGTH.size : end])
         self.unread = self.unread[end:]  # a text may have 20 MB: it is held once
-        message = unpacked_message(content)
-        return message
+        return unpacked_message(content)
 
     def _wait_for(self, count: int, seconds: float) -> None:
         """Read exactly this many bytes."""
