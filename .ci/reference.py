@@ -1,5 +1,5 @@
 """Pages of the docs that are written from the code: options of commands, endpoints of the API,
-settings of evaluators, the Python client, licences."""
+settings of evaluators, the library, the Python client, licences."""
 
 import inspect
 import os
@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 from argparse import Action, ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import licences
@@ -28,6 +28,7 @@ def pages_from_code() -> dict[str, str]:
             "command-options.md": "\n\n".join(command_options()) + "\n",
             "api-endpoints.md": "\n\n".join(api_endpoints()) + "\n",
             "evaluator-settings.md": "\n\n".join(evaluator_settings()) + "\n",
+            "library.md": "\n\n".join(library()) + "\n",
             "python-client.md": "\n\n".join(python_client()) + "\n",
             "licences.md": licences.markdown(),
         }
@@ -146,6 +147,16 @@ def evaluator_settings() -> Iterator[str]:
             yield "\n".join(["| setting | default | what it does |", "|---|---|---|", *rows])
 
 
+def library() -> Iterator[str]:
+    """What `import geval` offers: functions, then what they return or raise."""
+    import geval
+
+    yield "# Functions of the library"
+    yield paragraph(inspect.getdoc(geval) or "")
+    for name in sorted(geval.__all__, key=lambda name: (name[0].isupper(), name)):
+        yield from documented(name, getattr(geval, name))
+
+
 def python_client() -> Iterator[str]:
     """The client's classes and methods with their docstrings."""
     from geval import client
@@ -153,21 +164,38 @@ def python_client() -> Iterator[str]:
     yield "# Python client"
     yield paragraph(inspect.getdoc(client) or "")
     for name in ("Client", "Project", "Run", "ApiError"):
-        documented = getattr(client, name)
-        yield f"## {name}"
-        yield paragraph(inspect.getdoc(documented) or "")
-        for method, function in vars(documented).items():
-            if not method.startswith("_") and inspect.isfunction(function):
-                yield f"### {name}.{method}"
-                yield f"```python\n{method}{inspect.signature(function)}\n```"
-                yield paragraph(inspect.getdoc(function) or "")
+        yield from documented(name, getattr(client, name))
+
+
+def documented(name: str, item: Any) -> Iterator[str]:
+    """A function, or a class with its methods: signatures and docstrings."""
+    yield f"## {name}"
+    if inspect.isfunction(item):
+        yield signed(item)
+    yield paragraph(inspect.getdoc(item) or "")
+    for method, function in vars(item).items():
+        if not method.startswith("_") and inspect.isfunction(function):
+            yield f"### {name}.{method}"
+            yield signed(function)
+            yield paragraph(inspect.getdoc(function) or "")
+
+
+def signed(function: Callable[..., Any]) -> str:
+    """A function's signature, a line for each parameter, without the modules of types."""
+    parameters = [str(one) for one in inspect.signature(function).parameters.values()]
+    kinds = [one.kind for one in inspect.signature(function).parameters.values()]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    listed = "".join(f"\n    {one}," for one in parameters)
+    shown = re.sub(r"<(?:function )?([\w.]+)[^>]*>|\b(?:[a-z]+\.)+(?=[A-Z])", r"\1", listed)
+    return f"```python\n{function.__name__}({shown}\n)\n```"
 
 
 def paragraph(text: str) -> str:
-    """A docstring as Markdown: its indented parts stay as they are."""
+    """A docstring as Markdown: its indented parts and examples stay as they are."""
     parts = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(
-        f"```text\n{part}\n```" if re.search(r"^(?: {4}|\w+:$)", part, re.M) else part
+        f"```text\n{part}\n```" if re.search(r"^(?: {4}|\w+:$|>>> )", part, re.M) else part
         for part in parts
     )
 
