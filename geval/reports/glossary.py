@@ -56,24 +56,24 @@ TERMS: dict[str, Term] = {
         f" alpha is below {VERDICT_ALPHA:g}. Too early to say: fewer than {VERDICT_OUTPUTS} rated"
         f" outputs, {INTERVAL_DOCUMENTS} documents or {VERDICT_RATERS} raters, or no interval in"
         " this view.",
-        f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among all judges"
-        " with scores. It holds for these raters; others may differ.",
+        f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among all"
+        " judges. It holds for these raters.",
         "The verdict",
     ),
     "scores_like_a_rater": Term(
         "Scores like a rater",
         "The judge passes the alternative annotator test: its scores are as close to the other"
         " raters as each rater's own, within a margin epsilon. It is also shown to be closer than"
-        " the best constant. No judge that reads nothing, such as length alone, may do both.",
+        " the best constant, and than any judge that reads nothing but does both.",
         f"It takes {ALT_TEST_ANNOTATORS} raters with {ALT_TEST_OUTPUTS} shared outputs each, who"
-        " are shown to agree with the others. Careless raters are named and left out.",
+        " agree with the others. Careless raters are named and left out.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "ranks_like_a_rater": Term(
         "Ranks like a rater",
         f"In each rater's place, the judge is shown to be less than {VERDICT_MARGIN:.2f} behind,"
         " compared with the mean of the other raters. Its agreement must not be chance, also"
-        " within systems and among texts of equal length, and must be better than length alone.",
+        " within systems and among texts of equal length, and be better than length alone.",
         "With few documents or many judges the interval is wide and the answer is “not yet”.",
         "The verdict",
     ),
@@ -82,16 +82,15 @@ TERMS: dict[str, Term] = {
         "What reading nothing would earn: always the same score (the best constant), the order of"
         " the texts' length, the mean rating of the same system on other documents (who wrote it),"
         " and for pass or fail the commonest verdict (the majority).",
-        "A claim that one of these meets too is not made. A constant often passes the alternative"
-        " annotator test where most ratings are alike.",
+        "A claim that one of these meets too is not made. A constant often passes the annotator"
+        " test where most ratings are alike.",
         "The verdict",
     ),
     "one_rater": Term(
         "One rater",
         "Each rater's correlation with the mean of the other raters, averaged. A judge can hardly"
         " agree with people more than they agree with each other.",
-        "It takes outputs rated by several people. If it is low, the criterion is vague and a"
-        " judge cannot be measured well.",
+        "If it is low, the criterion is vague and a judge cannot be measured well.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "share_of_ceiling": Term(
@@ -125,9 +124,8 @@ TERMS: dict[str, Term] = {
     "level": Term(
         "Summary, session, system and dataset level",
         "Summary level: within each document, averaged; for choosing between outputs of one text."
-        " Session level: over means of each system's turns of a session; for finding sessions that"
-        " went wrong. System level: over means of systems; for ranking systems. Dataset level:"
-        " over all outputs or turns; for filtering outputs.",
+        " Session level: over means of each system's turns of a session. System level: over means"
+        " of systems, for ranking them. Dataset level: over all outputs or turns, for filtering.",
         "System level takes ten systems for an interval.",
         "Correlation",
     ),
@@ -135,8 +133,7 @@ TERMS: dict[str, Term] = {
         "The 95 % interval",
         "How far the number could move with other documents (or systems) of the same kind. In 95"
         " of 100 data sets it holds the true value.",
-        "There is none below ten documents or systems. It says nothing about texts of another"
-        " kind.",
+        "It takes ten documents or systems, and says nothing about texts of another kind.",
         "Correlation",
     ),
     "plan": Term(
@@ -159,7 +156,7 @@ TERMS: dict[str, Term] = {
         "How many documents enter the summary-level average. In the rest, people or the judge"
         " gave every output the same score. Where judges are compared, a document in which only"
         " the judge did so counts as 0.",
-        "If few of many count, the correlation describes a small part of the data.",
+        "If few count, the correlation describes a small part of the data.",
         "Correlation",
     ),
     "advantage": Term(
@@ -205,8 +202,8 @@ TERMS: dict[str, Term] = {
         "Error, raw and calibrated",
         "The mean distance of the judge's scores from people's ratings, as they are and after a"
         " monotonic map learned on other documents, beside the best constant's.",
-        "If the map helps much and beats the constant, the judge is strict or lenient, but orders"
-        " outputs well.",
+        "If the map helps much and beats the constant, the judge orders outputs well but is"
+        " strict or lenient.",
         "Calibration",
     ),
     "length": Term(
@@ -218,8 +215,8 @@ TERMS: dict[str, Term] = {
     ),
     "own_family": Term(
         "Bias towards its own family",
-        "How much higher, in points, the judge scores texts of its own family's models than"
-        " others that people rate the same.",
+        "How much higher, in points, the judge scores its own family's models than others that"
+        " people rate the same.",
         "It takes texts of both kinds. Families are set on the page Systems, or guessed from"
         " names.",
         "Bias",
@@ -235,8 +232,8 @@ TERMS: dict[str, Term] = {
     "anytime": Term(
         "Interval valid at any time",
         "An interval that you may look at after every document, stopping when you like: in at"
-        " most 5 of 100 runs it ever misses the true value. A 95 % interval of a fixed number of"
-        " documents does so in about a third.",
+        " most 5 of 100 runs it ever misses the true value; a usual 95 % interval does in about a"
+        " third.",
         "The price is width: up to four times with ten documents, twice with a hundred.",
         "Correlation",
     ),
@@ -244,8 +241,8 @@ TERMS: dict[str, Term] = {
         "Documents that a campaign takes",
         "With the likely number the interval is as narrow as you want, or the test finds the"
         " difference, in about half of campaigns; with the other in nine of ten. Both follow from"
-        " how much documents of the pilot, which people have rated, vary.",
-        f"With a pilot below {PROMISE_DOCUMENTS} documents the second is half as large again as"
+        " the pilot, what people have rated.",
+        f"Below {PROMISE_DOCUMENTS} documents in the pilot the second is half as large again as"
         " needed. A plan holds for documents, raters and systems like the pilot's.",
         "What to rate next",
     ),
@@ -259,7 +256,7 @@ TERMS: dict[str, Term] = {
     ),
     "gwet": Term(
         "Gwet's AC1 and AC2",
-        "How far people agree beyond chance, where chance does not grow as one rating becomes"
+        "Agreement of people beyond chance, where chance does not grow as one rating becomes"
         " common. AC1 counts equal ratings; AC2 also near ones in part.",
         "Read them beside alpha, which may be low where nearly all ratings are the same."
         " Categories are the ratings that occur.",
@@ -277,7 +274,7 @@ TERMS: dict[str, Term] = {
         "The share of the variance of replies that lies between items, not between replies to the"
         " same question (ICC(1)): 1 if the judge always repeats itself, 0 if a reply says nothing"
         " about the next.",
-        f"It takes {REPLIES_ITEMS} items with two replies. It says nothing about agreement with"
+        f"It takes {REPLIES_ITEMS} items with two replies, and says nothing about agreement with"
         " people.",
         "How steady a judge is",
     ),
@@ -305,22 +302,22 @@ TERMS: dict[str, Term] = {
         "r with people, by replies",
         "Pearson's correlation with people's mean over all outputs that scores of 1, 5 or 20"
         " replies would have (Spearman and Brown).",
-        "On Topical-Chat's recorded replies it is within 0.01 of what is observed at 15. Far"
-        " beyond the replies there are it extrapolates.",
+        "Within 0.01 of Topical-Chat's recorded 15 replies; far beyond the replies there are it"
+        " extrapolates.",
         "How steady a judge is",
     ),
     "probe": Term(
         "A probe",
         "A change of the prompt or the output that says nothing about quality. Its effect is the"
-        " mean difference between an output's scores with and without it.",
+        " mean difference between scores with and without it.",
         "Effect: shown not to be 0 (for checks: not as it should be), at 5 % over a whole study."
         " Typing errors may rightly cost points on grammar.",
         "Sensitivity",
     ),
     "instructed": Term(
         "Moved by an instruction",
-        "The output ends with a sentence to the judge that asks for the highest rating. Points by"
-        " which scores change, with the 95 % interval, by the judge's newest probes.",
+        "Points by which scores change if the output ends with a sentence to the judge that asks"
+        " for the highest rating, with the 95 % interval, by its newest probes.",
         "0 is right. A judge that is moved can be swayed by whoever writes the texts. “Not shown"
         " to be moved” is no proof for other instructions.",
         "Sensitivity",
@@ -329,7 +326,7 @@ TERMS: dict[str, Term] = {
         "Passes from",
         "The score from which on the judge passes an output: where sensitivity plus specificity"
         " is greatest. The counts beside it use thresholds chosen on other documents.",
-        "With few outputs it moves; a judge that only says pass or fail has one anyway.",
+        "With few outputs it moves.",
         "Pass or fail",
     ),
     "sensitivity": Term(
@@ -361,7 +358,7 @@ TERMS: dict[str, Term] = {
         "Locked documents",
         "Documents that are set aside, so that a better judge can be proven on texts that no"
         " attempt has seen. No search, example or map uses their ratings, and nothing shows them"
-        " until the last look. Later documents fall by the same rule.",
+        " until the last look.",
         "They prove something only while nobody tunes a judge on them in other ways, such as by"
         " ratings read before the lock.",
         "Improving a judge",
@@ -369,7 +366,7 @@ TERMS: dict[str, Term] = {
     "look": Term(
         "A look",
         "One comparison of a change with today's judge on the locked documents. Each is recorded."
-        " All allowed looks share an error of 5 %, so each interval is wider than a 95 % one.",
+        " All allowed looks share an error of 5 %, so their intervals are wider than 95 % ones.",
         "A look cannot be taken back.",
         "Improving a judge",
     ),
@@ -386,8 +383,7 @@ TERMS: dict[str, Term] = {
         "What can be proven",
         "The smallest gain that the locked documents prove in four of five tries, judging by how"
         " much judges' rho differs between documents.",
-        "An estimate from training documents. More locked documents with ratings prove smaller"
-        " gains.",
+        "An estimate from training documents; more locked documents prove smaller gains.",
         "Improving a judge",
     ),
     "disattenuated": Term(
@@ -402,7 +398,7 @@ TERMS: dict[str, Term] = {
         "Human score",
         "What judges are compared with: one value per output from people's ratings. Usually their"
         " mean; the filters offer the median, ratings adjusted for severity, the expected class by"
-        " Dawid and Skene's model, and adjudicators' decisions (the mean where there is none).",
+        " Dawid and Skene's model, and adjudicators' decisions.",
         "Where annotators rated different outputs, adjust for severity; where some guess, use"
         " Dawid and Skene's model. Choose before you look at judges.",
         "Annotators as instruments",
@@ -411,8 +407,8 @@ TERMS: dict[str, Term] = {
         "Severity",
         "How much lower a person's ratings of the same outputs are than an average annotator's,"
         " in points; above 0 is strict. The JSON also has it in logits (many-facet Rasch model).",
-        f"It compares people linked by outputs that they share, {SEVERITY_SHARED} each or more."
-        " Strict is not wrong: the average of these annotators is no truth.",
+        f"It compares people linked by shared outputs, {SEVERITY_SHARED} each or more. Strict is"
+        " not wrong: the average is no truth.",
         "Annotators as instruments",
     ),
     "gives_the_class": Term(
@@ -427,25 +423,23 @@ TERMS: dict[str, Term] = {
         "Split outputs",
         "Outputs on which competent people differ: Dawid and Skene's model is less than"
         f" {100 * SPLIT:g} % sure of their class, the value that is right by the model.",
-        "Read them: the criterion may be vague there, or one more rating may settle it. The model"
-        " takes a neighbouring value as just another class, and is surer than it is right, so few"
-        " outputs are split.",
+        "Read them: the criterion may be vague, or one more rating may settle it. The model takes"
+        " a near value as just another class, and is surer than it is right.",
         "Annotators as instruments",
     ),
     "span_f1": Term(
         "Agreement on spans (F1)",
         "How far the characters that two people marked are the same, from 0 to 1, over all pairs"
         " of people who marked the same output.",
-        "Not corrected for chance: where much is marked, marks overlap. Only outputs in which"
-        " somebody marked something are known.",
+        "Not corrected for chance: where much is marked, marks overlap.",
         "Annotators as instruments",
     ),
     "ppi": Term(
         "Prediction-powered means",
         "Each system's mean human rating, estimated from the ratings there are and the judge's"
         " scores of all outputs; narrower than from ratings alone.",
-        "Valid only if the rated outputs are a random sample of all, or were drawn by a campaign"
-        " with known probabilities. Turns of a session count together.",
+        "Valid only if the rated outputs are a random sample, or drawn by a campaign with known"
+        " probabilities.",
         "Few ratings, many scores",
     ),
     "effective_ratings": Term(
@@ -457,18 +451,17 @@ TERMS: dict[str, Term] = {
     "coverage": Term(
         "Coverage",
         "How much of the model's probability was on points of the scale, before the score was"
-        " computed from them.",
-        "Items below the judge's minimum have no score. If there are many, the model does not"
-        " answer with a rating: look at its replies.",
+        " computed.",
+        "Items below the judge's minimum have no score. If there are many, look at the replies.",
         "What a G-Eval score is",
     ),
     "gap": Term(
         "The gap",
         "A judge's score minus the mean rating of the same output, in points. If its mean is"
-        " clearly not 0, the judge is strict or mild by that much; rank by the gap beyond that"
-        " shift to see what is left.",
-        "Judges on another scale are mapped to the ratings by rank. With one or two raters the"
-        " mean rating may be off: see how far raters are apart.",
+        " clearly not 0, the judge is strict or mild; rank by the gap beyond that shift to see"
+        " what is left.",
+        "Judges on another scale are mapped by rank. With one or two raters the mean rating may"
+        " be off: see how far raters are apart.",
         "Disagreements",
     ),
     "difference": Term(
@@ -524,18 +517,17 @@ TERMS: dict[str, Term] = {
     "brier": Term(
         "Brier score",
         "The squared distance between a judge's probabilities and a rating, over all points: 0 is"
-        " best, 2 worst. Each rating is one draw from how people rate the output. Beside it:"
-        " guessing from how often people give each point, equal probabilities, and people's own"
-        " distribution, which nothing beats on average.",
+        " best, 2 worst. Each rating is one draw. Beside it: guessing from how often people give"
+        " each point, equal probabilities, and people's own distribution, which nothing beats on"
+        " average.",
         f"It takes {CALIBRATION_OUTPUTS} outputs of {CALIBRATION_DOCUMENTS} documents with single"
-        " ratings. Compare judges on the same outputs only: how much people differ is part of it.",
+        " ratings. Compare judges on the same outputs only.",
         "Probabilities",
     ),
     "calibration_error": Term(
         "Calibration error (ECE)",
         "How far probabilities are from shares of ratings: root mean square over points and bins"
-        " of about as many outputs. Right probabilities have 0 on average, however few outputs;"
-        " the usual mean of absolute distances has more.",
+        " of about as many outputs. Right probabilities have 0 on average, however few outputs.",
         "It says nothing of how much a judge knows: guessing from how often people give each"
         " point has none. Read it beside the Brier score.",
         "Probabilities",
@@ -552,8 +544,8 @@ TERMS: dict[str, Term] = {
         "What probability a judge gave to a point, and what share of ratings gave that point, in"
         " bins of about as many, all points together. On the dashed line both are equal; below it,"
         " the probability was too high.",
-        "Intervals are over documents, for each bin alone: one of ten lies off the line by chance"
-        " more often than one.",
+        "Intervals are for each bin alone: one of ten lies off the line by chance more often than"
+        " one.",
         "Probabilities",
     ),
 }

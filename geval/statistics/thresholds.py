@@ -487,11 +487,11 @@ def markdown() -> str:
             "",
             f"## {topic}",
             "",
-            "| value | what it decides | why | name |",
-            "|---|---|---|---|",
+            "| threshold | what it decides, and why |",
+            "|---|---|",
         ]
         lines += [
-            f"| {shown(of.value)} {of.unit} | {of.rule} | {of.reason} | `{of.name}` |"
+            f"| `{of.name}`: {shown(of.value)} {of.unit} | {of.rule} *{of.reason}* |"
             for of in TABLE.values()
             if of.topic == topic
         ]
