@@ -8,6 +8,7 @@ import sys
 import tempfile
 from argparse import Action, ArgumentParser
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import licences
@@ -173,22 +174,26 @@ def documented(name: str, item: Any) -> Iterator[str]:
     if inspect.isfunction(item):
         yield signed(item)
     yield paragraph(inspect.getdoc(item) or "")
-    for method, function in vars(item).items():
-        if not method.startswith("_") and inspect.isfunction(function):
+    for method, member in vars(item).items():
+        is_property = isinstance(member, property | cached_property)
+        if not method.startswith("_") and (is_property or inspect.isfunction(member)):
             yield f"### {name}.{method}"
-            yield signed(function)
-            yield paragraph(inspect.getdoc(function) or "")
+            if not is_property:
+                yield signed(member)
+            yield paragraph(inspect.getdoc(member) or "")
 
 
 def signed(function: Callable[..., Any]) -> str:
     """A function's signature, a line for each parameter, without the modules of types."""
-    parameters = [str(one) for one in inspect.signature(function).parameters.values()]
-    kinds = [one.kind for one in inspect.signature(function).parameters.values()]
+    by_name = inspect.signature(function).parameters
+    parameters = [one for name, one in by_name.items() if name != "self"]
+    listed = [str(one) for one in parameters]
+    kinds = [one.kind for one in parameters]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    listed = "".join(f"\n    {one}," for one in parameters)
-    shown = re.sub(r"<(?:function )?([\w.]+)[^>]*>|\b(?:[a-z]+\.)+(?=[A-Z])", r"\1", listed)
-    return f"```python\n{function.__name__}({shown}\n)\n```"
+        listed.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    inner = "".join(f"\n    {one}," for one in listed) + "\n" * bool(listed)
+    shown = re.sub(r"<(?:function )?([\w.]+)[^>]*>|\b(?:[a-z]+\.)+(?=[A-Z])", r"\1", inner)
+    return f"```python\n{function.__name__}({shown})\n```"
 
 
 def paragraph(text: str) -> str:
