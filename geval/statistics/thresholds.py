@@ -23,7 +23,7 @@ class Threshold:
     value: float
     unit: str
     rule: str
-    reason: str
+    reason: str = ""
 
 
 TABLE: dict[str, Threshold] = {}
@@ -35,7 +35,7 @@ class _Topic:
 
     title: str
 
-    def threshold(self, name: str, value: Number, unit: str, rule: str, reason: str) -> Number:
+    def threshold(self, name: str, value: Number, unit: str, rule: str, reason: str = "") -> Number:
         """Add a threshold to the table and return its value."""
         TABLE[name] = Threshold(self.title, name, value, unit, rule, reason)
         return value
@@ -49,7 +49,7 @@ CONFIDENCE = _levels.threshold(
 )  # fmt: skip
 SIGNIFICANCE = _levels.threshold(
     "SIGNIFICANCE", 0.05, "probability",
-    "A difference, or effect of a probe, is claimed up to this adjusted p.", "Convention.",
+    "A difference, or effect of a probe, is claimed up to this adjusted p.",
 )  # fmt: skip
 POWER = _levels.threshold(
     "POWER", 0.8, "share of campaigns",
@@ -64,11 +64,11 @@ INTERVAL_DOCUMENTS = _intervals.threshold(
 )  # fmt: skip
 INTERVAL_GROUPS = _intervals.threshold(
     "INTERVAL_GROUPS", 8, "groups of documents",
-    "Fewer groups: no interval over them and no claim.", "Too few values for a standard error.",
+    "Fewer groups: no interval over them and no claim.",
 )  # fmt: skip
 INTERVAL_SYSTEMS = _intervals.threshold(
     "INTERVAL_SYSTEMS", 10, "systems that count",
-    "Fewer: no interval over systems, no test of judges on new systems.", "As for documents.",
+    "Fewer: no interval over systems, no test of judges on new systems.",
 )  # fmt: skip
 INTERVAL_OUTPUTS = _intervals.threshold(
     "INTERVAL_OUTPUTS", 60, "outputs in the documents that count",
@@ -99,7 +99,6 @@ _comparing = _Topic("Comparing judges")
 RANKED_SHARE = _comparing.threshold(
     "RANKED_SHARE", 0.5, "share of the outputs of the judge with most",
     "A judge that scored a smaller share of rated outputs is not ranked.",
-    "The best of some documents is not the best.",
 )  # fmt: skip
 LETTERED_JUDGES = _comparing.threshold(
     "LETTERED_JUDGES", 12, "judges",
@@ -111,7 +110,7 @@ WILLIAMS_SYSTEMS = _comparing.threshold(
 )  # fmt: skip
 PAIRED_ANNOTATORS = _comparing.threshold(
     "PAIRED_ANNOTATORS", 30, "annotators",
-    "More: not every two are compared by Cohen's kappa.", "Nobody reads more pairs.",
+    "More: not every two are compared by Cohen's kappa.",
 )  # fmt: skip
 CHOICES_OF_EACH = _comparing.threshold(
     "CHOICES_OF_EACH", 5, "documents",
@@ -149,7 +148,7 @@ ALT_TEST_EPSILON = _alt_test.threshold(
 _verdict = _Topic("The verdict")
 VERDICT_OUTPUTS = _verdict.threshold(
     "VERDICT_OUTPUTS", 30, "outputs with ratings and scores",
-    "Fewer: too early for a verdict.", "As for the alternative annotator test.",
+    "Fewer: too early for a verdict.",
 )  # fmt: skip
 VERDICT_RATERS = _verdict.threshold(
     "VERDICT_RATERS", 3, "people who rated",
@@ -163,7 +162,6 @@ VERDICT_ALPHA = _verdict.threshold(
 VERDICT_MARGIN = _verdict.threshold(
     "VERDICT_MARGIN", 0.10, "correlation",
     "Ranks like a rater: shown to be less than this behind.",
-    "A choice, shown beside every verdict.",
 )  # fmt: skip
 VERDICT_ERROR = _verdict.threshold(
     "VERDICT_ERROR", 0.05, "probability",
@@ -184,11 +182,10 @@ BAR_SHARE = _verdict.threshold(
 WITHIN_OUTPUTS = _verdict.threshold(
     "WITHIN_OUTPUTS", 10, "rated and scored outputs of a system",
     "A system with fewer does not count within systems.",
-    "Its mean contains too much of each output.",
 )  # fmt: skip
 WITHIN_SYSTEMS = _verdict.threshold(
     "WITHIN_SYSTEMS", 2, "systems with as many outputs",
-    "Fewer: no look within systems.", "With one system, nobody can know who wrote a text.",
+    "Fewer: no look within systems.",
 )  # fmt: skip
 SCORED_SHARE = _verdict.threshold(
     "SCORED_SHARE", 0.95, "share of the rated outputs",
@@ -208,13 +205,13 @@ CHECK_WIDTH = _verdict.threshold(
 )  # fmt: skip
 NULL_CHANCE = _verdict.threshold(
     "NULL_CHANCE", 0.05, "share of shuffles",
-    "A claim that more shuffled scores meet is not made.", "The error of a test at 5 %.",
+    "A claim that more shuffled scores meet is not made.",
 )  # fmt: skip
 
 _hints = _Topic("Hints and cautions")
 TIES_MISLEAD = _hints.threshold(
     "TIES_MISLEAD", 0.3, "share of pairs",
-    "From here on, tau is said to look better than it is.", "A choice: tau-b leaves out ties.",
+    "From here on, tau is said to look better than it is.",
 )  # fmt: skip
 LOW_RHO = _hints.threshold(
     "LOW_RHO", 0.3, "summary-level rho",
@@ -223,21 +220,21 @@ LOW_RHO = _hints.threshold(
 )  # fmt: skip
 MODAL_SHARE = _hints.threshold(
     "MODAL_SHARE", 0.6, "share of outputs",
-    "From here on, equal scores are named as the reason.", "A choice: most outputs.",
+    "From here on, equal scores are named as the reason.",
 )  # fmt: skip
 USED_DOCUMENTS = _hints.threshold(
     "USED_DOCUMENTS", 0.75, "share of documents",
-    "Fewer count at summary level: the report says so.", "A choice.",
+    "Fewer count at summary level: the report says so.",
 )  # fmt: skip
 CALIBRATION_GAIN = _hints.threshold(
     "CALIBRATION_GAIN", 0.75, "share of the error of raw scores",
-    "Calibration that leaves less is recommended.", "A choice: less is not worth the step.",
+    "Calibration that leaves less is recommended.",
 )  # fmt: skip
 
 _judges = _Topic("Numbers of a judge")
 NOISE_OUTPUTS = _judges.threshold(
     "NOISE_OUTPUTS", 30, "scored outputs with two ratings",
-    "Fewer: no r without people's noise.", "They show the noise.",
+    "Fewer: no r without people's noise.",
 )  # fmt: skip
 NOISE_RELIABILITY = _judges.threshold(
     "NOISE_RELIABILITY", 0.25, "reliability of the mean rating",
@@ -266,7 +263,6 @@ CALIBRATION_MARGIN = _judges.threshold(
 PASS_FAIL_OUTPUTS = _judges.threshold(
     "PASS_FAIL_OUTPUTS", 10, "outputs of each kind",
     "Pass rates are corrected if people pass and fail this many.",
-    "Fewer show too little of a judge's errors.",
 )  # fmt: skip
 PASS_FAIL_YOUDEN = _judges.threshold(
     "PASS_FAIL_YOUDEN", 0.1, "sensitivity + specificity − 1",
@@ -274,15 +270,15 @@ PASS_FAIL_YOUDEN = _judges.threshold(
 )  # fmt: skip
 REPLIES_ITEMS = _judges.threshold(
     "REPLIES_ITEMS", 20, "items with two replies",
-    "Fewer: nothing is said of steadiness.", "Fewer show too little of how replies spread.",
+    "Fewer: nothing is said of steadiness.",
 )  # fmt: skip
 PROBE_SPREAD = _judges.threshold(
     "PROBE_SPREAD", 0.8, "share of the spread of people's ratings",
-    "Shown to spread less: uses too little of the scale.", "A choice.",
+    "Shown to spread less: uses too little of the scale.",
 )  # fmt: skip
 PROBE_RELIABILITY = _judges.threshold(
     "PROBE_RELIABILITY", 0.5, "ICC(1) of one score",
-    "Shown to have less: noisy.", "Half of the scores' variance is noise.",
+    "Shown to have less: noisy.",
 )  # fmt: skip
 PROBED_SHARE = _judges.threshold(
     "PROBED_SHARE", 0.9, "share of the outputs that probes asked about",
@@ -292,7 +288,7 @@ PROBED_SHARE = _judges.threshold(
 )  # fmt: skip
 STUDY_OUTPUTS = _judges.threshold(
     "STUDY_OUTPUTS", 20, "outputs",
-    "A study asks about no fewer.", "A choice; probes also take ten documents.",
+    "A study asks about no fewer.",
 )  # fmt: skip
 STUDY_MOST_OUTPUTS = _judges.threshold(
     "STUDY_MOST_OUTPUTS", 1_000, "outputs",
@@ -300,7 +296,7 @@ STUDY_MOST_OUTPUTS = _judges.threshold(
 )  # fmt: skip
 BLEND_OUTPUTS = _judges.threshold(
     "BLEND_OUTPUTS", 10, "rated outputs",
-    "Fewer: no blend is learned.", "A choice: it has a weight for each judge.",
+    "Fewer: no blend is learned.",
 )  # fmt: skip
 PPI_RATINGS = _judges.threshold(
     "PPI_RATINGS", 30, "ratings of a system, or of two systems",
@@ -315,7 +311,7 @@ PPI_RANDOM = _judges.threshold(
 _raters = _Topic("Annotators")
 SEVERITY_SHARED = _raters.threshold(
     "SEVERITY_SHARED", 20, "outputs that others rated too",
-    "Fewer: no severity.", "They show too little.",
+    "Fewer: no severity.",
 )  # fmt: skip
 SEVERITY_DOCUMENTS = _raters.threshold(
     "SEVERITY_DOCUMENTS", 20, "documents with two ratings of an output",
@@ -323,19 +319,19 @@ SEVERITY_DOCUMENTS = _raters.threshold(
 )  # fmt: skip
 SEVERITY_ERROR = _raters.threshold(
     "SEVERITY_ERROR", 2.0, "logits",
-    "Larger standard error: severity has no value.", "Hardly more than the prior is known.",
+    "Larger standard error: severity has no value.",
 )  # fmt: skip
 RATING_VALUES = _raters.threshold(
     "RATING_VALUES", 11, "different ratings",
-    "More: neither severity nor competence.", "Too few ratings of each value.",
+    "More: neither severity nor competence.",
 )  # fmt: skip
 COMPETENCE_RATERS = _raters.threshold(
     "COMPETENCE_RATERS", 3, "annotators",
-    "Fewer: no competence.", "Two who differ do not show who is right.",
+    "Fewer: no competence.",
 )  # fmt: skip
 COMPETENCE_SHARED = _raters.threshold(
     "COMPETENCE_SHARED", 30, "outputs that others rated too",
-    "Fewer: no competence.", "They show too little.",
+    "Fewer: no competence.",
 )  # fmt: skip
 COMPETENCE_OUTPUTS = _raters.threshold(
     "COMPETENCE_OUTPUTS", 50, "outputs with two ratings",
@@ -343,24 +339,23 @@ COMPETENCE_OUTPUTS = _raters.threshold(
 )  # fmt: skip
 SPLIT = _raters.threshold(
     "SPLIT", 0.8, "probability of the likeliest class",
-    "Below: people are split on an output.", "A choice.",
+    "Below: people are split on an output.",
 )  # fmt: skip
 SPAN_OUTPUTS = _raters.threshold(
     "SPAN_OUTPUTS", 10, "outputs that two people marked",
-    "Fewer: no agreement on spans.", "They show too little.",
+    "Fewer: no agreement on spans.",
 )  # fmt: skip
 SUSPECT_ITEMS = _raters.threshold(
     "SUSPECT_ITEMS", 10, "submitted items",
     "Fewer: no warnings, and the person's times do not count for others.",
-    "Everybody begins slowly.",
 )  # fmt: skip
 SUSPECT_FAST = _raters.threshold(
     "SUSPECT_FAST", 0.3, "share of the median time of an item",
-    "Below: fast.", "They may be clicking without reading.",
+    "Below: fast.",
 )  # fmt: skip
 SUSPECT_FLAT = _raters.threshold(
     "SUSPECT_FLAT", 0.95, "share of answers",
-    "Same answer this often: flat.", "They may be clicking without reading.",
+    "Same answer this often: flat.",
 )  # fmt: skip
 READING_PACE = _raters.threshold(
     "READING_PACE", 15, "words per second",
@@ -389,15 +384,14 @@ COPY_ITEMS = _raters.threshold(
 COPY_SHARE = _raters.threshold(
     "COPY_SHARE", 0.95, "share of shared items",
     "Same answers as another this often, and more often than other pairs: a copy.",
-    "A choice: who copies leaves out few items.",
 )  # fmt: skip
 SUSPECT_CHECKS = _raters.threshold(
     "SUSPECT_CHECKS", 3, "attention checks",
-    "Fewer: no warning for checks.", "One slip is no pattern.",
+    "Fewer: no warning for checks.",
 )  # fmt: skip
 SUSPECT_RIGHT = _raters.threshold(
     "SUSPECT_RIGHT", 0.5, "share of attention checks",
-    "Smaller share right: a warning.", "Most checks are easy.",
+    "Smaller share right: a warning.",
 )  # fmt: skip
 
 _improving = _Topic("Improving and certifying")
@@ -408,29 +402,29 @@ PROOF_ERROR = _improving.threshold(
 )  # fmt: skip
 LOCKED_DOCUMENTS = _improving.threshold(
     "LOCKED_DOCUMENTS", 10, "documents",
-    "Fewer are not locked, and no plan asks for fewer.", "No gain has an interval.",
+    "Fewer are not locked, and no plan asks for fewer.",
 )  # fmt: skip
 TRAINING_DOCUMENTS = _improving.threshold(
     "TRAINING_DOCUMENTS", 20, "documents",
-    "A search takes so many that are not locked.", "Fewer choose by chance.",
+    "A search takes so many that are not locked.",
 )  # fmt: skip
 FAILED_SHARE = _improving.threshold(
     "FAILED_SHARE", 0.02, "share of items",
-    "More items of a look failed: nothing is compared.", "It would be of other documents.",
+    "More items of a look failed: nothing is compared.",
 )  # fmt: skip
 AFFORDABLE_DOCUMENTS = _improving.threshold(
     "AFFORDABLE_DOCUMENTS", 5_000, "documents more",
-    "More to decide a requirement: no affordable number decides it.", "Nobody collects more.",
+    "More to decide a requirement: no affordable number decides it.",
 )  # fmt: skip
 
 _plans = _Topic("Plans")
 PILOT_DOCUMENTS = _plans.threshold(
     "PILOT_DOCUMENTS", 10, "documents with a value",
-    "Fewer: no plan.", "They do not show how much documents vary.",
+    "Fewer: no plan.",
 )  # fmt: skip
 PLAN_DOCUMENTS = _plans.threshold(
     "PLAN_DOCUMENTS", 100_000, "documents",
-    "No plan for more.", "Nobody rates so many.",
+    "No plan for more.",
 )  # fmt: skip
 PROMISE = _plans.threshold(
     "PROMISE", 0.92, "quantile of the variance to come",
@@ -439,7 +433,7 @@ PROMISE = _plans.threshold(
 )  # fmt: skip
 PROMISE_AT_ANY_TIME = _plans.threshold(
     "PROMISE_AT_ANY_TIME", 0.97, "quantile of the variance to come",
-    "The same for a campaign that closes itself.", "When it stops varies too.",
+    "The same for a campaign that closes itself.",
 )  # fmt: skip
 PROMISE_DOCUMENTS = _plans.threshold(
     "PROMISE_DOCUMENTS", 60, "documents",
@@ -449,18 +443,16 @@ PROMISE_DOCUMENTS = _plans.threshold(
 ACTIVE_OUTPUTS = _plans.threshold(
     "ACTIVE_OUTPUTS", 30, "rated outputs",
     "Fewer: a campaign chooses by judges' disagreement, not predicted error.",
-    "A line through them predicts errors.",
 )  # fmt: skip
 
 _runs = _Topic("Runs")
 FIRST_ITEMS = _runs.threshold(
     "FIRST_ITEMS", 20, "items",
     "After so many, a run pauses if half have no score, and fails if none has one.",
-    "Enough to know, before all are paid for.",
 )  # fmt: skip
 FIRST_ITEMS_FAILED = _runs.threshold(
     "FIRST_ITEMS_FAILED", 0.5, "share of the first items",
-    "The run pauses if so many have no score.", "Half of the cost would buy nothing.",
+    "The run pauses if so many have no score.",
 )  # fmt: skip
 UNRESOLVED = _runs.threshold(
     "UNRESOLVED", 0.01, "probability",
@@ -480,7 +472,8 @@ def markdown() -> str:
         "# Thresholds",
         "",
         "What decides what a report, a page or a command says, written from"
-        " `geval/statistics/thresholds.py`. Formulas and sources are in [the method](method.md).",
+        " `geval/statistics/thresholds.py`. A value without a source or a reason is a choice."
+        " Formulas are in [the method](method.md).",
     ]
     for topic in dict.fromkeys(threshold.topic for threshold in TABLE.values()):
         lines += [
@@ -491,7 +484,8 @@ def markdown() -> str:
             "|---|---|",
         ]
         lines += [
-            f"| `{of.name}`: {shown(of.value)} {of.unit} | {of.rule} *{of.reason}* |"
+            f"| `{of.name}`: {shown(of.value)} {of.unit} | {of.rule}{of.reason and f' *{of.reason}*'}"
+            " |"
             for of in TABLE.values()
             if of.topic == topic
         ]
