@@ -483,12 +483,9 @@ def markdown() -> str:
             "| threshold | what it decides, and why |",
             "|---|---|",
         ]
-        lines += [
-            f"| `{of.name}`: {shown(of.value)} {of.unit} | {of.rule}{of.reason and f' *{of.reason}*'}"
-            " |"
-            for of in TABLE.values()
-            if of.topic == topic
-        ]
+        for of in (of for of in TABLE.values() if of.topic == topic):
+            reason = f" *{of.reason}*" if of.reason else ""
+            lines.append(f"| `{of.name}`: {shown(of.value)} {of.unit} | {of.rule}{reason} |")
     return "\n".join([*lines, ""])
 
 
