@@ -476,16 +476,10 @@ def markdown() -> str:
         " Formulas are in [the method](method.md).",
     ]
     for topic in dict.fromkeys(threshold.topic for threshold in TABLE.values()):
-        lines += [
-            "",
-            f"## {topic}",
-            "",
-            "| threshold | what it decides, and why |",
-            "|---|---|",
-        ]
+        lines += ["", f"## {topic}", ""]
         for of in (of for of in TABLE.values() if of.topic == topic):
             reason = f" *{of.reason}*" if of.reason else ""
-            lines.append(f"| `{of.name}`: {shown(of.value)} {of.unit} | {of.rule}{reason} |")
+            lines.append(f"- `{of.name}`: {shown(of.value)} {of.unit}. {of.rule}{reason}")
     return "\n".join([*lines, ""])
 
 
