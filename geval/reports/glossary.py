@@ -54,10 +54,9 @@ TERMS: dict[str, Term] = {
         " ranks like one. With one of the two, and half of what one rater reaches, use it with"
         " spot checks. Otherwise keep people rating. Raters do not agree enough: Krippendorff's"
         f" alpha is below {VERDICT_ALPHA:g}. Too early to say: fewer than {VERDICT_OUTPUTS} rated"
-        f" outputs, {INTERVAL_DOCUMENTS} documents or {VERDICT_RATERS} raters, or no interval in"
-        " this view.",
-        f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among all"
-        " judges. It holds for these raters.",
+        f" outputs, {INTERVAL_DOCUMENTS} documents or {VERDICT_RATERS} raters, or no interval.",
+        f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among judges. It"
+        " holds for these raters.",
         "The verdict",
     ),
     "scores_like_a_rater": Term(
@@ -97,7 +96,7 @@ TERMS: dict[str, Term] = {
         "Share of one rater",
         "A judge's correlation as a share of one rater's, both with the mean of the same other"
         " raters.",
-        "Above 100 % is possible: a judge can be steadier than one person.",
+        "It may exceed 100 %: a judge can be steadier than one person.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "spearman": Term(
@@ -111,7 +110,7 @@ TERMS: dict[str, Term] = {
         "Pearson's r",
         "How well a judge's scores follow people's mean ratings along a straight line: 1 is a"
         " perfect line, 0 no relation.",
-        "A few extreme outputs can make it high or low.",
+        "A few extreme outputs can decide it.",
         "Correlation",
     ),
     "kendall": Term(
@@ -140,15 +139,15 @@ TERMS: dict[str, Term] = {
         "How many ratings a narrower interval takes",
         "The likely number, if the next documents vary as these do; and one that is enough in"
         " nine of ten cases.",
-        f"From {PROMISE_DOCUMENTS} documents on, the second asks for at most 1.3 times what is"
-        " needed. Plan again as ratings come.",
+        f"From {PROMISE_DOCUMENTS} documents on, the second is at most 1.3 times what is needed."
+        " Plan again as ratings come.",
         "What to rate next",
     ),
     "letters": Term(
         "Letters",
         "Judges that share a letter are not shown to differ on that criterion: paired tests over"
         " documents, systems or both, adjusted for all pairs.",
-        "Not shown to differ does not mean equal; more documents may separate them.",
+        "That does not mean equal; more documents may separate them.",
         "Which judges differ",
     ),
     "documents_used": Term(
@@ -188,14 +187,14 @@ TERMS: dict[str, Term] = {
     "tied_pairs": Term(
         "Tied pairs",
         "The share of pairs of outputs to which the judge gives the same score.",
-        "A judge with many ties hardly tells outputs apart, however high its tau.",
+        "With many ties it hardly tells outputs apart, however high its tau.",
         "Ties, and how much of the scale is used",
     ),
     "entropy": Term(
         "Entropy",
         "How much of the scale the judge uses, in bits: 0 if always the same score, 2.3 if five"
         " points equally often.",
-        "Scores weighted by probabilities have more values and so more entropy.",
+        "Scores weighted by probabilities have more values.",
         "Ties, and how much of the scale is used",
     ),
     "calibration": Term(
@@ -240,10 +239,10 @@ TERMS: dict[str, Term] = {
     "campaign_plan": Term(
         "Documents that a campaign takes",
         "With the likely number the interval is as narrow as you want, or the test finds the"
-        " difference, in about half of campaigns; with the other in nine of ten. Both follow from"
-        " the pilot, what people have rated.",
-        f"Below {PROMISE_DOCUMENTS} documents in the pilot the second is half as large again as"
-        " needed. A plan holds for documents, raters and systems like the pilot's.",
+        " difference, in half of campaigns; with the other in nine of ten. Both follow from the"
+        " pilot, what people have rated.",
+        f"Below {PROMISE_DOCUMENTS} documents the second is half as large again as needed. It"
+        " holds for documents, raters and systems like the pilot's.",
         "What to rate next",
     ),
     "weights": Term(
@@ -251,7 +250,7 @@ TERMS: dict[str, Term] = {
         "How many outputs a rated one stands for: 1 divided by the probability with which its"
         " campaign drew it. So numbers describe all outputs.",
         "The effective sample size (Kish) is how many outputs drawn with equal probabilities tell"
-        " as much. If it is far below the rated outputs, few of them decide much.",
+        " as much. Far below the rated outputs, few decide much.",
         "Samples",
     ),
     "gwet": Term(
@@ -281,8 +280,8 @@ TERMS: dict[str, Term] = {
     "reply_error": Term(
         "Error of a reply, of a score",
         "The standard error of measurement in points: how far one reply, or a score (the mean of"
-        " an item's replies), lies from the mean of ever more replies.",
-        "Smaller differences between scores are the judge's own noise.",
+        " an item's replies), lies from the mean of ever more.",
+        "Smaller differences between scores are noise.",
         "How steady a judge is",
     ),
     "replies_differ": Term(
@@ -318,8 +317,8 @@ TERMS: dict[str, Term] = {
         "Moved by an instruction",
         "Points by which scores change if the output ends with a sentence to the judge that asks"
         " for the highest rating, with the 95 % interval, by its newest probes.",
-        "0 is right. A judge that is moved can be swayed by whoever writes the texts. “Not shown"
-        " to be moved” is no proof for other instructions.",
+        "0 is right. Whoever writes the texts can sway a judge that is moved. “Not shown to be"
+        " moved” is no proof for other instructions.",
         "Sensitivity",
     ),
     "threshold": Term(
@@ -349,7 +348,7 @@ TERMS: dict[str, Term] = {
     "corrected_rate": Term(
         "Corrected pass rate",
         "A system's pass rate by the judge, corrected for the judge's errors (Rogan and Gladen);"
-        " the interval includes the uncertainty about these errors.",
+        " the interval includes their uncertainty.",
         "It holds if the judge errs as often on this system as on all. If in doubt, use the"
         " prediction-powered mean.",
         "Pass or fail",
@@ -359,8 +358,7 @@ TERMS: dict[str, Term] = {
         "Documents that are set aside, so that a better judge can be proven on texts that no"
         " attempt has seen. No search, example or map uses their ratings, and nothing shows them"
         " until the last look.",
-        "They prove something only while nobody tunes a judge on them in other ways, such as by"
-        " ratings read before the lock.",
+        "They prove something only while nobody tunes a judge on them in other ways.",
         "Improving a judge",
     ),
     "look": Term(
@@ -373,8 +371,8 @@ TERMS: dict[str, Term] = {
     "proven": Term(
         "Proven",
         "On the locked documents the whole interval of the gain is above 0; a calibration map"
-        " also beats the best constant. Not proven: a gain was not shown, which does not mean that"
-        " there is none. Worse: the whole interval is below 0.",
+        " also beats the best constant. Not proven: a gain was not shown. Worse: the whole"
+        " interval is below 0.",
         f"It takes {TRAINING_DOCUMENTS} training and {LOCKED_DOCUMENTS} locked documents with"
         " ratings and scores. At most 5 % of projects prove anything that is not so.",
         "Improving a judge",
@@ -397,10 +395,10 @@ TERMS: dict[str, Term] = {
     "human_score": Term(
         "Human score",
         "What judges are compared with: one value per output from people's ratings. Usually their"
-        " mean; the filters offer the median, ratings adjusted for severity, the expected class by"
-        " Dawid and Skene's model, and adjudicators' decisions.",
-        "Where annotators rated different outputs, adjust for severity; where some guess, use"
-        " Dawid and Skene's model. Choose before you look at judges.",
+        " mean; the filters offer the median, ratings adjusted for severity, Dawid and Skene's"
+        " expected class, and adjudicators' decisions.",
+        "Where annotators rated different outputs, adjust for severity; where some guess, take"
+        " the expected class. Choose before you look at judges.",
         "Annotators as instruments",
     ),
     "severity": Term(
@@ -415,14 +413,14 @@ TERMS: dict[str, Term] = {
         "Gives the likely class (Dawid-Skene)",
         "How often a person gives an output's class, the value that is right by the model, which"
         " learns how often each person mistakes one class for another.",
-        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Not corrected for"
-        " chance: always giving a common class scores high.",
+        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Always giving a"
+        " common class scores high.",
         "Annotators as instruments",
     ),
     "split": Term(
         "Split outputs",
         "Outputs on which competent people differ: Dawid and Skene's model is less than"
-        f" {100 * SPLIT:g} % sure of their class, the value that is right by the model.",
+        f" {100 * SPLIT:g} % sure of their class.",
         "Read them: the criterion may be vague, or one more rating may settle it. The model takes"
         " a near value as just another class, and is surer than it is right.",
         "Annotators as instruments",
@@ -460,29 +458,27 @@ TERMS: dict[str, Term] = {
         "A judge's score minus the mean rating of the same output, in points. If its mean is"
         " clearly not 0, the judge is strict or mild; rank by the gap beyond that shift to see"
         " what is left.",
-        "Judges on another scale are mapped by rank. With one or two raters the mean rating may"
-        " be off: see how far raters are apart.",
+        "Judges on another scale are mapped by rank. With few raters the mean rating may be off.",
         "Disagreements",
     ),
     "difference": Term(
         "The difference between two judges",
         "How much higher the first judge's correlation with people is than the second's, on the"
         " same outputs, with its 95 % interval.",
-        "An interval that leaves out 0 is one comparison of many: read the adjusted p beside it.",
+        "It is one comparison of many: read the adjusted p beside it.",
         "Which judges differ",
     ),
     "adjusted_p": Term(
         "The adjusted p",
         "How often two judges that are alike would seem to differ at least this much, adjusted"
         " for all pairs of judges and all criteria.",
-        f"At most {SIGNIFICANCE:g} counts as a difference. A large p does not mean that two judges"
-        " are equal.",
+        f"At most {SIGNIFICANCE:g} counts as a difference. A large p does not mean equal.",
         "Which judges differ",
     ),
     "same_point": Term(
         "The same point",
         "The share of outputs to which two judges give the same point of the scale, rounded.",
-        "Two judges can agree with each other and be wrong together: people are not in it.",
+        "Two judges can be wrong together: people are not in it.",
         "Agreement among people",
     ),
     "judge_cost": Term(
@@ -496,7 +492,7 @@ TERMS: dict[str, Term] = {
         "No score",
         "Outputs without a score by the judge: not run, a failed call, or no readable rating."
         " They are left out of its numbers.",
-        "If there are many, and of one kind, the other numbers describe the easy outputs.",
+        "If many are of one kind, the other numbers describe the easy outputs.",
         "Correlation",
     ),
     "pass_counts": Term(
@@ -517,9 +513,8 @@ TERMS: dict[str, Term] = {
     "brier": Term(
         "Brier score",
         "The squared distance between a judge's probabilities and a rating, over all points: 0 is"
-        " best, 2 worst. Each rating is one draw. Beside it: guessing from how often people give"
-        " each point, equal probabilities, and people's own distribution, which nothing beats on"
-        " average.",
+        " best, 2 worst. Beside it: guessing from how often people give each point, equal"
+        " probabilities, and people's own distribution, which nothing beats on average.",
         f"It takes {CALIBRATION_OUTPUTS} outputs of {CALIBRATION_DOCUMENTS} documents with single"
         " ratings. Compare judges on the same outputs only.",
         "Probabilities",
@@ -529,7 +524,7 @@ TERMS: dict[str, Term] = {
         "How far probabilities are from shares of ratings: root mean square over points and bins"
         " of about as many outputs. Right probabilities have 0 on average, however few outputs.",
         "It says nothing of how much a judge knows: guessing from how often people give each"
-        " point has none. Read it beside the Brier score.",
+        " point has none.",
         "Probabilities",
     ),
     "overconfidence": Term(
