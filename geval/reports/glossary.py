@@ -550,12 +550,12 @@ def markdown() -> str:
     """Return the glossary as a page of the docs."""
     parts = [
         "# Glossary",
-        "What the report's numbers say and, in italics, when to trust them. The report shows the"
-        " same texts behind each “?”.",
+        "What the report's numbers say and, in italics, when to trust them; headings lead to"
+        " formulas. The report shows the same texts behind each “?”.",
     ]
     for term in TERMS.values():
-        parts.append(f"## {term.name}")
-        parts.append(f"{term.says} ([Formula](method.md#{term.anchor}))")
+        parts.append(f"## [{term.name}](method.md#{term.anchor})")
+        parts.append(term.says)
         parts.append(f"*{term.trust}*")
     return "\n\n".join(parts) + "\n"
 
