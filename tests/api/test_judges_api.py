@@ -11,7 +11,7 @@ from django.test import Client
 
 from evaluations.models import ApiToken, Endpoint, Judge, Membership, Project
 from evaluations.models.tokens import new_token
-from tests.conftest import CHECKOUT, do_errands
+from tests.conftest import do_errands
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db
