@@ -9,6 +9,7 @@ import tempfile
 from argparse import Action, ArgumentParser
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import licences
@@ -39,12 +40,18 @@ def command_options() -> Iterator[str]:
     """Each command with its help and options."""
     from django.core.management import get_commands, load_command_class
 
+    from geval.command_line import COMMANDS as ON_FILES
+
     yield "# Options of commands"
     yield "What `geval-site COMMAND --help` prints; [commands](../commands.md) says what it is for."
-    for name, app in sorted(get_commands().items()):
-        if app not in COMMANDS:
-            continue
-        parser: ArgumentParser = load_command_class(app, name).create_parser("geval-site", name)
+    parsers: dict[str, ArgumentParser] = {
+        name: load_command_class(app, name).create_parser("geval-site", name)
+        for name, app in get_commands().items()
+        if app in COMMANDS
+    }
+    for name, (_title, module) in ON_FILES.items():
+        parsers[f"{name} FILE…"] = import_module(module)._parser()
+    for name, parser in sorted(parsers.items()):
         ours = [action for action in parser._actions if not is_djangos(action)]
         yield f"## {name}"
         yield in_cells(parser.description or "").replace("\\|", "|")
