@@ -1,5 +1,5 @@
 """Pages of the docs that are written from the code: options of commands, endpoints of the API,
-settings of evaluators, the Python client, licences."""
+settings of evaluators, the library, the Python client, licences."""
 
 import inspect
 import os
@@ -7,7 +7,9 @@ import re
 import sys
 import tempfile
 from argparse import Action, ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import licences
@@ -28,6 +30,7 @@ def pages_from_code() -> dict[str, str]:
             "command-options.md": "\n\n".join(command_options()) + "\n",
             "api-endpoints.md": "\n\n".join(api_endpoints()) + "\n",
             "evaluator-settings.md": "\n\n".join(evaluator_settings()) + "\n",
+            "library.md": "\n\n".join(library()) + "\n",
             "python-client.md": "\n\n".join(python_client()) + "\n",
             "licences.md": licences.markdown(),
         }
@@ -37,12 +40,18 @@ def command_options() -> Iterator[str]:
     """Each command with its help and options."""
     from django.core.management import get_commands, load_command_class
 
+    from geval.command_line import COMMANDS as ON_FILES
+
     yield "# Options of commands"
     yield "What `geval-site COMMAND --help` prints; [commands](../commands.md) says what it is for."
-    for name, app in sorted(get_commands().items()):
-        if app not in COMMANDS:
-            continue
-        parser: ArgumentParser = load_command_class(app, name).create_parser("geval-site", name)
+    parsers: dict[str, ArgumentParser] = {
+        name: load_command_class(app, name).create_parser("geval-site", name)
+        for name, app in get_commands().items()
+        if app in COMMANDS
+    }
+    for name, (_title, module) in ON_FILES.items():
+        parsers[f"{name} FILE…"] = import_module(module)._parser()
+    for name, parser in sorted(parsers.items()):
         ours = [action for action in parser._actions if not is_djangos(action)]
         yield f"## {name}"
         yield in_cells(parser.description or "").replace("\\|", "|")
@@ -146,6 +155,16 @@ def evaluator_settings() -> Iterator[str]:
             yield "\n".join(["| setting | default | what it does |", "|---|---|---|", *rows])
 
 
+def library() -> Iterator[str]:
+    """What `import geval` offers: functions, then what they return or raise."""
+    import geval
+
+    yield "# Functions of the library"
+    yield paragraph(inspect.getdoc(geval) or "")
+    for name in sorted(geval.__all__, key=lambda name: (name[0].isupper(), name)):
+        yield from documented(name, getattr(geval, name))
+
+
 def python_client() -> Iterator[str]:
     """The client's classes and methods with their docstrings."""
     from geval import client
@@ -153,21 +172,42 @@ def python_client() -> Iterator[str]:
     yield "# Python client"
     yield paragraph(inspect.getdoc(client) or "")
     for name in ("Client", "Project", "Run", "ApiError"):
-        documented = getattr(client, name)
-        yield f"## {name}"
-        yield paragraph(inspect.getdoc(documented) or "")
-        for method, function in vars(documented).items():
-            if not method.startswith("_") and inspect.isfunction(function):
-                yield f"### {name}.{method}"
-                yield f"```python\n{method}{inspect.signature(function)}\n```"
-                yield paragraph(inspect.getdoc(function) or "")
+        yield from documented(name, getattr(client, name))
+
+
+def documented(name: str, item: Any) -> Iterator[str]:
+    """A function, or a class with its methods: signatures and docstrings."""
+    yield f"## {name}"
+    if inspect.isfunction(item):
+        yield signed(item)
+    yield paragraph(inspect.getdoc(item) or "")
+    for method, member in vars(item).items():
+        is_property = isinstance(member, property | cached_property)
+        if not method.startswith("_") and (is_property or inspect.isfunction(member)):
+            yield f"### {name}.{method}"
+            if not is_property:
+                yield signed(member)
+            yield paragraph(inspect.getdoc(member) or "")
+
+
+def signed(function: Callable[..., Any]) -> str:
+    """A function's signature, a line for each parameter, without the modules of types."""
+    by_name = inspect.signature(function).parameters
+    parameters = [one for name, one in by_name.items() if name != "self"]
+    listed = [str(one) for one in parameters]
+    kinds = [one.kind for one in parameters]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        listed.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    inner = "".join(f"\n    {one}," for one in listed) + "\n" * bool(listed)
+    shown = re.sub(r"<(?:function )?([\w.]+)[^>]*>|\b(?:[a-z]+\.)+(?=[A-Z])", r"\1", inner)
+    return f"```python\n{function.__name__}({shown})\n```"
 
 
 def paragraph(text: str) -> str:
-    """A docstring as Markdown: its indented parts stay as they are."""
+    """A docstring as Markdown: its indented parts and examples stay as they are."""
     parts = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(
-        f"```text\n{part}\n```" if re.search(r"^(?: {4}|\w+:$)", part, re.M) else part
+        f"```text\n{part}\n```" if re.search(r"^(?: {4}|\w+:$|>>> )", part, re.M) else part
         for part in parts
     )
 

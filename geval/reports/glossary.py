@@ -50,70 +50,59 @@ class Term:
 TERMS: dict[str, Term] = {
     "verdict": Term(
         "The verdict",
-        "What the best judge may do on a criterion. It stands in for a rater if it scores like a"
-        " rater and ranks like a rater. With one of the two, and at least half of what one rater"
-        " reaches, use it with spot checks. Otherwise keep people rating. Raters do not agree"
-        f" enough: their Krippendorff's alpha is below {VERDICT_ALPHA:g}. Too early to say: fewer"
-        " than"
-        f" {VERDICT_OUTPUTS} rated outputs, {INTERVAL_DOCUMENTS} documents or {VERDICT_RATERS}"
-        " raters,"
-        " or no interval in this view.",
-        f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among all judges"
-        " that"
-        " have scores, since"
-        " the best of them is looked at. Raters are taken as they are: others may differ.",
+        "What the best judge may do on a criterion. It stands in for a rater if it scores and"
+        " ranks like one. With one of the two, and half of what one rater reaches, use it with"
+        " spot checks. Otherwise keep people rating. Raters do not agree enough: Krippendorff's"
+        f" alpha is below {VERDICT_ALPHA:g}. Too early to say: fewer than {VERDICT_OUTPUTS} rated"
+        f" outputs, {INTERVAL_DOCUMENTS} documents or {VERDICT_RATERS} raters, or no interval.",
+        f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among judges. It"
+        " holds for these raters.",
         "The verdict",
     ),
     "scores_like_a_rater": Term(
         "Scores like a rater",
         "The judge passes the alternative annotator test: its scores are as close to the other"
-        " raters as each rater's own, within a margin epsilon. And it is shown to be closer to"
-        " them than the best constant, which reads nothing and often passes as well. No judge that"
-        " reads nothing, such as length alone, may do both.",
+        " raters as each rater's own, within a margin epsilon. It is also shown to be closer than"
+        " the best constant, and than any judge that reads nothing but does both.",
         f"It takes {ALT_TEST_ANNOTATORS} raters with {ALT_TEST_OUTPUTS} shared outputs each, who"
-        " are shown to agree with the others: a"
-        " careless rater is named and left out of the test.",
+        " agree with the others. Careless raters are named and left out.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "ranks_like_a_rater": Term(
         "Ranks like a rater",
-        f"Put in each rater's place, the judge is shown to be at most {VERDICT_MARGIN:.2f} behind"
-        " that rater, both"
-        " compared with the mean of the other raters on the same outputs. Its agreement must not be"
-        " chance, also within systems and among texts of equal length, and it must be shown to"
-        " rank better than length alone.",
+        f"In each rater's place, the judge is shown to be less than {VERDICT_MARGIN:.2f} behind,"
+        " compared with the mean of the other raters. Its agreement must not be chance, also"
+        " within systems and among texts of equal length, and be better than length alone.",
         "With few documents or many judges the interval is wide and the answer is “not yet”.",
         "The verdict",
     ),
     "null_judges": Term(
         "Judges that read nothing",
-        "What reading nothing would earn on the same ratings: always the same score (the best"
-        " constant), scores in the order of the texts' length, who wrote it (the mean rating of the"
-        " same system on other documents), and for pass or fail always the verdict that most"
-        " outputs have (the majority).",
-        "A claim that one of these meets as well is not made. A constant often passes the"
-        " alternative annotator test where most ratings are alike.",
+        "What reading nothing would earn: always the same score (the best constant), the order of"
+        " the texts' length, the mean rating of the same system on other documents (who wrote it),"
+        " and for pass or fail the commonest verdict (the majority).",
+        "A claim that one of these meets too is not made. A constant often passes the annotator"
+        " test where most ratings are alike.",
         "The verdict",
     ),
     "one_rater": Term(
         "One rater",
-        "Each rater's correlation with the mean of the other raters, averaged over raters. A judge"
-        " can hardly agree with people more than people agree with each other.",
-        "It takes outputs that several people rated. If it is low, the criterion is vague, and a"
-        " judge cannot be measured well.",
+        "Each rater's correlation with the mean of the other raters, averaged. A judge can hardly"
+        " agree with people more than they agree with each other.",
+        "If it is low, the criterion is vague and a judge cannot be measured well.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "share_of_ceiling": Term(
         "Share of one rater",
-        "A judge's correlation as a share of one rater's, both compared with the mean of the same"
-        " other raters.",
-        "Above 100 % is possible: a judge can be steadier than one person.",
+        "A judge's correlation as a share of one rater's, both with the mean of the same other"
+        " raters.",
+        "It may exceed 100 %: a judge can be steadier than one person.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "spearman": Term(
         "Spearman's rho",
-        "How well a judge puts outputs in the order in which people put them: 1 is the same order,"
-        " 0 no relation, −1 the reverse.",
+        "How well a judge puts outputs in people's order: 1 is the same order, 0 no relation, −1"
+        " the reverse.",
         "It sees order alone: a judge that is always a point too low can have 1.",
         "Correlation",
     ),
@@ -121,56 +110,52 @@ TERMS: dict[str, Term] = {
         "Pearson's r",
         "How well a judge's scores follow people's mean ratings along a straight line: 1 is a"
         " perfect line, 0 no relation.",
-        "A few extreme outputs can make it high or low.",
+        "A few extreme outputs can decide it.",
         "Correlation",
     ),
     "kendall": Term(
         "Kendall's tau-b",
-        "Of two outputs, how much more often a judge orders them as people do than the other way"
-        " round; ties are left out.",
+        "How much more often a judge orders two outputs as people do than the other way round;"
+        " ties are left out.",
         "Many ties inflate it: then read tie-calibrated pairwise accuracy.",
         "Correlation",
     ),
     "level": Term(
         "Summary, session, system and dataset level",
-        "Summary level: a correlation within each document, averaged; for choosing between outputs"
-        " of one text. Session level, where documents are turns of sessions: over the mean of each"
-        " system's turns of a session; for finding sessions that went wrong. System level: over the"
-        " means of systems; for ranking systems. Dataset level: over all outputs (or turns) at"
-        " once; for filtering outputs.",
-        "System level with few systems says little: ten are needed for an interval.",
+        "Summary level: within each document, averaged; for choosing between outputs of one text."
+        " Session level: over means of each system's turns of a session. System level: over means"
+        " of systems, for ranking them. Dataset level: over all outputs or turns, for filtering.",
+        "System level takes ten systems for an interval.",
         "Correlation",
     ),
     "interval": Term(
         "The 95 % interval",
-        "How far the number could move with other documents (or systems) of the same kind. In 95 of"
-        " 100 data sets it holds the true value.",
-        "There is none below ten documents or ten systems. It says nothing about texts of another"
-        " kind.",
+        "How far the number could move with other documents (or systems) of the same kind. In 95"
+        " of 100 data sets it holds the true value.",
+        "It takes ten documents or systems, and says nothing about texts of another kind.",
         "Correlation",
     ),
     "plan": Term(
         "How many ratings a narrower interval takes",
         "The likely number, if the next documents vary as these do; and one that is enough in"
-        " nine of ten cases, because few documents do not show well how much they vary.",
-        f"From {PROMISE_DOCUMENTS} documents on, the second number asks for at most 1.3 times what"
-        " is needed. Plan"
-        " again as ratings come.",
+        " nine of ten cases.",
+        f"From {PROMISE_DOCUMENTS} documents on, the second is at most 1.3 times what is needed."
+        " Plan again as ratings come.",
         "What to rate next",
     ),
     "letters": Term(
         "Letters",
-        "Judges that share a letter are not shown to differ on that criterion: paired tests"
-        " (permutation over documents, t tests over systems or both), adjusted for all pairs.",
-        "Not shown to differ does not mean equal; more documents may separate them.",
+        "Judges that share a letter are not shown to differ on that criterion: paired tests over"
+        " documents, systems or both, adjusted for all pairs.",
+        "That does not mean equal; more documents may separate them.",
         "Which judges differ",
     ),
     "documents_used": Term(
         "Documents used",
-        "How many documents enter the summary-level average. In the rest, people or the judge gave"
-        " every output the same score. Where judges are compared, a document in which only the"
-        " judge did so counts as 0.",
-        "If few of many count, the correlation speaks of a small part of the data.",
+        "How many documents enter the summary-level average. In the rest, people or the judge"
+        " gave every output the same score. Where judges are compared, a document in which only"
+        " the judge did so counts as 0.",
+        "If few count, the correlation describes a small part of the data.",
         "Correlation",
     ),
     "advantage": Term(
@@ -181,14 +166,14 @@ TERMS: dict[str, Term] = {
     ),
     "smallest_epsilon": Term(
         "Smallest epsilon",
-        "The smallest margin at which the judge passes the alternative annotator test; the smaller,"
-        " the better.",
+        "The smallest margin at which the judge passes the alternative annotator test; smaller is"
+        " better.",
         f"{ALT_TEST_EPSILON:g} is usual in place of experts, 0.1 in place of a crowd.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "pairwise": Term(
         "Tie-calibrated pairwise accuracy",
-        "The share of pairs of outputs that the judge orders as people do, where a tie is right if"
+        "The share of pairs of outputs that the judge orders as people do; a tie is right if"
         " people tie too.",
         "It is fair to judges with few and with many ties, unlike tau.",
         "Ties, and how much of the scale is used",
@@ -202,22 +187,22 @@ TERMS: dict[str, Term] = {
     "tied_pairs": Term(
         "Tied pairs",
         "The share of pairs of outputs to which the judge gives the same score.",
-        "A judge with many ties hardly tells outputs apart, however high its tau.",
+        "With many ties it hardly tells outputs apart, however high its tau.",
         "Ties, and how much of the scale is used",
     ),
     "entropy": Term(
         "Entropy",
-        "How much of the scale the judge uses, in bits: 0 if it always gives the same score, 2.3 if"
-        " it uses five points equally often.",
-        "Scores weighted by probabilities have more values and so more entropy.",
+        "How much of the scale the judge uses, in bits: 0 if always the same score, 2.3 if five"
+        " points equally often.",
+        "Scores weighted by probabilities have more values.",
         "Ties, and how much of the scale is used",
     ),
     "calibration": Term(
         "Error, raw and calibrated",
         "The mean distance of the judge's scores from people's ratings, as they are and after a"
-        " monotonic map learned on other documents; beside it, that of the best constant.",
-        "If the map helps much, and comes closer to people than always the same score, the judge is"
-        " strict or lenient, and the order of its scores is better than the scores.",
+        " monotonic map learned on other documents, beside the best constant's.",
+        "If the map helps much and beats the constant, the judge orders outputs well but is"
+        " strict or lenient.",
         "Calibration",
     ),
     "length": Term(
@@ -229,54 +214,51 @@ TERMS: dict[str, Term] = {
     ),
     "own_family": Term(
         "Bias towards its own family",
-        "How much higher the judge scores texts of models of its own family than others that people"
-        " rate the same, in points.",
-        "It takes texts of both kinds. Families are given to systems and judges on the page"
-        " Systems, or guessed from names.",
+        "How much higher, in points, the judge scores its own family's models than others that"
+        " people rate the same.",
+        "It takes texts of both kinds. Families are set on the page Systems, or guessed from"
+        " names.",
         "Bias",
     ),
     "alpha": Term(
         "Krippendorff's alpha",
         "How far people agree with each other: 1 is full agreement, 0 is chance. Ordinal and"
         " interval alpha forgive small differences.",
-        "Above 0.8 is good, from 0.67 usable. Where nearly all ratings are the same it is low even"
-        " if people agree.",
+        "Above 0.8 is good, from 0.67 usable. Where nearly all ratings are the same it is low"
+        " even if people agree.",
         "Agreement among people",
     ),
     "anytime": Term(
         "Interval valid at any time",
-        "An interval that you may look at after every document, stopping when you like what you"
-        " see: in at most 5 of 100 runs it ever misses the true value.",
-        "A 95 % interval of a fixed number of documents does so in about a third of runs if it is"
-        " looked at after each. The price is width: up to four times with ten documents, twice with"
-        " a hundred.",
+        "An interval that you may look at after every document, stopping when you like: in at"
+        " most 5 of 100 runs it ever misses the true value; a usual 95 % interval does in about a"
+        " third.",
+        "The price is width: up to four times with ten documents, twice with a hundred.",
         "Correlation",
     ),
     "campaign_plan": Term(
         "Documents that a campaign takes",
         "With the likely number the interval is as narrow as you want, or the test finds the"
-        " difference, in about half of campaigns; with the other in nine of ten. Both follow from"
-        " how much documents of the pilot vary. The pilot is what people have already rated.",
-        f"With a pilot of fewer than {PROMISE_DOCUMENTS} documents the second number is half as"
-        " large again as"
-        " needed. A plan holds for documents, raters and systems like the pilot's.",
+        " difference, in half of campaigns; with the other in nine of ten. Both follow from the"
+        " pilot, what people have rated.",
+        f"Below {PROMISE_DOCUMENTS} documents the second is half as large again as needed. It"
+        " holds for documents, raters and systems like the pilot's.",
         "What to rate next",
     ),
     "weights": Term(
         "Weights of a sample",
         "How many outputs a rated one stands for: 1 divided by the probability with which its"
-        " campaign drew it. Outputs that were likely to be drawn count less, so that numbers"
-        " describe all outputs.",
+        " campaign drew it. So numbers describe all outputs.",
         "The effective sample size (Kish) is how many outputs drawn with equal probabilities tell"
-        " as much. If it is far below the number of rated outputs, a few outputs decide much.",
+        " as much. Far below the rated outputs, few decide much.",
         "Samples",
     ),
     "gwet": Term(
         "Gwet's AC1 and AC2",
-        "How far people agree beyond chance, where chance does not grow as one rating becomes"
-        " common. AC1 counts equal ratings; AC2 also counts near ones in part.",
-        "Read them beside alpha: where nearly all ratings are the same, alpha may be low although"
-        " people agree, and AC1 is not. Categories are the ratings that occur.",
+        "Agreement of people beyond chance, where chance does not grow as one rating becomes"
+        " common. AC1 counts equal ratings; AC2 also near ones in part.",
+        "Read them beside alpha, which may be low where nearly all ratings are the same."
+        " Categories are the ratings that occur.",
         "Agreement among people",
     ),
     "icc": Term(
@@ -288,72 +270,72 @@ TERMS: dict[str, Term] = {
     ),
     "reply_reliability": Term(
         "Reliability of one reply",
-        "The share of the variance of replies that lies between items and not between replies to"
-        " the same question (ICC(1)): 1 if the judge always repeats itself, 0 if a reply says"
-        " nothing about the next one.",
-        f"It takes {REPLIES_ITEMS} items with two replies or more. It says nothing about agreement"
-        " with people.",
+        "The share of the variance of replies that lies between items, not between replies to the"
+        " same question (ICC(1)): 1 if the judge always repeats itself, 0 if a reply says nothing"
+        " about the next.",
+        f"It takes {REPLIES_ITEMS} items with two replies, and says nothing about agreement with"
+        " people.",
         "How steady a judge is",
     ),
     "reply_error": Term(
         "Error of a reply, of a score",
-        "The standard error of measurement in points of the scale: how far one reply, and a score"
-        " (the mean of an item's replies), lies from the mean of ever more replies.",
-        "Differences between scores below it are the judge's own noise.",
+        "The standard error of measurement in points: how far one reply, or a score (the mean of"
+        " an item's replies), lies from the mean of ever more.",
+        "Smaller differences between scores are noise.",
         "How steady a judge is",
     ),
     "replies_differ": Term(
         "Two replies differ",
-        "The chance that the judge rates an item differently when it is asked the same again.",
+        "The chance that the judge rates an item differently when asked again.",
         "It grows with the number of points of the scale.",
         "How steady a judge is",
     ),
     "order_flips": Term(
         "Orders flip",
-        "The chance that, asked twice with one reply each, the judge puts two outputs of a document"
-        " in opposite orders. Ties are no flip.",
+        "The chance that, asked twice with one reply each, the judge puts two outputs of a"
+        " document in opposite orders. Ties are no flip.",
         "More replies per item make flips rarer.",
         "How steady a judge is",
     ),
     "more_replies": Term(
         "r with people, by replies",
-        "Pearson's correlation of scores with people's mean over all outputs that scores of 1, 5 or"
-        " 20 replies would have, by the formula of Spearman and Brown.",
-        "On the recorded replies of Topical-Chat it is within 0.01 of what is observed at 15"
-        " replies. Far beyond the replies there are it is an extrapolation.",
+        "Pearson's correlation with people's mean over all outputs that scores of 1, 5 or 20"
+        " replies would have (Spearman and Brown).",
+        "Within 0.01 of Topical-Chat's recorded 15 replies; far beyond the replies there are it"
+        " extrapolates.",
         "How steady a judge is",
     ),
     "probe": Term(
         "A probe",
         "A change of the prompt or the output that says nothing about quality. Its effect is the"
-        " mean difference between an output's scores with and without it.",
-        "Effect: it is shown not to be 0 (for checks: not as it should be), at 5 % over all probes"
-        " and checks of a study together. Typing errors may rightly cost points on grammar.",
+        " mean difference between scores with and without it.",
+        "Effect: shown not to be 0 (for checks: not as it should be), at 5 % over a whole study."
+        " Typing errors may rightly cost points on grammar.",
         "Sensitivity",
     ),
     "instructed": Term(
         "Moved by an instruction",
-        "The output ends with a sentence to the judge that asks for the highest rating. Points by"
-        " which scores change, with the 95 % interval, by the newest probes of the judge.",
-        "0 is right. A judge that is moved can be swayed by whoever writes the texts. “Not shown to"
-        " be moved” is no proof that no other instruction would move it.",
+        "Points by which scores change if the output ends with a sentence to the judge that asks"
+        " for the highest rating, with the 95 % interval, by its newest probes.",
+        "0 is right. Whoever writes the texts can sway a judge that is moved. “Not shown to be"
+        " moved” is no proof for other instructions.",
         "Sensitivity",
     ),
     "threshold": Term(
         "Passes from",
-        "The score from which on the judge passes an output: where sensitivity plus specificity is"
-        " greatest. The counts beside it use thresholds chosen on other documents.",
-        "With few outputs it moves; a judge that only says pass or fail has one anyway.",
+        "The score from which on the judge passes an output: where sensitivity plus specificity"
+        " is greatest. The counts beside it use thresholds chosen on other documents.",
+        "With few outputs it moves.",
         "Pass or fail",
     ),
     "sensitivity": Term(
         "Sensitivity, specificity",
         "Of the outputs that people pass, the share that the judge passes (sensitivity, true"
-        " positive rate); of those that they fail, the share that it fails (specificity, true"
-        " negative rate).",
-        f"It takes {PASS_FAIL_OUTPUTS} outputs of each kind and {INTERVAL_DOCUMENTS} documents for"
-        " an interval. People pass an output"
-        " if their mean is at least the middle of the scale.",
+        " positive rate); of those they fail, the share that it fails (specificity, true negative"
+        " rate).",
+        f"It takes {PASS_FAIL_OUTPUTS} outputs of each kind, and {INTERVAL_DOCUMENTS} documents"
+        " for an interval. People pass an output if their mean is at least the middle of the"
+        " scale.",
         "Pass or fail",
     ),
     "kappa_ac1": Term(
@@ -365,109 +347,97 @@ TERMS: dict[str, Term] = {
     ),
     "corrected_rate": Term(
         "Corrected pass rate",
-        "A system's pass rate by the judge, corrected for the judge's errors (Rogan and Gladen),"
-        " with an interval that includes the uncertainty about these errors.",
-        "It holds if the judge errs as often on this system as on all. Where that is in doubt, use"
-        " the prediction-powered mean, which does not need it.",
+        "A system's pass rate by the judge, corrected for the judge's errors (Rogan and Gladen);"
+        " the interval includes their uncertainty.",
+        "It holds if the judge errs as often on this system as on all. If in doubt, use the"
+        " prediction-powered mean.",
         "Pass or fail",
     ),
     "locked_documents": Term(
         "Locked documents",
-        "Documents that are set aside, so that a change of a judge found on the others can be"
-        " proven on texts that no attempt has seen. Their ratings are used by no search, example or"
-        " map, and shown nowhere until the last look. Later documents fall by the same rule.",
-        "They prove something only while nobody tunes a judge on them in other ways, such as by"
-        " ratings that somebody read before the lock.",
+        "Documents that are set aside, so that a better judge can be proven on texts that no"
+        " attempt has seen. No search, example or map uses their ratings, and nothing shows them"
+        " until the last look.",
+        "They prove something only while nobody tunes a judge on them in other ways.",
         "Improving a judge",
     ),
     "look": Term(
         "A look",
         "One comparison of a change with today's judge on the locked documents. Each is recorded."
-        " All looks that are allowed share an error of 5 %, so each interval is wider than a"
-        " 95 % one.",
+        " All allowed looks share an error of 5 %, so their intervals are wider than 95 % ones.",
         "A look cannot be taken back.",
         "Improving a judge",
     ),
     "proven": Term(
         "Proven",
-        "On the locked documents the whole interval of the gain is above 0; a calibration map also"
-        " comes closer to people than the best constant. Not proven means that"
-        " a gain was not shown, not that there is none. Worse: the whole interval is below 0.",
+        "On the locked documents the whole interval of the gain is above 0; a calibration map"
+        " also beats the best constant. Not proven: a gain was not shown. Worse: the whole"
+        " interval is below 0.",
         f"It takes {TRAINING_DOCUMENTS} training and {LOCKED_DOCUMENTS} locked documents with"
-        " ratings and scores. At most 5 % of"
-        " projects prove anything that is not so.",
+        " ratings and scores. At most 5 % of projects prove anything that is not so.",
         "Improving a judge",
     ),
     "smallest_gain": Term(
         "What can be proven",
-        "The smallest gain that the locked documents prove in four of five tries, judging"
-        " by how much judges' rho differs from document to document.",
-        "It is an estimate from training documents. More locked documents with ratings prove"
-        " smaller gains.",
+        "The smallest gain that the locked documents prove in four of five tries, judging by how"
+        " much judges' rho differs between documents.",
+        "An estimate from training documents; more locked documents prove smaller gains.",
         "Improving a judge",
     ),
     "disattenuated": Term(
         "r without people's noise",
         "What Pearson's r over all outputs would be if the mean rating held no noise (Spearman's"
-        " correction for attenuation). It tells a judge that is wrong from ratings that are noisy.",
+        " correction for attenuation). It tells a wrong judge from noisy ratings.",
         f"It takes {NOISE_OUTPUTS} outputs that two people rated, and a mean rating of which at"
-        " least a quarter"
-        " is not noise. It may exceed 1 by chance.",
+        " least a quarter is not noise. It may exceed 1 by chance.",
         "One rater, and whether the judge can replace an annotator",
     ),
     "human_score": Term(
         "Human score",
-        "What judges are compared with: one value of each output from what people gave it. Usually"
-        " the mean of ratings; the filters offer the median, ratings adjusted for annotators'"
-        " severity, the expected class by Dawid and Skene's model, and"
-        " adjudicators' decisions, with the mean where nobody had to decide.",
-        "Where everybody rated every output, they hardly differ. Where annotators rated different"
-        " outputs, adjust for severity; where some of them guess, use Dawid and Skene's model."
-        " Choose before you look at judges.",
+        "What judges are compared with: one value per output from people's ratings. Usually their"
+        " mean; the filters offer the median, ratings adjusted for severity, Dawid and Skene's"
+        " expected class, and adjudicators' decisions.",
+        "Where annotators rated different outputs, adjust for severity; where some guess, take"
+        " the expected class. Choose before you look at judges.",
         "Annotators as instruments",
     ),
     "severity": Term(
         "Severity",
-        "How much lower than an average annotator's a person's ratings of the same outputs are, in"
-        " points of the scale; above 0 is strict. The JSON also has it in logits, the unit of the"
-        " many-facet Rasch model.",
-        f"It compares people who are linked by outputs that they share, {SEVERITY_SHARED} each or"
-        " more. Strict is"
-        " not wrong: the average of these annotators is no truth.",
+        "How much lower a person's ratings of the same outputs are than an average annotator's,"
+        " in points; above 0 is strict. The JSON also has it in logits (many-facet Rasch model).",
+        f"It compares people linked by shared outputs, {SEVERITY_SHARED} each or more. Strict is"
+        " not wrong: the average is no truth.",
         "Annotators as instruments",
     ),
     "gives_the_class": Term(
         "Gives the likely class (Dawid-Skene)",
-        "How often a person gives an output's class, which is the value that is right by the model."
-        " The model learns how often each person mistakes one class for another.",
-        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Not corrected for"
-        " chance: where nearly all outputs are of one class, it is high for somebody who always"
-        " gives that one.",
+        "How often a person gives an output's class, the value that is right by the model, which"
+        " learns how often each person mistakes one class for another.",
+        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Always giving a"
+        " common class scores high.",
         "Annotators as instruments",
     ),
     "split": Term(
         "Split outputs",
-        "Outputs on which competent people differ, so that Dawid and Skene's model is less than"
-        f" {100 * SPLIT:g} % sure of their class, which is the value that is right by the model.",
-        "Read them: the criterion may be vague there, or one more rating may settle it. To the"
-        " model a neighbouring value is just another class. It is surer than it is right, so that"
-        " few outputs are split.",
+        "Outputs on which competent people differ: Dawid and Skene's model is less than"
+        f" {100 * SPLIT:g} % sure of their class.",
+        "Read them: the criterion may be vague, or one more rating may settle it. The model takes"
+        " a near value as just another class, and is surer than it is right.",
         "Annotators as instruments",
     ),
     "span_f1": Term(
         "Agreement on spans (F1)",
-        "How far the characters that two people marked are the same: 1 if all are, 0 if none is."
-        " Over all pairs of people who marked the same output.",
-        "Not corrected for chance: where much is marked, marks overlap by chance. Only outputs in"
-        " which somebody marked something are known.",
+        "How far the characters that two people marked are the same, from 0 to 1, over all pairs"
+        " of people who marked the same output.",
+        "Not corrected for chance: where much is marked, marks overlap.",
         "Annotators as instruments",
     ),
     "ppi": Term(
         "Prediction-powered means",
         "Each system's mean human rating, estimated from the ratings there are and the judge's"
         " scores of all outputs; narrower than from ratings alone.",
-        "Valid only if the rated outputs are a random sample of all, or were drawn by a campaign"
-        " with known probabilities. Turns of a session count together.",
+        "Valid only if the rated outputs are a random sample, or drawn by a campaign with known"
+        " probabilities.",
         "Few ratings, many scores",
     ),
     "effective_ratings": Term(
@@ -479,104 +449,98 @@ TERMS: dict[str, Term] = {
     "coverage": Term(
         "Coverage",
         "How much of the model's probability was on points of the scale, before the score was"
-        " computed from them.",
-        "Items below the judge's minimum have no score. If there are many, the model does not"
-        " answer with a rating: look at its replies.",
+        " computed.",
+        "Items below the judge's minimum have no score. If there are many, look at the replies.",
         "What a G-Eval score is",
     ),
     "gap": Term(
         "The gap",
-        "A judge's score minus the mean rating of the same output, in points of the scale. If its"
-        " mean is clearly not 0, the judge is strict or mild by that much; rank by the gap beyond"
-        " that shift to see what is left.",
-        "Judges on another scale are mapped to the ratings first, by rank. With one or two raters"
-        " the mean rating itself may be off: see how far raters are apart.",
+        "A judge's score minus the mean rating of the same output, in points. If its mean is"
+        " clearly not 0, the judge is strict or mild; rank by the gap beyond that shift to see"
+        " what is left.",
+        "Judges on another scale are mapped by rank. With few raters the mean rating may be off.",
         "Disagreements",
     ),
     "difference": Term(
         "The difference between two judges",
         "How much higher the first judge's correlation with people is than the second's, on the"
         " same outputs, with its 95 % interval.",
-        "An interval that leaves out 0 is one comparison of many: read the adjusted p beside it.",
+        "It is one comparison of many: read the adjusted p beside it.",
         "Which judges differ",
     ),
     "adjusted_p": Term(
         "The adjusted p",
-        "How often two judges that are alike would seem to differ at least this much. It is"
-        " adjusted for all pairs of judges and all criteria of the report.",
-        f"At most {SIGNIFICANCE:g} counts as a difference. A large p does not mean that two judges"
-        " are equal.",
+        "How often two judges that are alike would seem to differ at least this much, adjusted"
+        " for all pairs of judges and all criteria.",
+        f"At most {SIGNIFICANCE:g} counts as a difference. A large p does not mean equal.",
         "Which judges differ",
     ),
     "same_point": Term(
         "The same point",
         "The share of outputs to which two judges give the same point of the scale, rounded.",
-        "Two judges can agree with each other and be wrong together: people are not in it.",
+        "Two judges can be wrong together: people are not in it.",
         "Agreement among people",
     ),
     "judge_cost": Term(
         "The cost of 1 000 items",
         "Tokens, minutes and money of a judge's finished runs, for 1,000 outputs on one criterion.",
-        "What was answered from stored replies is left out. Minutes depend on the endpoint's limits"
-        " and on how many calls were made at once.",
+        "Stored replies are left out. Minutes depend on the endpoint's limits and on calls at"
+        " once.",
         "The report page",
     ),
     "no_score": Term(
         "No score",
-        "How many outputs have no score by the judge: it was not run on them, a call failed, or no"
-        " rating could be read. They are left out of its numbers.",
-        "If there are many, and of one kind, the other numbers speak of the easy outputs.",
+        "Outputs without a score by the judge: not run, a failed call, or no readable rating."
+        " They are left out of its numbers.",
+        "If many are of one kind, the other numbers describe the easy outputs.",
         "Correlation",
     ),
     "pass_counts": Term(
         "Who passes what",
         "How many outputs pass by the judge and by people: both, only one of them, or neither."
         " People's mean passes from the middle of the scale.",
-        "Outputs that only the judge passes are what slips through if it decides alone.",
+        "Outputs that only the judge passes slip through if it decides alone.",
         "Pass or fail",
     ),
     "one_agrees": Term(
         "Exactly one agrees",
-        "One judge's score is within half a step of the mean rating, the other's more than one step"
-        " away. In between nothing is claimed.",
-        "With one or two raters the mean itself may be off. On long scales a step is a tenth of the"
-        " scale; on scales of two points it is half of it.",
+        "One judge's score is within half a step of the mean rating, the other's more than one"
+        " step away. In between nothing is claimed.",
+        "With one or two raters the mean may be off. On long scales a step is a tenth of the"
+        " scale, on two points half of it.",
         "Which judges differ",
     ),
     "brier": Term(
         "Brier score",
-        "The squared distance between a judge's probabilities and a rating, over all points of the"
-        " scale; lower is better, 0 is best and 2 worst. Each rating counts as one draw from how"
-        " people rate the output. Beside it are two that read nothing, guessing from how often"
-        " people give each point, and equal probabilities; and people's own distribution, which"
-        " nothing beats on average.",
+        "The squared distance between a judge's probabilities and a rating, over all points: 0 is"
+        " best, 2 worst. Beside it: guessing from how often people give each point, equal"
+        " probabilities, and people's own distribution, which nothing beats on average.",
         f"It takes {CALIBRATION_OUTPUTS} outputs of {CALIBRATION_DOCUMENTS} documents with single"
-        " ratings. Compare judges on the same outputs only: how much people differ is part of it.",
+        " ratings. Compare judges on the same outputs only.",
         "Probabilities",
     ),
     "calibration_error": Term(
         "Calibration error (ECE)",
-        "How far probabilities are from shares of ratings: root mean square over points and bins of"
-        " about as many outputs. Probabilities that are right have 0 on average, however few"
-        " outputs there are; the usual mean of absolute distances has more.",
-        "It says nothing of how much a judge knows: guessing from how often people give each point"
-        " has none. Read it beside the Brier score.",
+        "How far probabilities are from shares of ratings: root mean square over points and bins"
+        " of about as many outputs. Right probabilities have 0 on average, however few outputs.",
+        "It says nothing of how much a judge knows: guessing from how often people give each"
+        " point has none.",
         "Probabilities",
     ),
     "overconfidence": Term(
         "Overconfidence",
         "The mean probability of the judge's likeliest point, less the share of ratings that gave"
-        " this point. Above 0 the judge is too sure, below 0 too cautious.",
-        "People who differ much cannot be predicted with certainty: a right judge is unsure there.",
+        " it. Above 0 the judge is too sure, below 0 too cautious.",
+        "Where people differ much, a right judge is unsure.",
         "Probabilities",
     ),
     "reliability_diagram": Term(
         "Reliability diagram",
-        "What probability a judge gave to a point, and what share of ratings gave that point; all"
-        " points together, in bins of about as many. On the dashed line both are equal. Below it,"
+        "What probability a judge gave to a point, and what share of ratings gave that point, in"
+        " bins of about as many, all points together. On the dashed line both are equal; below it,"
         " the probability was too high.",
-        "Intervals are over documents, each bin for itself: one of ten lies off the line by chance"
-        " more often than one alone.",
+        "Intervals are for each bin alone: one of ten lies off the line by chance more often than"
+        " one.",
         "Probabilities",
     ),
 }
@@ -586,14 +550,13 @@ def markdown() -> str:
     """Return the glossary as a page of the docs."""
     parts = [
         "# Glossary",
-        "What the report's numbers say and when to trust them. The report shows the same texts"
-        " behind each “?”.",
+        "What the report's numbers say and, in italics, when to trust them; headings lead to"
+        " formulas. The report shows the same texts behind each “?”.",
     ]
     for term in TERMS.values():
-        parts.append(f"## {term.name}")
+        parts.append(f"## [{term.name}](method.md#{term.anchor})")
         parts.append(term.says)
-        parts.append(f"*When to trust it:* {term.trust}")
-        parts.append(f"Formula: [{term.formula}](method.md#{term.anchor})")
+        parts.append(f"*{term.trust}*")
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,7 +1,7 @@
 """Every page, as an owner, an annotator and somebody with a shared link meet it: no error in the
 console, nothing serious for axe, nothing wider than the window.
 
-The pages are those of docs/rights.md, so a new one cannot be forgotten here.
+The pages are those of docs/rights.txt, so a new one cannot be forgotten here.
 """
 
 from collections.abc import Callable

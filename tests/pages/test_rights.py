@@ -1,4 +1,4 @@
-"""The lists of docs/rights.md hold for every page and every endpoint of the API, and leave none
+"""The lists of docs/rights.txt hold for every page and every endpoint of the API, and leave none
 out."""
 
 import json
@@ -17,6 +17,7 @@ from tests.pages.addresses import address, operations, records_of, routes
 
 pytestmark = pytest.mark.django_db
 PAGE = (CHECKOUT / "docs" / "rights.md").read_text()
+LISTS = (CHECKOUT / "docs" / "rights.txt").read_text()
 ROLES = ("owner", "researcher", "viewer", "annotator", "stranger", "visitor")
 RIGHTS = {
     name: dict(zip(ROLES, (cell.strip() for cell in cells.split("|")), strict=True))
@@ -25,7 +26,7 @@ RIGHTS = {
 }
 ROWS = [
     (method, name, right)
-    for right, listed in re.findall(r"^\*\*`([a-z ]+)`\*\*\n\n```\n(.*?)^```$", PAGE, re.M | re.S)
+    for right, listed in re.findall(r"^\[([a-z ]+)\]\n(.*?)(?:\n\n|\Z)", LISTS, re.M | re.S)
     for method, name in re.findall(r"^(GET|POST|PUT|DELETE|PATCH) (\S+)$", listed, re.M)
 ]
 PAGES = {name for name, _ in routes() if not name.startswith(("admin:", "api:"))}
