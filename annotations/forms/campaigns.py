@@ -31,7 +31,7 @@ from geval.files.project_fields import (
 User = get_user_model()
 # What a link to the form may fill in.
 FILLED_IN = (*GOAL_FIELDS, "criteria", "selection", "sample_size", "overlap")
-BASICS = ("name", "criteria", "annotators", *WhatIsRated.model_fields)
+BASICS = tuple(dict.fromkeys(("name", "kind", "criteria", "annotators", *WhatIsRated.model_fields)))
 # Some fields are written in another form than they are stored.
 WRITTEN = {"gold": "gold_csv", "span_categories": "categories", "span_severities": "severities"}
 HOW_WRITTEN = {
