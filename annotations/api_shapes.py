@@ -1,8 +1,10 @@
 """What the API answers about campaigns."""
 
 from datetime import datetime
+from typing import Any
 
 from ninja import Field, Schema
+from pydantic import ConfigDict
 from pydantic.config import JsonDict
 
 from annotations.models import CampaignState, GoalKind
@@ -34,9 +36,16 @@ class GoalOut(Schema):
 class CampaignOut(CampaignFields, Schema):
     """A campaign's design and goal; `criteria` are ids, `annotators` names of members."""
 
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
     id: int
     state: CampaignState
     name: str
+    # What is stored may be longer than what the API takes.
+    language: str
+    span_categories: list[str]
+    span_severities: list[str]
+    gold: list[dict[str, Any]]
     annotators: list[str]
     criteria: list[int]
     opened_at: datetime | None

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
+from pydantic import ValidationError as InvalidError
 
 from annotations.forms.plans import GOAL_FIELDS, GoalFields
 from annotations.models import Campaign, CampaignState
@@ -139,10 +140,10 @@ class CampaignForm(GoalFields, forms.ModelForm):
         return self.cleaned_data["unseen_percent"] or 0
 
     def clean_categories(self) -> list[str]:
-        return _names(self.cleaned_data["categories"].splitlines())
+        return _names("span_categories", self.cleaned_data["categories"].splitlines())
 
     def clean_severities(self) -> list[str]:
-        return _names(self.cleaned_data["severities"].split(","))
+        return _names("span_severities", self.cleaned_data["severities"].split(","))
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -177,8 +178,17 @@ class CampaignForm(GoalFields, forms.ModelForm):
         return saved
 
 
-def _names(written: list[str]) -> list[str]:
-    return [name.strip()[:100] for name in written if name.strip()]
+def _names(setting: str, written: list[str]) -> list[str]:
+    """
+    Raises:
+        ValidationError: there are too many, or one is too long.
+    """
+    names = [name.strip() for name in written if name.strip()]
+    try:
+        CampaignFields.model_validate({setting: names})
+    except InvalidError as error:
+        raise ValidationError(error.errors()[0]["msg"]) from None
+    return names
 
 
 class GuidelinesForm(forms.ModelForm):

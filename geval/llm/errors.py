@@ -80,7 +80,14 @@ class ErrorKind(StrEnum):
 
 # Of an endpoint that has answered before, no such error is about one question: it is away, or what
 # stands in front of it is. Whether it comes back without anybody is not sure for some.
-UNSURE = frozenset({ErrorKind.AUTHENTICATION, ErrorKind.MODEL_NOT_FOUND, ErrorKind.REDIRECT})
+UNSURE = frozenset(
+    {
+        ErrorKind.AUTHENTICATION,
+        ErrorKind.MODEL_NOT_FOUND,
+        ErrorKind.REDIRECT,
+        ErrorKind.UNFORESEEN,
+    }
+)
 LOST = UNSURE | {
     ErrorKind.CONNECTION,
     ErrorKind.SERVER,
@@ -88,7 +95,6 @@ LOST = UNSURE | {
     ErrorKind.TIMEOUT,
     ErrorKind.BROKEN,
     ErrorKind.NO_REPLY,
-    ErrorKind.UNFORESEEN,
 }
 # The endpoint refuses everything for now, so the error says nothing about the question.
 REFUSING_FOR_NOW = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA})

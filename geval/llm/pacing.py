@@ -46,9 +46,9 @@ PATIENT_SECONDS, PATIENT_CALLS, DOUBLING_SECONDS = 30.0, 300, 10.0
 SAME_TROUBLE_SECONDS, HELD_CALLS = 15.0, 60
 # Without rate limits for so long and so many calls, doubled by each try in vain, the rate from
 # before the trouble is tried again, if it is this many times as high; so often at most, and after
-# many tries only until a lower rate has held. A try ends with so many rate limits.
+# many tries only until a lower rate has held. A try ends with so many rate limits within so long.
 TRIED_AGAIN_SECONDS, TRIED_AGAIN_CALLS, TRIED_AGAIN_RATIO = 3.0, 10, 1.25
-MANY_TRIES, MOST_TRIES, TRY_LIMITED = 3, 6, 2
+MANY_TRIES, MOST_TRIES, TRY_LIMITED, TRY_SECONDS = 3, 6, 2, 1.5
 # Of fewer calls a second a try would be a large part.
 LEAST_HELD = 1.0
 # After this many cuts in a row that leave this much of the share of rate limits, cutting has no
@@ -211,7 +211,10 @@ class Pace:
         if idle > usual_idle:
             return replace(self, calm_since=self.calm_since + idle, measured_since=None)
         if idle < -IDLE_SECONDS:
-            return replace(self, next_at=now, seen_at=now, calm_since=now, measured_since=None)
+            return replace(
+                self, next_at=now, seen_at=now, calm_since=now, measured_since=None, cut_at=0.0,
+                tried_at=None, vain_at=0.0,
+            )  # fmt: skip
         return self
 
     def _entered(self, sign: Sign, now: float) -> Pace:
@@ -239,7 +242,8 @@ class Pace:
     def _counted(self, seen: WorkerReport, now: float, *, since: float) -> Pace:
         is_of_now = seen.epoch == self.epoch
         limited = seen.limited + (self.measured_limited if self.measured_since else 0)
-        if self.tried_from and is_of_now and limited >= TRY_LIMITED:
+        is_try = self.tried_at is not None and now - self.tried_at <= TRY_SECONDS
+        if is_try and self.tried_from and is_of_now and limited >= TRY_LIMITED:
             return replace(
                 self._troubled(now), rate=self.tried_from, epoch=self.epoch + 1,
                 measured_since=None,

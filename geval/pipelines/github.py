@@ -34,7 +34,7 @@ ERROR = 3
 TITLE = "May the judge rate?"
 SECONDS = 30.0
 # How much of a quoted cell is in an error: a token is longer.
-MOST_QUOTED = 30
+MOST_QUOTED, MOST_OF_ERROR = 30, 2000
 QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|“[^”]*(?:”|$)""", re.DOTALL)
 MARKUP = re.compile(r"[\\\]*_~]")
 # The beginnings of what GitHub makes a link of by itself: addresses, issues and commits.
@@ -62,7 +62,7 @@ def main(variables: MutableMapping[str, str] = os.environ) -> int:
         checked = _of_site(inputs) if inputs.get("site") else _of_files(inputs, variables)
         before = None if inputs.get("site") else _of_base(inputs, variables)
     except (InputError, ApiError, OSError) as error:
-        _annotate("error", QUOTED.sub(_clipped, str(error)))
+        _annotate("error", QUOTED.sub(_clipped, str(error)[:MOST_OF_ERROR]))
         return ERROR
     name = inputs.get("name") or "verdicts"
     text = comment(

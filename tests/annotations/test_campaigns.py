@@ -78,6 +78,21 @@ def test_a_new_campaign_asks_for_no_more_raters_than_the_project_has(
     assert form["overlap"].value() == 1
 
 
+@pytest.mark.parametrize(
+    ("severities", "refused"), [(20, False), (21, True), ("x" * 100, False), ("x" * 101, True)]
+)
+def test_severities_are_as_many_and_as_long_as_every_door_takes(
+    small_project: Project, severities: int | str, refused: bool
+) -> None:
+    given = (
+        severities if isinstance(severities, str) else ",".join(map(str, range(severities)))
+    )  # fmt: skip
+
+    form = CampaignForm({"severities": given}, project=small_project)
+
+    assert ("severities" in form.errors) == refused
+
+
 def test_a_campaign_without_enough_annotators_is_not_opened(
     make_campaign: Callable[..., Campaign], annotators: list[User]
 ) -> None:

@@ -114,6 +114,18 @@ def campaign(call: Call, small_project: Project, make_user: Callable[..., User])
     return dict(made)
 
 
+def test_a_stored_campaign_is_answered_although_its_lists_are_longer_than_the_api_takes(
+    call: Call, campaign: dict[str, Any]
+) -> None:
+    long = [f"grade {number}" for number in range(30)]
+    Campaign.objects.filter(pk=campaign["id"]).update(span_severities=long)
+
+    status, answered = call("GET", f"/campaigns/{campaign['id']}", None)
+
+    assert (status, answered["span_severities"]) == (200, long)
+    assert call("PUT", f"/campaigns/{campaign['id']}", {"span_severities": long})[0] == 422
+
+
 def test_a_draft_is_changed_field_by_field(call: Call, campaign: dict[str, Any]) -> None:
     address = f"/campaigns/{campaign['id']}"
     status, changed = call("PUT", address, {"selection": "sample", "sample_size": 2})

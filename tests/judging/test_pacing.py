@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Slots, WorkerReport
+from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, TRY_SECONDS, Pace, Slots, WorkerReport
 from geval.llm.signs import RecentCalls
 from tests.standin.limiting import CallLimits
 
@@ -224,6 +224,17 @@ def test_a_closed_endpoint_opens_with_the_first_call_that_passes() -> None:
     still = pace.learned(WorkerReport(ended=1, limited=1, trial_passed=False), 101.0)
     assert not still.is_free
     assert still.reserved(64, 101.0)[1].at >= 103.0
+
+
+@pytest.mark.parametrize(("seconds", "rate"), [(TRY_SECONDS, 4.0), (TRY_SECONDS + 0.1, 50.0)])
+def test_a_try_ends_with_its_first_refusals_alone(seconds: float, rate: float) -> None:
+    tried = Pace(
+        rate=50, held=50, epoch=3, tried_at=1000.0, tried_from=4.0, seen_at=1000.0, calm_since=900.0
+    )
+
+    pace = tried.learned(WorkerReport(ended=9, limited=2, epoch=3), 1000.0 + seconds)
+
+    assert (pace.rate, pace.tries) == (rate, 1 if rate < 50 else 0)
 
 
 @pytest.mark.parametrize("seconds", [-86_400.0, 86_400.0])

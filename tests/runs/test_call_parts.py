@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -78,6 +79,23 @@ def test_every_slot_of_every_project_has_its_turn(projects: int, slots: int, lim
     for caller in callers:
         turns = range(len(callers) * projects * slots)
         assert sum(part_of_limit(caller, callers, turn=turn) for turn in turns) > 0
+
+
+@given(CALLERS)
+def test_every_slot_has_its_turn_whatever_its_judge_and_its_project(
+    callers: list[CallingSlot],
+) -> None:
+    limit = min(caller.limit or 1 for caller in callers)
+    callers = [replace(caller, limit=limit) for caller in callers]
+
+    calls = dict.fromkeys((caller.slot for caller in callers), 0)
+    for turn in range(8 * len(callers) ** 2):
+        parts = parts_of_judges(callers, turn=turn // len(callers))
+        for caller in callers:
+            under_limit = part_of_limit(caller, callers, turn=turn)
+            calls[caller.slot] += min(parts[caller.slot], under_limit)
+
+    assert min(calls.values()) > 0
 
 
 @given(CALLERS, st.integers(0, 20))

@@ -64,6 +64,7 @@ class Door:
 
     def __init__(self, behind: str) -> None:
         self.passes, self.then, self.never = 10**9, FAILING, ""
+        self.never_with = FAILING
         # How many calls it fails before it is back.
         self.again = 10**9
         self.calls = 0
@@ -83,7 +84,7 @@ class Door:
                     is_away = 0 < door.calls - door.passes <= door.again
                     state = door.then if is_away else OPEN
                 if door.never and body and door.never in body.decode():
-                    state = FAILING
+                    state = door.never_with
                 if state == CUTTING:
                     # Closed with a reset, as a server does that is killed.
                     linger = struct.pack("ii", 1, 0)
@@ -254,19 +255,23 @@ def test_each_wait_is_as_long_as_the_outage_has_lasted(
     assert next_outage_wait(lasted) == wait
 
 
-@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize(
+    ("concurrency", "never_with"),
+    [(1, FAILING), (8, FAILING), (2, "forbidden"), (2, "not found"), (2, "a page")],
+)
 def test_an_item_that_the_endpoint_cannot_take_fails_and_the_others_go_on(
-    run: EvaluationRun, door: Door, concurrency: int
+    run: EvaluationRun, door: Door, concurrency: int, never_with: str
 ) -> None:
     text = run.project.documents.order_by("pk")[0].outputs.order_by("pk")[0].text
-    door.never = text
+    door.never, door.never_with = text, never_with
     EvaluationRun.objects.filter(pk=run.pk).update(
         parameters=run.parameters | {"concurrency": concurrency}
     )
 
     worked_on(run)
-    while run.state == RunState.PAUSED and run.resumes_at:
-        resumed(run)
+    for _time in range(9):
+        if run.state == RunState.PAUSED and run.resumes_at:
+            resumed(run)
 
     assert run.state == RunState.DONE
     asked = [item.output.text for item in run.items.filter(state=ItemState.FAILED)]

@@ -80,14 +80,17 @@ class Asking:
                 is_away = self._has_answered or error.kind == ErrorKind.NO_REPLY
                 if error.kind not in LOST or not is_away:
                     raise
-                if error.kind.stops_run and rounds == QUESTION_ROUNDS:
+                if error.kind == ErrorKind.CONNECTION and rounds == QUESTION_ROUNDS:
                     # no question stops a server from accepting connections
                     raise outage(error) from error
                 if self._calls.answers == answers and not await self._answers_earlier_request(
                     error
                 ):
-                    raise outage(error) from error
+                    raise outage(error, has_answered=self._has_answered) from error
                 if rounds == QUESTION_ROUNDS:
+                    if error.kind.stops_run:
+                        # Others are answered, so it is this question that is refused.
+                        raise EndpointError(ErrorKind.BAD_REQUEST, error.message) from error
                     raise
 
     @property

@@ -97,12 +97,13 @@ def resume_due_runs(which: Q | None = None) -> None:
     for_each(due, lambda run: resume_run(run, only_due=True), job="resume runs")
 
 
-def outage(error: EndpointError) -> EndpointError:
+def outage(error: EndpointError, *, has_answered: bool = True) -> EndpointError:
     """Return an error that reports an outage, made from the last error of a call."""
     again = AGAIN_FOR_AN_HOUR if error.kind in UNSURE else AGAIN
+    before = "The endpoint answered before and does not now: " if has_answered else ""
     return EndpointError(
         ErrorKind.OUTAGE,
-        f"The endpoint answered before and does not now: {error.message} {again}",
+        f"{before}{error.message} {again}",
         retry_after=error.retry_after,
         cause=error.kind,
     )
