@@ -33,14 +33,19 @@ class GoalOut(Schema):
     high: Number | None
 
 
-class CampaignOut(CampaignFields, Schema):
-    """A campaign's design and goal; `criteria` are ids, `annotators` names of members."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+class CampaignKey(Schema):
+    """Which campaign it is."""
 
     id: int
     state: CampaignState
     name: str
+
+
+class CampaignOut(CampaignFields, CampaignKey):
+    """A campaign's design and goal; `criteria` are ids, `annotators` names of members."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
     # What is stored may be longer than what the API takes.
     language: str
     span_categories: list[str]

@@ -76,7 +76,7 @@ def test_a_reply_is_the_campaign_and_nothing_that_is_undefined(
 
     assert made == stored
     assert [each["id"] for each in listed.json()["items"]] == [plain["id"], made["id"]]
-    assert [*listed.json()["items"][1]] == [*stored]
+    assert {*listed.json()["items"][1]} == {*stored}
     assert b'"lease_minutes": 60.0' in listed.content
     assert {*single} == {*stored, "items", "complete"}
 
