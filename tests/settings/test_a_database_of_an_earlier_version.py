@@ -9,8 +9,9 @@ of the jackknife, when ICC(1) began to count outputs that not everybody rated, n
 criteria, verdicts came in, r without noise, families that may be given, the name of a test's
 method, when scores were rounded as means are, which moved last digits, when the error of the best
 constant was stated beside those of maps, when scores were compared by relative difference, verdicts
-looked within systems, and statistics that they replaced went (Fleiss' kappa, nominal alpha,
-ICC(2,k), tau-c, bootstrap intervals): all else stayed the same.
+looked within systems, statistics that they replaced went (Fleiss' kappa, nominal alpha, ICC(2,k),
+tau-c, bootstrap intervals), and the distance to a rater had its skewness taken off: all else stayed
+the same.
 """
 
 import os
