@@ -360,8 +360,10 @@ def loads(content: bytes) -> Any:
         try:
             text = content[max(0, content.find(b"{")) :].decode("utf-8", "replace")
             value = json.loads(text, strict=False)
-        except (ValueError, RecursionError):
+        except ValueError:
             raise NoObjectError("it is no JSON") from None
+        except RecursionError:
+            raise MalformedError("its JSON is nested too deeply") from None
     try:
         return value if is_clean else storable_value(value)
     except RecursionError:

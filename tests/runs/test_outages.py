@@ -270,7 +270,8 @@ def test_an_item_that_the_endpoint_cannot_take_fails_and_the_others_go_on(
 
     worked_on(run)
     for _time in range(9):
-        if run.state == RunState.PAUSED and run.resumes_at:
+        # Asked first of all, it looks like an endpoint that never answers.
+        if run.state == RunState.PAUSED:
             resumed(run)
 
     assert run.state == RunState.DONE
