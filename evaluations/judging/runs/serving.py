@@ -244,16 +244,10 @@ def parts_of_judges(callers: Sequence[CallingSlot], *, turn: int = 0) -> dict[in
     return parts
 
 
-def _parts_beneath(callers: Sequence[CallingSlot], turn: int) -> dict[int, int]:
-    """Return the parts of judges beneath an endpoint's limit: if turns of both advanced in step,
-    some slots would never get a call."""
-    return parts_of_judges(callers, turn=turn // len(callers))
-
-
 def part_of_limit(
     caller: CallingSlot, callers: Sequence[CallingSlot], *, granted: int = 0, turn: int = 0
 ) -> int:
-    """Return how many calls a slot may have open under its endpoint's limit.
+    """Return how many calls a slot may have open under its endpoint's limit, and its judge's.
 
     Each slot's own limit counts, so that a project with a lower limit does not slow down another;
     all together never exceed the highest limit.
@@ -263,7 +257,8 @@ def part_of_limit(
         turn: as for `divide_calls`.
     """
     assert caller.limit is not None
-    wanted = _parts_beneath(callers, turn)
+    # If turns of judges and of the endpoint advanced in step, some slots would never get a call.
+    wanted = parts_of_judges(callers, turn=turn // len(callers))
     of_project: dict[int, list[int]] = {}
     for each in callers:
         of_project.setdefault(each.project, []).append(each.slot)
@@ -316,15 +311,12 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
                 for rows in (others.filter(run_id__in=runs), others)
             )
             turn = int(now / SHARED_CALL_SECONDS)
-            is_limited = own_caller.limit is not None
-            parts = (
-                _parts_beneath(callers, turn) if is_limited else parts_of_judges(callers, turn=turn)
-            )
+            if own_caller.limit is None:
+                part = parts_of_judges(callers, turn=turn)[slot.pk]
+            else:
+                part = part_of_limit(own_caller, callers, granted=of_account, turn=turn)
             most = max(each.concurrency for each in callers if each.judge == own_caller.judge)
-            granted = max(0, min(parts[slot.pk], most - of_judge))
-            if is_limited:
-                under_limit = part_of_limit(own_caller, callers, granted=of_account, turn=turn)
-                granted = min(granted, under_limit)
+            granted = max(0, min(part, most - of_judge))
         mine_row = WorkerSlot.objects.as_taken(slot)
         mine_row.update(account=account, calls=max(granted, are_open))
     return granted
