@@ -63,7 +63,7 @@ def changes(text: str) -> Iterator[tuple[int, int, str]]:
             steps = (number + 1, number - 1) if number < 10 else (number * 2, number // 2)
             yield from ((begin, end, repr(step)) for step in steps)
         elif token.string == "return" and tokens[at + 1].type not in ENDS:
-            stop = next(one for one in tokens[at:] if one.type == tokenize.NEWLINE).start
+            stop = next(token for token in tokens[at:] if token.type == tokenize.NEWLINE).start
             yield end, starts[stop[0] - 1] + stop[1], " None"
         elif token.string == "-" and not is_apart:
             yield begin, end, ""

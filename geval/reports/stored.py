@@ -85,9 +85,9 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
     if origin is np.ndarray:
         return lambda parts: np.frombuffer(b64decode(parts[2]), parts[0]).reshape(parts[1])
     if origin is dict:
-        key, one = map(_reader, inside)
+        key, value = map(_reader, inside)
         return lambda pairs: {
-            key(first): one(second)
+            key(first): value(second)
             for first, second in (pairs.items() if isinstance(pairs, dict) else pairs)
         }
     if origin is list or inside[1:] == (...,):

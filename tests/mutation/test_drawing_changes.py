@@ -49,6 +49,6 @@ def test_tests_that_import_a_module_come_before_those_that_import_its_users() ->
     }
     mutant = mutate.Mutant("geval/a.py", "passes", "", "")
 
-    found = mutate.nearest(mutant, texts, mutate.importers_of(texts))
+    nearest = mutate.nearest(mutant, texts, mutate.importers_of(texts))
 
-    assert found == [f"tests/x/test_{name}.py" for name in "dcae"]
+    assert nearest == [f"tests/x/test_{name}.py" for name in "dcae"]
