@@ -18,6 +18,7 @@ from geval.files.recognition import recognise
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileErrors
 from geval.files.sheets import may_be_workbook, unpacked_workbook_size
+from geval.statistics.document_groups import GROUP, groups_of_names
 from geval.texts.sentences import shortened
 from geval.texts.spelling import storable
 
@@ -57,7 +58,8 @@ class Preview:
     that are not shown; `questions` must be answered first. `error` says why there is nothing to
     show. `is_large` if it unpacks to more than should be read while a user waits, however small the
     file is. `sheet` is the sheet of a workbook that was read. `remembered` says which columns have
-    a meaning that a person chose for a file like this.
+    a meaning that a person chose for a file like this. `named_groups` are the groups that the names
+    of documents state, as far as rows were read, where no column does.
     """
 
     format: str
@@ -69,6 +71,7 @@ class Preview:
     further: Mapping[str, str] = field(default_factory=dict)
     sheet: str = ""
     remembered: str = ""
+    named_groups: tuple[str, ...] = ()
 
     @property
     def guess(self) -> dict[str, str]:
@@ -193,7 +196,21 @@ def _of_columns(
         if name in recognised.columns
     }
     columns = _columns(names, rows, recognised.columns)
-    return Preview(format_, columns, questions=recognised.questions, further=hidden)
+    return Preview(
+        format_,
+        columns,
+        questions=recognised.questions,
+        further=hidden,
+        named_groups=_named_groups(recognised.columns, rows),
+    )
+
+
+def _named_groups(guess: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    by_target = {target: name for name, target in guess.items()}
+    if GROUP in by_target or "doc_id" not in by_target:
+        return ()
+    names = dict.fromkeys(as_text(row.get(by_target["doc_id"])) for row in rows)
+    return tuple(dict.fromkeys(groups_of_names(list(names))))
 
 
 def _columns(

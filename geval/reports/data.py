@@ -138,6 +138,13 @@ class ReportData:
         names = dict(zip(self.unit_names, self.groups, strict=True)) if self.groups else {}
         return tuple(names.values())
 
+    @property
+    def shared_groups(self) -> int:
+        """The number of groups; 0 if each document has one of its own, which is no group."""
+        stated = [group for group in self.groups_of_units if group]
+        groups = len(set(stated))
+        return groups if groups < len(stated) else 0
+
     def locked_units(
         self, locked: Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
     ) -> np.ndarray:

@@ -581,7 +581,7 @@ def report_of(
         withheld=data.withheld,
         turns=sum(map(bool, data.sessions)),
         sessions=len(set(filter(None, data.sessions))),
-        groups=len(set(filter(None, data.groups))),
+        groups=data.shared_groups,
         **_chosen_outputs(data),
         boards=boards,
     )

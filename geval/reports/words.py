@@ -503,7 +503,8 @@ def groups_note(report: Report) -> str:
     )
     return (
         f"Documents are in {thin(report.groups)} groups, such as topics, and those of one are"
-        f" alike: intervals and tests take groups as units.{few}"
+        " alike: intervals and tests take groups as units. A column group with other values"
+        f" overrules what names state.{few}"
     )
 
 

@@ -188,3 +188,13 @@ def test_what_is_promised_for_more_documents_rests_on_groups(
 
     assert result.freedom == pytest.approx(share)
     assert result.projections[0].promised_documents > result.projections[0].documents
+
+
+def test_a_group_of_its_own_for_each_document_is_none() -> None:
+    rows = [{**row, "topic": row["doc"]} for row in table(8)]
+    columns = {"human": ["ann", "bob", "cyd"], "judge": "gpt", "document": "doc", "system": "sys"}
+
+    given, none = (geval.measure(rows, **columns, **of) for of in ({"group": "topic"}, {}))
+
+    assert given.report.groups == none.report.groups == 0
+    assert given.to_json() == none.to_json()
