@@ -6,10 +6,10 @@ from celery import shared_task
 
 from assurance.improving.work import wake_for_search, work_on_search
 from evaluations.judging.runs.serving import MESSAGE_SECONDS
-from evaluations.judging.runs.shift import Shift, ours, worker_name
+from evaluations.judging.runs.shift import Shift, ours
 from evaluations.management.heartbeat import leaving
 from evaluations.models import Search, WorkerSlot
-from geval_site.queues import SEARCH_CHANGES
+from geval_site.queues import SEARCH_CHANGES, worker_name
 
 # Searches of this process. Each occupies a thread for minutes; one thread is left for runs.
 _searching: set[int] = set()

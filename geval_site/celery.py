@@ -3,7 +3,6 @@
 
 import logging.config
 import os
-import socket
 from typing import Any
 
 import structlog
@@ -16,7 +15,7 @@ from celery.signals import (
 )
 from django.conf import settings
 
-from geval_site.queues import JUDGE_RUNS
+from geval_site.queues import JUDGE_RUNS, worker_name
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 
@@ -53,7 +52,7 @@ def _bind_ids(task_id: str, task: Task[Any, Any], **_kwargs: Any) -> None:
     structlog.contextvars.bind_contextvars(
         **{name: sent[name] for name in IDS if name in sent},
         task_id=task_id,
-        worker=f"{socket.gethostname()}:{os.getpid()}",
+        worker=worker_name(),
     )
 
 

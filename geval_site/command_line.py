@@ -17,7 +17,14 @@ WITHOUT_A_SITE = (
 
 def main() -> None:
     """Run a command: one that needs no site, or a management command, which uses local mode unless
-    GEVAL_MODE says otherwise."""
+    GEVAL_MODE says otherwise. Ctrl-C ends it without a traceback."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.exit(130)  # like a program ended by SIGINT
+
+
+def _run() -> None:
     has_site = find_spec("django") is not None
     if is_for(sys.argv[1:]) or (not has_site and set(sys.argv[1:2]) & set(COMMANDS)):
         sys.exit(without_a_site(sys.argv[1:]))

@@ -1,5 +1,9 @@
-"""The queue of each kind of job. A worker reads all queues, or those it is started with."""
+"""The queue of each kind of job, and the name of a worker, which reads all queues or those it is
+started with."""
 
+import os
+import secrets
+import socket
 from collections.abc import Mapping
 
 # Keeps a worker busy for minutes; all other jobs are shorter.
@@ -47,3 +51,12 @@ def task_queues(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
 def task_routes(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return Celery's routes from task names to queues."""
     return {task: {"queue": names[job]} for task, job in _JOBS.items()}
+
+
+# Containers may share the name of a host, and their first processes have one id.
+_TOKEN = secrets.token_hex(3)
+
+
+def worker_name() -> str:
+    """Return the name of this process as a worker, which is unique."""
+    return f"{socket.gethostname()}:{os.getpid()}:{_TOKEN}"

@@ -22,7 +22,7 @@ from assurance.improving.scoring import Scoring
 from evaluations.judging.judges.steps import prompt_parts
 from evaluations.judging.runs.lifecycle import BUDGET_REACHED, resume_run
 from evaluations.judging.runs.results import answer_from
-from evaluations.judging.runs.shift import Shift, worker_name
+from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, SearchAttempt, run_parameters, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
@@ -43,6 +43,7 @@ from geval.llm.request_settings import RequestSettings
 from geval.llm.run_parameters import RunParameters
 from geval.llm.scoring import Scored
 from geval.statistics.types import FloatArray, IntArray
+from geval_site.queues import worker_name
 
 # Each look is a query.
 LOOK_SECONDS = 0.2

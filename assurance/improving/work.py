@@ -19,7 +19,7 @@ from assurance.improving.scoring import scoring_in_words
 from assurance.improving.search_data import ground_of
 from assurance.improving.trials import LEASE, Leaving, LeftError, spent_on
 from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person
-from evaluations.judging.runs.shift import Shift, worker_name
+from evaluations.judging.runs.shift import Shift
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Proposal, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
@@ -29,7 +29,7 @@ from geval.improving.ground import ImproveError
 from geval.improving.search import FoundChange, power, search
 from geval.llm.prompt_examples import read_examples
 from geval.statistics.held_out_test import confidence_of
-from geval_site.queues import SEARCH_CHANGES
+from geval_site.queues import SEARCH_CHANGES, worker_name
 
 log = structlog.stdlib.get_logger(__name__)
 

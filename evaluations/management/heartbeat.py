@@ -23,13 +23,12 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from evaluations.judging.runs.serving import release_lost_slots
-from evaluations.judging.runs.shift import worker_name
 from evaluations.management.pulse import Pulse, tell_service_manager
 from evaluations.management.upkeep import start_lanes
 from evaluations.models import WorkerHeartbeat, WorkerSlot
 from evaluations.models.workers import job_of_project
 from geval_site.logs import kind_of
-from geval_site.queues import RUNS
+from geval_site.queues import RUNS, worker_name
 
 # A quarter of `WorkerHeartbeat.STALE_AFTER`, so that one late beat does not matter.
 BEAT_SECONDS = 5.0
@@ -116,9 +115,6 @@ def _stop(**_kwargs: Any) -> None:
 
 def _keep_beating(offer: Offer, pulse: Pulse) -> None:
     name = worker_name()
-    with contextlib.suppress(DatabaseError):
-        # Rows of an earlier worker with the same process id, such as the first of a container.
-        WorkerSlot.objects.filter(worker=name).delete()
     tell_service_manager("READY=1")
     while not leaving.is_set():
         try:

@@ -16,7 +16,6 @@ from annotations.results.mails import send_work_mail
 from evaluations.corpus.uploads.loading import work_on_upload
 from evaluations.judging.runs.errands import work_on_errand
 from evaluations.judging.runs.serving import work_on_runs
-from evaluations.judging.runs.shift import worker_name
 from evaluations.management.base import bring_up_to_date
 from evaluations.management.heartbeat import leaving
 from evaluations.people.mails import send_invitation_mail, send_reset_mails
@@ -34,6 +33,7 @@ from geval_site.queues import (
     SEND_PASSWORD_RESET,
     SEND_WEBHOOKS,
     WORK_ON_UPLOAD,
+    worker_name,
 )
 
 log = structlog.stdlib.get_logger(__name__)

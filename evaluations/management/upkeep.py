@@ -30,7 +30,7 @@ from evaluations.corpus.uploads.loading import neglected_uploads
 from evaluations.judging.runs.errands import neglected_errands
 from evaluations.judging.runs.resuming import resume_due_runs
 from evaluations.judging.runs.scheduling import waiting_run
-from evaluations.judging.runs.shift import ours, worker_name
+from evaluations.judging.runs.shift import ours
 from evaluations.models import AccountBucket, AccountQuota, RequestCount, UpkeepJob
 from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.operations.retention import policy_of_site, tidy
@@ -49,6 +49,7 @@ from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.serving.worker import neglected_reports
 from geval_site.extensions import BEAT, HOUR, MINUTE, Job, Lane, added
 from geval_site.logs import kind_of
+from geval_site.queues import worker_name
 
 # Workers check slightly early: one that came a moment too soon would lose a whole interval.
 EARLY = timedelta(seconds=0.5)

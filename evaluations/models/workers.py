@@ -189,6 +189,5 @@ class WorkerSlot(models.Model):
 
     @property
     def name(self) -> str:
-        """The unique name under which the slot holds items, different even from those of a later
-        worker with the same process id."""
+        """The unique name under which the slot holds items."""
         return f"{self.worker}:{self.pk}"

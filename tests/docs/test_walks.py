@@ -15,11 +15,10 @@ from django.test import Client
 
 from annotations.models import Campaign, Rating, Seat
 from annotations.planning.assignment import queue_of
-from evaluations.judging.runs.shift import worker_name
 from evaluations.management import tasks
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import EvaluationRun, Judge, Project, Upload
-from geval_site.queues import RUNS
+from geval_site.queues import RUNS, worker_name
 from tests.annotations.conftest import *  # noqa: F403 - campaigns and their annotators
 from tests.conftest import CHECKOUT
 

@@ -12,7 +12,6 @@ from celery.worker import state
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judging.runs.shift import worker_name
 from evaluations.management import heartbeat
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.management.pulse import (
@@ -23,6 +22,7 @@ from evaluations.management.pulse import (
     tell_service_manager,
 )
 from evaluations.models import WorkerHeartbeat, WorkerSlot
+from geval_site.queues import worker_name
 from tests.consumers import Consumer
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -27,7 +27,6 @@ from evaluations.corpus.locks.locking import (
     locked_of,
     unlock_documents,
 )
-from evaluations.judging.runs.shift import worker_name
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
@@ -47,6 +46,7 @@ from geval.improving.ground import ImproveError
 from geval.improving.words import MAP_CLAIM
 from geval.statistics.held_out_test import ProofOutcome
 from geval.statistics.locked_rule import LOOKS, SHARE
+from geval_site.queues import worker_name
 
 LOCKED = (
     "Documents are locked: their ratings are left out of reports and exports until the last of {}"

@@ -1,19 +1,12 @@
 """How long a worker stays with a run: until it is asked to stop, or until its share of time is
 over."""
 
-import os
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 from django.db.models import Q
-
-
-def worker_name() -> str:
-    """Return the name of this process as a worker, which is unique."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def ours(project: str) -> Q:
