@@ -249,6 +249,12 @@ class EvaluationRun(models.Model):
         editable=False,
         help_text="Since when its endpoint, which answered before, does not, or the disk is full.",
     )
+    reply_models = models.JSONField(
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        editable=False,
+        help_text="The models that its replies named, in the order of their first.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -2,8 +2,10 @@
 for it. An item that it alone cannot take fails, and the others go on."""
 
 import datetime
+import re
 import socket
 import struct
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -67,6 +69,8 @@ class Door:
         self.never_with = FAILING
         # How many calls it fails before it is back.
         self.again = 10**9
+        # The call from which on another model answers.
+        self.exchanged = 10**9
         self.calls = 0
         door, lock = self, Lock()
 
@@ -81,6 +85,7 @@ class Door:
                 body = self.rfile.read(int(length)) if length else None
                 with lock:
                     door.calls += 1
+                    is_other = door.calls >= door.exchanged
                     is_away = 0 < door.calls - door.passes <= door.again
                     state = door.then if is_away else OPEN
                 if door.never and body and door.never in body.decode():
@@ -102,6 +107,9 @@ class Door:
                     )
                     with urllib.request.urlopen(wanted, timeout=30) as answer:
                         status, reply = answer.status, answer.read()
+                    if is_other:
+                        time.sleep(0.3)  # so that results are stored before all items are judged
+                        reply = re.sub(rb'"model": ?"[^"]*"', b'"model": "other"', reply)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(reply)))
@@ -168,6 +176,24 @@ def test_a_run_waits_for_an_endpoint_that_answered_and_ends_by_itself(
 
     assert (run.state, run.message, run.outage_since) == (RunState.DONE, "", None)
     assert (failed(run), run.scores.count()) == (0, 12)
+
+
+def test_another_model_pauses_the_run_once(run: EvaluationRun, door: Door) -> None:
+    door.exchanged = 6
+
+    worked_on(run)
+
+    [model, _other] = run.reply_models
+    assert (run.state, run.resumes_at, run.reply_models) == (RunState.PAUSED, None, [model, "other"])
+    assert re.match(rf"From item [5-7] on, “other” answers; before, “{model}” did\.", run.message)
+    stored = run.scores.count()
+
+    resume_run(run)
+    worked_on(run)
+
+    assert (run.state, run.message, failed(run)) == (RunState.DONE, "", 0)
+    assert (run.scores.count(), run.calls) == (12, 12)
+    assert stored < 12
 
 
 @pytest.mark.parametrize("then", AWAY)

@@ -16,6 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from evaluations.judging.runs.leases import ClaimedItem
+from evaluations.judging.runs.lifecycle import pause_run
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
 from evaluations.models.changes import note_change
 from evaluations.people.counting import count_items, count_money
@@ -26,10 +27,15 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.reply_json import choices_from_json, choices_to_json
 from geval.llm.scoring import Preferred, Scored
 from geval.statistics.scales import short
+from geval.texts.numbers import thin
 from geval.texts.spelling import storable
 from geval_site.sql import insert_rows
 
 log = structlog.stdlib.get_logger(__name__)
+EXCHANGED = (
+    "From item {number} on, “{new}” answers; before, “{before}” did. Resume the run to keep the"
+    " scores of both, or cancel it and start another."
+)
 # The reason if a value fits no column.
 _REFUSED = (DataError, IntegrityError, ValueError, orjson.JSONEncodeError)
 
@@ -147,7 +153,12 @@ def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:
 
 def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
     """Store results together; if the database refuses one, store each separately, and that one as
-    failed."""
+    failed. Pause the run if another model began to answer."""
+    _store_each(run, finished, worker)
+    pause_if_exchanged(run, finished)
+
+
+def _store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
     try:
         store(run, finished, worker)
     except _REFUSED:
@@ -160,6 +171,26 @@ def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str
                     Reason.UNFORESEEN, f"Its result could not be stored ({reason_of(error)})."
                 )
                 store(run, [FinishedItem(entry.item, "", failure)], worker)
+
+
+def pause_if_exchanged(run: EvaluationRun, finished: Sequence[FinishedItem]) -> None:
+    """Note the models that replies named. Pause the run at a name that earlier replies did not
+    have, once for each: whoever resumes it accepts the model."""
+    firsts: dict[str, int] = {}
+    for entry in finished:
+        for answer in entry.judgement.answers if entry.judgement else ():
+            firsts.setdefault(answer.model[:200], entry.item.id)
+    if not run.counts or not set(firsts) - {"", *run.reply_models}:
+        return
+    with transaction.atomic():
+        rows = EvaluationRun.objects.select_for_update()
+        before = rows.values_list("reply_models", flat=True).get(pk=run.pk)
+        new = [model for model in firsts if model and model not in before]
+        run.reply_models = [*before, *new]
+        EvaluationRun.objects.filter(pk=run.pk).update(reply_models=run.reply_models)
+    if before and new:
+        number = run.items.filter(pk__lte=firsts[new[0]]).count()
+        pause_run(run.pk, EXCHANGED.format(number=thin(number), new=new[0], before=before[-1]))
 
 
 def reason_of(error: BaseException) -> str:
