@@ -10,9 +10,11 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import Error as DatabaseError
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.executor import MigrationExecutor
 
+from evaluations.models.disk import FULL, is_disk_full
 from geval.texts.program import command
 
 _LOCK = 0x6D696772  # any constant: a lock for creating tables
@@ -36,6 +38,10 @@ class SiteCommand(BaseCommand):
             raise CommandError(_in_words(error)) from None
         except self.REFUSALS as error:
             raise CommandError(str(error)) from None
+        except (DatabaseError, OSError) as error:
+            if is_disk_full(error):
+                raise CommandError(FULL) from None
+            raise
 
 
 class StartingCommand(SiteCommand):

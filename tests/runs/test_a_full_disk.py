@@ -4,8 +4,10 @@ again by itself. No reply is paid for twice."""
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -76,6 +78,9 @@ def test_results_wait_for_room_and_nobody_notices(
             time.sleep(0.05)
         time.sleep(1.0)  # it has tried to store them by now
         assert run.scores.count() == 0
+        run.refresh_from_db()
+        assert run.is_waiting
+        assert "disk is full" in run.waits_for
     finally:
         make_room()
         worker.join(60)
@@ -161,3 +166,12 @@ def test_a_run_that_computes_waits_for_room_too(
     resumed(run)
     assert (run.state, run.outage_since) == (RunState.DONE, None)
     assert run.scores.count() == run.items.count()
+
+
+def test_a_command_says_in_one_sentence_that_the_disk_is_full(tmp_path: Path) -> None:
+    fill_up()
+    file = tmp_path / "outputs.csv"
+    file.write_text("doc_id,system,source,output,gpt\na,s,A text,An output,3\n")
+
+    with pytest.raises(CommandError, match="disk is full, so nothing was stored"):
+        call_command("load", "new", str(file), columns=['gpt=scores["Depth","gpt"]'])

@@ -8,10 +8,12 @@ import functools
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
+from django.utils import timezone
 
 from evaluations.models.disk import is_disk_full
 
@@ -19,6 +21,11 @@ from evaluations.models.disk import is_disk_full
 DATABASE_PATIENCE_SECONDS = 120.0
 
 Result = TypeVar("Result")
+OnFull = Callable[[datetime], object]
+FULL = (
+    "The database's disk is full, so nothing can be stored. Free some space: the run tries again by"
+    " itself."
+)
 
 
 class DatabaseAwayError(Exception):
@@ -29,16 +36,19 @@ class DiskFullError(DatabaseAwayError):
     """The database had no disk space left for all of that time."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "The database's disk is full, so nothing can be stored. Free some space: the run tries"
-            " again by itself."
-        )
+        super().__init__(FULL)
 
 
 class Database:
-    """The ORM for coroutines: one thread, one connection, and retries while the server restarts."""
+    """The ORM for coroutines: one thread, one connection, and retries while the server restarts.
 
-    def __init__(self) -> None:
+    Args:
+        on_full: called with the time until which calls are repeated, when the disk becomes full;
+            what it writes may not fit.
+    """
+
+    def __init__(self, on_full: OnFull | None = None) -> None:
+        self._on_full = on_full
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
 
     async def call(self, function: Callable[[], Result]) -> Result:
@@ -51,7 +61,7 @@ class Database:
         # With the context variables that the coroutine has bound for the log.
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(
-            self._thread, functools.partial(context.run, patiently, function)
+            self._thread, functools.partial(context.run, patiently, function, self._on_full)
         )
 
     async def close(self) -> None:
@@ -64,9 +74,9 @@ def _close_connection() -> None:
     connection.close()
 
 
-def patiently(function: Callable[[], Result]) -> Result:
+def patiently(function: Callable[[], Result], on_full: OnFull | None = None) -> Result:
     """Run a repeatable function, retrying while the database is unavailable or its disk is full, so
-    that paid results are not lost.
+    that paid results are not lost; `on_full` as for `Database`.
 
     Raises:
         DatabaseAwayError, DiskFullError: as for `Database.call`.
@@ -83,4 +93,7 @@ def patiently(function: Callable[[], Result]) -> Result:
                 raise DatabaseAwayError(str(error)) from error
             with contextlib.suppress(DatabaseError):
                 connection.close()
+                if on_full and is_disk_full(error):
+                    on_full(timezone.now() + timedelta(seconds=deadline - time.monotonic()))
+                    on_full = None
             time.sleep(0.5)

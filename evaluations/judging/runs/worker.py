@@ -16,7 +16,7 @@ from evaluations.judging.runs import calling, leases, results
 from evaluations.judging.runs.accounts import read_account
 from evaluations.judging.runs.batches import BatchShare
 from evaluations.judging.runs.calling import EndpointWork
-from evaluations.judging.runs.database import Database, DatabaseAwayError, DiskFullError
+from evaluations.judging.runs.database import FULL, Database, DatabaseAwayError, DiskFullError
 from evaluations.judging.runs.lifecycle import (
     PREPARE_LEASE,
     claim_preparation,
@@ -80,7 +80,7 @@ def work_on_run(
 
 async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Shift) -> None:
     structlog.contextvars.bind_contextvars(run=run_id, worker=worker)
-    database = Database()
+    database = Database(lambda until: results.note_wait(run_id, until, FULL))
     try:
         await _work(run_id, worker, policy, shift, database)
     except Exception as error:
