@@ -183,8 +183,8 @@ def test_another_model_pauses_the_run_once(run: EvaluationRun, door: Door) -> No
 
     worked_on(run)
 
-    [model, _other] = run.reply_models
-    assert (run.state, run.resumes_at, run.reply_models) == (RunState.PAUSED, None, [model, "other"])
+    [model, other] = run.reply_models
+    assert (run.state, run.resumes_at, other) == (RunState.PAUSED, None, "other")
     assert re.match(rf"From item [5-7] on, “other” answers; before, “{model}” did\.", run.message)
     stored = run.scores.count()
 
