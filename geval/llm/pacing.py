@@ -49,6 +49,7 @@ SAME_TROUBLE_SECONDS, HELD_CALLS = 15.0, 60
 # many tries only until a lower rate has held. A try ends with so many rate limits within so long.
 TRIED_AGAIN_SECONDS, TRIED_AGAIN_CALLS, TRIED_AGAIN_RATIO = 3.0, 10, 1.25
 MANY_TRIES, MOST_TRIES, TRY_LIMITED, TRY_SECONDS = 3, 6, 2, 1.5
+FIRST_TRY_CALLS = 5
 # Of fewer calls a second a try would be a large part.
 LEAST_HELD = 1.0
 # After this many cuts in a row that leave this much of the share of rate limits, cutting has no
@@ -123,6 +124,7 @@ class Pace:
     measured_since: float | None = None
     measured_calls: int = 0
     measured_limited: int = 0
+    measured_passed: int = 0
     held: float = 0.0
     tries: int = 0
     tried_at: float | None = None
@@ -253,7 +255,7 @@ class Pace:
                 return self._risen(min(max(0.0, now - since), LONGEST_STEP), now)
             # Earlier calls show how the allowance was used up, not how it refills.
             return replace(
-                self, measured_since=now, measured_calls=0, measured_limited=0,
+                self, measured_since=now, measured_calls=0, measured_limited=0, measured_passed=0,
                 epoch=self.epoch + 1,
             )  # fmt: skip
         if not is_of_now:
@@ -262,8 +264,13 @@ class Pace:
             self,
             measured_calls=self.measured_calls + seen.ended,
             measured_limited=self.measured_limited + seen.limited,
+            measured_passed=0 if seen.limited else self.measured_passed + seen.ended,
         )
         took = now - self.measured_since
+        is_first = self._is_lower and not (self.is_sure or self.tries)
+        if is_first and measured.measured_passed >= FIRST_TRY_CALLS:
+            # At a low pace a whole measurement would last longer than most troubles.
+            return replace(measured, measured_since=None)._risen(took, now)
         enough = MEASURE_LIMITED + measured._by_chance
         has_lasted = took >= MEASURE_SECONDS and measured.measured_calls >= MEASURE_CALLS
         if has_lasted or measured.measured_limited >= enough:

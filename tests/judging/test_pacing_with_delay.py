@@ -74,6 +74,7 @@ def simulate(
     seconds: float,
     refused_in: float = 0.01,
     at_once: int = AT_ONCE,
+    latency: float = LATENCY,
 ) -> Calls:
     """Let a worker call for so long, by a pacer with a pace of its own."""
     loop, dice, calls = _Loop(), random.Random(0), Calls([], [])
@@ -93,7 +94,7 @@ def simulate(
     async def call() -> None:
         number = await pacer.turn()
         if passes(loop.time()):
-            await asyncio.sleep(LATENCY * dice.uniform(0.8, 1.2))
+            await asyncio.sleep(latency * dice.uniform(0.8, 1.2))
             calls.answered.append(loop.time())
             pacer.ended(number)
         else:
@@ -129,6 +130,17 @@ def test_after_a_burst_of_rate_limits_the_old_rate_is_back_in_ten_seconds(
 
     assert calls.back_after(end) <= 10
     assert len(calls.refused) <= 70 + length / 5
+
+
+@pytest.mark.parametrize("length", [2, 20, 60])
+def test_so_it_is_where_four_calls_are_open_at_once(length: float) -> None:
+    end = BEGIN + length
+
+    calls = simulate(
+        lambda now: not BEGIN <= now < end, seconds=end + 20, at_once=4, latency=0.4
+    )  # fmt: skip
+
+    assert calls.back_after(end) <= 10
 
 
 def test_after_a_burst_that_refuses_half_of_the_calls_so_is_it_soon() -> None:
