@@ -58,7 +58,7 @@ _SECRET_VALUE = re.compile(
 _RUN = re.compile(r"[\w+/=.~:-]{16,}")
 _WORDS = re.compile(
     r"(?:(?:(?:[A-Z]?[a-z]{2,14}(?:[A-Z][a-z]{2,14})*|[A-Z]{1,14}|[a-z])\d{0,2}|\d{1,4})"
-    r"(?:[-_/.:=~+]+|$))*"
+    r"(?:[-_/.:=~+]+|$))*+"  # parts end at what none contains, so none is tried again
 )
 # Gateways would send the call to these addresses, with their own keys.
 _ADDRESS_NAME = re.compile(
