@@ -25,7 +25,7 @@ ALIKE = 1.25
 # Shorter waits are left to the pace.
 CLOSED_SECONDS = 2.0
 # A rate is that of at least so many calls.
-LEAST_BEFORE = 20
+LEAST_BEFORE = 12
 # Where every call was refused, the rate must not become 0: only calls show what is allowed.
 LEAST_SHARE = 0.1
 
