@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from evaluations.judging.runs.asking import Asking
 from evaluations.judging.runs.batches import MOST_FAILED_LOOKS
 from evaluations.judging.runs.lifecycle import resume_run
 from evaluations.judging.runs.resuming import (
@@ -194,6 +195,29 @@ def test_another_model_pauses_the_run_once(run: EvaluationRun, door: Door) -> No
     assert (run.state, run.message, failed(run)) == (RunState.DONE, "", 0)
     assert (run.scores.count(), run.calls) == (12, 12)
     assert stored < 12
+
+
+def test_answers_that_another_worker_had_count(
+    run: EvaluationRun, door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door.passes = 4
+    worked_on(run)
+    looked: list[Asking] = []
+    begin = Asking.begin
+
+    async def look_before_the_first_answer(asking: Asking) -> None:
+        if looked:
+            await begin(asking)
+        looked.append(asking)
+
+    monkeypatch.setattr(Asking, "begin", look_before_the_first_answer)
+    door.then = "not found"
+
+    resumed(run)
+
+    assert run.state == RunState.PAUSED
+    assert run.resumes_at is not None
+    assert failed(run) == 0
 
 
 @pytest.mark.parametrize("then", AWAY)

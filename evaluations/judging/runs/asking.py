@@ -77,6 +77,10 @@ class Asking:
             try:
                 return await self._ask_once(key, question)
             except EndpointError as error:
+                if not self._has_answered:
+                    await self.begin()  # another worker may have had an answer since
+                    if self._has_answered and error.kind in LOST:
+                        continue
                 is_away = self._has_answered or error.kind == ErrorKind.NO_REPLY
                 if error.kind not in LOST or not is_away:
                     raise
