@@ -190,8 +190,10 @@ class EndpointWork:
         If the writer failed, cancel at once: no further result could be stored.
         """
         stopping = asyncio.create_task(self.share.stop_requested.wait())
-        await asyncio.wait({stopping, writing}, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
+        try:
+            await asyncio.wait({stopping, writing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
         if not writing.done():
             await asyncio.wait({feeding, *self.judging}, timeout=GRACE_SECONDS)
         for task in (feeding, *self.judging):
