@@ -2,8 +2,8 @@
 touches anything, and each run ends without a failed item within twice the outage.
 
 Twenty runs at once, each with an endpoint of its own, which is away from its third second on, by
-one worker of the site. A line shows the longest that a run of a way ended after the moment at which
-it would have ended without the outage, in times the outage (QUICK=1: the outage of 2 s alone).
+one worker of the site, and one whose endpoint is not. A line shows how much later than that one a
+run ended, in times the outage (QUICK=1: the outage of 2 s alone).
 Where only rate limits were met, ten seconds are allowed as well: the pace that held is tried again.
 """
 
@@ -22,8 +22,6 @@ OUTAGES, BEGINS, LATENCY = (2.0, 20.0, 60.0), 3.0, 0.4
 ITEMS, IN_FLIGHT, GOAL = 96, 4, 2.0
 # After rate limits the pace is tried again within so many seconds.
 AFTER_LIMITS = 10.0
-# What a run needs besides its calls and the outage: it stores and ends.
-START_SECONDS = 3.0
 REPLY = {
     "model": "judge",
     "choices": [{"message": {"role": "assistant", "content": "4"}, "finish_reason": "stop"}],
@@ -55,6 +53,8 @@ WAYS: dict[str, tuple[int, str, bytes] | str] = {
     "closed without a reply": "close",
     "silent": "hang",
 }
+# The same run beside them, whose endpoint is not away.
+CLEAN = "none"
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Endpoint:
     async def _answer(self, writer: asyncio.StreamWriter) -> bool:
         """Answer a call; False if the connection ends."""
         left = self.until - time.monotonic()
-        is_away = 0 < left <= self.seconds
+        is_away = 0 < left <= self.seconds and self.way != CLEAN
         way = WAYS[self.way] if is_away else (200, "", json.dumps(REPLY).encode())
         if way == "close":
             return False
@@ -162,7 +162,7 @@ def _measure(project: Any, seconds: float) -> int:
     from evaluations.models import Endpoint as EndpointRow
     from evaluations.models import EvaluationRun, Judge, RunState
 
-    endpoints = [Endpoint(way, seconds) for way in WAYS]
+    endpoints = [Endpoint(way, seconds) for way in (*WAYS, CLEAN)]
     stop = serve_all(endpoints)
     runs = {}
     for endpoint in endpoints:
@@ -184,12 +184,15 @@ def _measure(project: Any, seconds: float) -> int:
             if states[run.pk] in (RunState.DONE, RunState.FAILED, RunState.CANCELLED):
                 ended.setdefault(name, time.monotonic())
     stop()
-    clean = ITEMS / IN_FLIGHT * LATENCY
+    durations = {
+        endpoint.way: ended.get(name, latest) - endpoint.began
+        for name, (endpoint, _run) in runs.items()
+    }
     missed = 0
     goals = f"at most {GOAL:g} times later, 429 {AFTER_LIMITS:g} s"
     print(f"{'an outage of':44} {seconds:5g} s  ({goals})")
-    for name, (endpoint, run) in runs.items():
-        late = (ended.get(name, latest) - endpoint.began - clean - START_SECONDS) / seconds
+    for endpoint, run in runs.values():
+        late = (durations[endpoint.way] - durations[CLEAN]) / seconds
         failed = run.items.filter(state="failed").count()
         done = run.items.filter(state="done").count()
         goal = max(GOAL, AFTER_LIMITS / seconds) if "429" in endpoint.way else GOAL

@@ -73,14 +73,14 @@ class Asking:
         """
         rounds = 0
         while True:
-            rounds, answers = rounds + 1, self._calls.answers
+            rounds, answers, had_answered = rounds + 1, self._calls.answers, self._has_answered
             try:
                 return await self._ask_once(key, question)
             except EndpointError as error:
                 if not self._has_answered:
                     await self.begin()  # another worker may have had an answer since
-                    if self._has_answered and error.kind in LOST:
-                        continue
+                if self._has_answered > had_answered and error.kind in LOST:
+                    continue  # with the attempts for an endpoint that is away
                 is_away = self._has_answered or error.kind == ErrorKind.NO_REPLY
                 if error.kind not in LOST or not is_away:
                     raise
