@@ -49,7 +49,7 @@ SAME_TROUBLE_SECONDS, HELD_CALLS = 15.0, 60
 # many tries only until a lower rate has held. A try ends with so many rate limits within so long.
 TRIED_AGAIN_SECONDS, TRIED_AGAIN_CALLS, TRIED_AGAIN_RATIO = 3.0, 10, 1.25
 MANY_TRIES, MOST_TRIES, TRY_LIMITED, TRY_SECONDS = 3, 6, 2, 1.5
-FIRST_TRY_CALLS = 5
+FIRST_TRY_CALLS = 3
 # Of fewer calls a second a try would be a large part.
 LEAST_HELD = 1.0
 # After this many cuts in a row that leave this much of the share of rate limits, cutting has no
@@ -267,10 +267,12 @@ class Pace:
             measured_passed=0 if seen.limited else self.measured_passed + seen.ended,
         )
         took = now - self.measured_since
-        is_first = self._is_lower and not (self.is_sure or self.tries)
-        if is_first and measured.measured_passed >= FIRST_TRY_CALLS:
+        if not (self.is_sure or self.tries) and measured.measured_passed >= FIRST_TRY_CALLS:
             # At a low pace a whole measurement would last longer than most troubles.
-            return replace(measured, measured_since=None)._risen(took, now)
+            if self._is_lower:
+                return replace(measured, measured_since=None)._risen(took, now)
+            if not self.held:  # a worker of several knows too few calls from before
+                return Pace(seen_at=now, epoch=self.epoch + 1, tried_at=now)
         enough = MEASURE_LIMITED + measured._by_chance
         has_lasted = took >= MEASURE_SECONDS and measured.measured_calls >= MEASURE_CALLS
         if has_lasted or measured.measured_limited >= enough:
