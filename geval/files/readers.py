@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from geval.files.preference_rows import (
     read_preference,
 )
 from geval.files.rater_names import is_mean
-from geval.files.records import Objects, Table, records_of
+from geval.files.records import Objects, Table, records_of, with_added
 from geval.files.rows import (
     EXPECTED,
     Columns,
@@ -56,6 +57,8 @@ from geval.files.tools.parts import Reading
 from geval.files.unused import WatchedRecord, holds_something
 from geval.texts.spreadsheets import unguarded
 
+# The names of columns are collected from this many records.
+LOOKED_AT = 1000
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 
 
@@ -67,7 +70,8 @@ class InputFile:
     bytes read. `corrections` replace cells, by line and column; lines that are `left_out` are not
     read. `named` has the meanings of columns that readers recognise by name, for messages. `beside`
     are the other files of the load, which may contain data for its records. `sheet` is the sheet to
-    read of a workbook, by default the first that looks like a table.
+    read of a workbook, by default the first that looks like a table. `added` are columns that it
+    lacks (`records.with_added`).
     """
 
     path: Path
@@ -79,6 +83,7 @@ class InputFile:
     named: Columns = field(default_factory=dict)
     beside: tuple[Path, ...] = ()
     sheet: str = ""
+    added: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) -> Iterator[Row]:
@@ -92,6 +97,8 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
     try:
         with open_packed(file.path, file.counter) as raw:
             records = records_of(raw, file.name, errors, file.sheet)
+            if file.added and records is not None:
+                records = with_added(records, file.added)
             rows: Iterator[Row] = iter(())
             if isinstance(records, Objects):
                 rows = _object_rows(edited_objects(records, file), file, errors, defaults)
@@ -100,6 +107,16 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
             yield from _with_means(_with_scores_of(judges, rows) if judges else rows)
     except UNREADABLE as error:
         errors.add(file.name, 0, "", reason_unreadable(error))
+
+
+def column_names(file: InputFile) -> frozenset[str]:
+    """Return the columns of a table, or of the first records of another file: some lack a few."""
+    with open_packed(file.path) as raw:
+        records = records_of(raw, file.name, FileErrors(most=1), file.sheet)
+        if isinstance(records, Table):
+            return frozenset(records.header)
+        first = islice(records.lines, LOOKED_AT) if records else ()
+        return frozenset(name for _line, record in first for name in record)
 
 
 def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:

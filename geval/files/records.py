@@ -223,6 +223,22 @@ def _as_objects(table: Table, *, blanks: bool) -> Iterator[tuple[int, Record]]:
         yield line, {name: value for name, value in cells if blanks or value != ""}
 
 
+def with_added(records: Table | Objects, added: Mapping[str, str]) -> Objects:
+    """Return records with columns that all of them lack, by name; `#` in a value is the number of
+    the record."""
+    if isinstance(records, Table):
+        records = Objects(records.format, _as_objects(records, blanks=True))
+    whole = (
+        (line, {**record, **numbered(added, number)})
+        for number, (line, record) in enumerate(records.lines, start=1)
+    )
+    return replace(records, lines=whole)
+
+
+def numbered(added: Mapping[str, str], number: int) -> dict[str, str]:
+    return {name: value.replace("#", str(number)) for name, value in added.items()}
+
+
 def _limited_lines(stream: IO[str]) -> Iterator[str]:
     """Yield lines, until one is longer than a record may be: a few kilobytes can unpack to
     gigabytes."""

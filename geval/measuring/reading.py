@@ -1,17 +1,17 @@
 """Find the columns of files with ratings and scores: as recognised by the upload page, unless
 columns are named."""
 
-import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 from geval.files import contradictions
-from geval.files.apart import ReadingError, first_records, preview_apart, read_apart
-from geval.files.apart.messages import RecordBatch
+from geval.files.apart import (
+    ReadingError,
+    column_names_apart,
+    preview_apart,
+    read_apart,
+)
 from geval.files.cells import CellColumn
 from geval.files.contents import ColumnContent
 from geval.files.contradictions import ContradictionError, Repeats
@@ -43,8 +43,6 @@ UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
 SHOWN_ERRORS = 5
 # Of a column in an error: in a file that is no table its first line is one.
 MOST_OF_A_NAME = 30
-# The names of columns are collected from this many rows.
-LOOKED_AT = 1000
 # Names (that no file has) of columns that are added where rows name no document or no system, or
 # outputs have no source; and the values of the last two.
 ROW, SYSTEM, SOURCE = "geval row", "geval: system", "geval: source"
@@ -129,28 +127,24 @@ def rows_of(
     paths = [file.path.resolve() for file in files]
     repeats, words = Repeats(), WordRatings()
     columns: dict[str, Columns] = {}
-    with tempfile.TemporaryDirectory(prefix="geval-") as folder:
-        for number, file in enumerate(files):
-            beside = tuple(path for path in paths if path != file.path.resolve())
-            named = _with_names(
-                replace(_with_columns(file, naming, ask), beside=beside),
-                Path(folder) / f"{number}.jsonl",
-            )
-            columns[file.name] = named.columns
-            for given in read_apart(named, errors, defaults=defaults):
-                row = given
-                try:
-                    if isinstance(given, ScoreRow):
-                        row = words.read(given, file.name, scale_of(given.criterion))
-                    if repeats.is_new(row, f"{file.name}:{row.line}"):
-                        if isinstance(row, RatingRow):
-                            _check_scale(row, scale_of(row.criterion))
-                        yield row
-                except WordError as error:
-                    errors.add(file.name, given.line, error.column, str(error))
-                except ContradictionError as error:
-                    hint = TELL_APART if error.column == "output" else ""
-                    errors.add(file.name, row.line, error.column, f"{error}{hint}")
+    for file in files:
+        beside = tuple(path for path in paths if path != file.path.resolve())
+        named = _with_names(replace(_with_columns(file, naming, ask), beside=beside))
+        columns[file.name] = named.columns
+        for given in read_apart(named, errors, defaults=defaults):
+            row = given
+            try:
+                if isinstance(given, ScoreRow):
+                    row = words.read(given, file.name, scale_of(given.criterion))
+                if repeats.is_new(row, f"{file.name}:{row.line}"):
+                    if isinstance(row, RatingRow):
+                        _check_scale(row, scale_of(row.criterion))
+                    yield row
+            except WordError as error:
+                errors.add(file.name, given.line, error.column, str(error))
+            except ContradictionError as error:
+                hint = TELL_APART if error.column == "output" else ""
+                errors.add(file.name, row.line, error.column, f"{error}{hint}")
     words.report_mixtures(errors)
     if unused is not None:
         for (name, unread), number in errors.unused.rows.items():
@@ -260,44 +254,14 @@ def _lacking(columns: Mapping[str, str]) -> set[str]:
     return lacking
 
 
-def _with_names(file: InputFile, path: Path) -> InputFile:
+def _with_names(file: InputFile) -> InputFile:
     """Return a file whose rows name a document and a system: unnamed documents are numbered."""
     lacking = _lacking(file.columns) if file.columns else set()
-    if not lacking:
-        return file
-    added = {
-        name: target
-        for name, target in {ROW: "doc_id", SYSTEM: "system_id", SOURCE: "source"}.items()
-        if target in lacking
-    }
-    with path.open("w", encoding="utf-8") as lines:
-        filled = 0
-        for number, (line, record) in enumerate(_records(file), start=1):
-            lines.write(
-                "\n" * (line - filled - 1)
-            )  # so that errors name lines of the original file
-            filled = line
-            values = {ROW: f"row {number}", SYSTEM: ONLY_SYSTEM, SOURCE: NO_SOURCE}
-            filled_in = dict(record) | {name: values[name] for name in added}
-            lines.write(json.dumps(filled_in, ensure_ascii=False, default=str) + "\n")
-    return replace(file, path=path, columns=dict(file.columns) | added)
-
-
-def _records(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the records of a file, each with its line.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    for batch in _batches(file, file_limits().rows):
-        yield from batch.records
-
-
-def _batches(file: InputFile, most: int) -> Iterator[RecordBatch]:
-    try:
-        yield from first_records(file, most)
-    except ReadingError as error:
-        raise InputError(f"{file.name}: {error}") from None
+    of = {ROW: "doc_id", SYSTEM: "system_id", SOURCE: "source"}
+    values = {ROW: "row #", SYSTEM: ONLY_SYSTEM, SOURCE: NO_SOURCE}
+    targets = {name: target for name, target in of.items() if target in lacking}
+    added = {name: values[name] for name in targets}
+    return replace(file, columns=dict(file.columns) | targets, added=added)
 
 
 def _guess(preview: Preview) -> dict[str, str]:
@@ -365,12 +329,11 @@ def _cells(names: frozenset[str], naming: Naming, *, by_row: bool) -> dict[str, 
 
 
 def _column_names(file: InputFile) -> frozenset[str]:
-    """Return the columns of a table, even if a preview cuts them; records may lack some."""
-    names: set[str] = set()
-    for batch in _batches(file, LOOKED_AT):
-        names.update(batch.header)
-        names.update(name for _line, record in batch.records for name in record)
-    return frozenset(names)
+    """Return the columns of a table, even if a preview cuts them."""
+    try:
+        return column_names_apart(file)
+    except ReadingError as error:
+        raise InputError(f"{file.name}: {error}") from None
 
 
 def _as_an_error(preview: Preview) -> str:

@@ -25,7 +25,7 @@ _PLAIN = {("builtins", "frozenset"), ("builtins", "set"), ("collections", "Count
 @dataclass(frozen=True)
 class ApartJob:
     """A request to read a file: its rows; without `defaults` its preview, using the project's names
-    (`names`); its records at some `lines`; its first `records`; or the records of `members` of a
+    (`names`); its records at some `lines`; its `column_names`; or the records of `members` of a
     zip. `seconds` is processor time."""
 
     file: InputFile
@@ -35,7 +35,7 @@ class ApartJob:
     names: KnownNames | None = None
     lines: frozenset[int] | None = None
     members: tuple[str, ...] | None = None
-    records: int | None = None
+    column_names: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,6 @@ class Ended:
     """The end of a file; `why` says why it could not be read, "" if it could."""
 
     why: str = ""
-
-
-@dataclass(frozen=True)
-class RecordBatch:
-    """Some records of a file, each with its line; of a table also its header."""
-
-    header: tuple[str, ...]
-    records: list[tuple[int, dict[str, Any]]]
 
 
 @dataclass(frozen=True)

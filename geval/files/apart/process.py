@@ -21,19 +21,17 @@ from typing import IO, Any
 from geval.files.apart.messages import (
     ApartJob,
     Ended,
-    RecordBatch,
     Refused,
     RowBatch,
     next_message,
     packed_message,
 )
 from geval.files.limits import file_limits, use_limits
-from geval.files.opening import open_packed, opens_with_arrow
+from geval.files.opening import opens_with_arrow
 from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadable
 from geval.files.parquet import load_arrow
 from geval.files.preview import preview_file
-from geval.files.readers import cells_at, read_rows
-from geval.files.records import Objects, Table, records_of
+from geval.files.readers import cells_at, column_names, read_rows
 from geval.files.rows import FileDefaults, FileErrors, Row, characters_of
 from geval.files.zipped_records import zipped_records
 
@@ -102,8 +100,8 @@ def _messages(job: ApartJob) -> Iterator[Any]:
     """Yield what a job asks for."""
     if job.members is not None:
         yield from _or_refused(zipped_records(job.file.path, job.members))
-    elif job.records is not None:
-        yield from _or_refused(_first_records(job))
+    elif job.column_names:
+        yield from _or_refused(map(column_names, [job.file]))
     elif job.lines is not None:
         yield cells_at(job.file, job.lines)
     elif job.defaults is None:
@@ -139,26 +137,6 @@ def _rows(job: ApartJob, defaults: FileDefaults) -> Iterator[RowBatch]:
         yield RowBatch(part, *errors.drain(), counter.count, errors.unused.drain())
         if not part:
             return
-
-
-def _first_records(job: ApartJob) -> Iterator[RecordBatch]:
-    """Yield the first records of a file; as many at a time as rows."""
-    with open_packed(job.file.path) as raw:
-        content = records_of(raw, job.file.name, FileErrors(most=1), job.file.sheet)
-        header = content.header if isinstance(content, Table) else ()
-        yield RecordBatch(header, [])
-        records = islice(_by_column(content), job.records)
-        while part := list(islice(records, PART_ROWS)):
-            yield RecordBatch(header, part)
-
-
-def _by_column(content: Table | Objects | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    if isinstance(content, Table):
-        for line, row in content.lines:
-            yield line, dict(zip(content.header, row, strict=True))
-    elif content is not None:
-        for line, record in content.lines:
-            yield line, dict(record)
 
 
 def _part_of(rows: Iterator[Row]) -> Iterator[Row]:

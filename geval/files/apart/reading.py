@@ -19,7 +19,6 @@ from geval.files.apart.messages import (
     LENGTH,
     ApartJob,
     Ended,
-    RecordBatch,
     Refused,
     packed_message,
     unpacked_message,
@@ -69,13 +68,14 @@ def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str,
     return cells
 
 
-def first_records(file: InputFile, most: int) -> Generator[RecordBatch, None, None]:
-    """Yield the first records of a file, in parts; at least one part, with the header of a table.
+def column_names_apart(file: InputFile) -> frozenset[str]:
+    """Return the columns of a file. See `readers.column_names`.
 
     Raises:
         ReadingError: the file is damaged, or takes too much memory or time.
     """
-    yield from _messages(_job(file, records=most))
+    (names,) = _messages(_job(file, column_names=True))
+    return frozenset(names)
 
 
 def read_apart(
