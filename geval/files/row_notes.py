@@ -50,11 +50,14 @@ class RaterNotes:
         self._means: dict[str, None] = {}
 
     def add(self, row: RatingRow) -> None:
-        key = (row.criterion, row.rater)
-        seen = self._seen.get(key) or self._seen.setdefault(key, ValueSummary())
-        seen.add(row.score)
+        self.seen_of(row.criterion, row.rater).add(row.score)
         if row.is_mean and is_mean(row.rater):
             self._means[row.rater] = None
+
+    def seen_of(self, criterion: str, rater: str) -> ValueSummary:
+        """Return the values of a rater's ratings on a criterion, for adding more."""
+        key = (criterion, rater)
+        return self._seen.get(key) or self._seen.setdefault(key, ValueSummary())
 
     def __iter__(self) -> Iterator[str]:
         if self._means:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from geval.statistics.scales import (
     EXPECTED_SCALES,
     FEW,
@@ -12,6 +14,7 @@ from geval.statistics.scales import (
     parted_guess,
     usual_scale_for,
 )
+from geval.statistics.types import FloatArray
 
 # Means and metrics have many different values; beyond this number only their range is kept.
 MOST_DIFFERENT = 1000
@@ -28,18 +31,24 @@ class ValueSummary:
         # The highest point of the scale, where ratings state it ("4/5").
         self.top: float | None = None
 
-    def add(self, value: float) -> None:
-        self.total += 1
+    def add(self, value: float, times: int = 1) -> None:
+        self.total += times
         counts = self.counts
         if value in counts:
-            counts[value] += 1
+            counts[value] += times
             return
         if value < self.lowest:
             self.lowest = value
         if value > self.highest:
             self.highest = value
         if len(counts) < MOST_DIFFERENT:
-            counts[value] = 1
+            counts[value] = times
+
+    def add_all(self, values: FloatArray) -> None:
+        """Add values of shape (values,), in order of first occurrence."""
+        _different, first, counts = np.unique(values, return_index=True, return_counts=True)
+        for place in np.argsort(first).tolist():
+            self.add(float(values[first[place]]), int(counts[place]))
 
     def extend(self, other: "ValueSummary") -> None:
         """Add the values of another collection, as far as it counted them; its range is

@@ -1,7 +1,9 @@
 """Convert rows of files to the arrays from which a report is computed."""
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, groupby
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from geval.files.value_summary import ValueSummary, guess_of_values
 from geval.files.word_ratings import WordNotes
 from geval.llm.presets import ready_scales
 from geval.measuring.inputs import InputError
+from geval.measuring.series import RatingSeries, ScoreSeries
 from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.human_scores import HumanScores, Rater, Sampled, human_scores_of
 from geval.reports.leaderboard import ComparedSystems
@@ -67,9 +70,9 @@ class _Values:
     """Ratings, or a judge's scores, on a criterion: with indexes of outputs and raters. `stated`
     are the probabilities with which outputs were chosen, by index."""
 
-    output: list[int] = field(default_factory=list)
-    rater: list[int] = field(default_factory=list)
-    value: list[float] = field(default_factory=list)
+    output: "array[int]" = field(default_factory=lambda: array("i"))
+    rater: "array[int]" = field(default_factory=lambda: array("i"))
+    value: "array[float]" = field(default_factory=lambda: array("d"))
     seen: ValueSummary = field(default_factory=ValueSummary)
     stated: dict[int, float] = field(default_factory=dict)
 
@@ -256,6 +259,33 @@ class Gatherer:
         values.value.append(row.score)
         values.seen.add(row.score)
 
+    def add_series(self, several: Sequence[RatingSeries | ScoreSeries]) -> None:
+        """Add the series of a table, all at once, as outputs are numbered by its lines."""
+        first = several[0].numbers
+        counts = np.zeros(len(first.documents), dtype=bool)
+        for each in several:
+            counts[each.numbers.line] = True
+        document, system = (
+            [numbers.setdefault(name, len(numbers)) for name in compress(names, counts)]
+            for numbers, names in ((self.documents, first.documents), (self.systems, first.systems))
+        )
+        pairs = zip(document, system, strict=True)
+        output = np.zeros(len(counts), dtype=np.int32)
+        output[counts] = [self.outputs.setdefault(pair, len(self.outputs)) for pair in pairs]
+        for each in several:
+            about = self._criterion(each.criterion) if each.criterion else ""
+            own = each.numbers
+            if isinstance(each, RatingSeries):
+                rater = self._rater(each.rater).pk - 1
+                values = self.ratings.setdefault(about, _Values())
+                values.rater.frombytes(np.full(len(own.line), rater, dtype=np.int32).tobytes())
+                self.rater_notes.seen_of(each.criterion, each.rater).add_all(own.value)
+            else:
+                values = self.scores.setdefault((about, self._judge(each.rater)), _Values())
+            values.output.frombytes(output[own.line].tobytes())
+            values.value.frombytes(own.value.tobytes())
+            values.seen.add_all(own.value)
+
     def read_replies(self, criteria: Sequence[Criterion]) -> None:
         """Read the scores in judges' raw replies; replies without a rating are counted and give no
         score, as on a site.
@@ -351,8 +381,14 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         scales: scales of criteria by lower-case name; others are guessed from the ratings.
     """
     gatherer = Gatherer()
-    for row in rows:
-        gatherer.add(row)
+    kinds = (RatingSeries, ScoreSeries)
+    for _, several in groupby(rows, lambda row: isinstance(row, kinds)):
+        together = list(several)
+        if series := [row for row in together if isinstance(row, kinds)]:
+            gatherer.add_series(series)
+        else:
+            for row in together:
+                gatherer.add(row)
     preferred = [(row, *gatherer.pairs_of(row)) for row in gatherer.preferences]
     documents = gatherer.documents_in_order()
     order, outputs = _in_order(gatherer, [document.pk for document in documents])
@@ -381,9 +417,9 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     for criterion in criteria:
         values = gatherer.ratings.get(criterion.name.lower(), _Values())
         human = human_scores_of(
-            place[np.array(values.output, dtype=np.int64)],
-            np.array(values.rater, dtype=np.int64),
-            np.array(values.value, dtype=float),
+            place[np.asarray(values.output)],
+            np.asarray(values.rater),
+            np.asarray(values.value),
             outputs=len(order),
             raters=raters,
         )
@@ -550,6 +586,6 @@ def _fill_judges(
             for about in ("", criterion.name.lower()):
                 values = gatherer.scores.get((about, judge))
                 if values is not None:
-                    scores[place[np.array(values.output, dtype=np.int64)]] = values.value
+                    scores[place[np.asarray(values.output)]] = values.value
             if not np.isnan(scores).all():
                 data.judges[criterion.pk, judge] = tie_close_values(scores)

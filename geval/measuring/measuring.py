@@ -87,7 +87,7 @@ def measure(
         system or "",
         group=group or "",
     )
-    content = read_source(source, naming, scale=scale, sheet=sheet, ask=ask)
+    content = read_source(source, naming, scale=scale, sheet=sheet, ask=ask, by_column=True)
     return measure_rows(
         [*_about(content.rows, content.criterion)],
         content.scales,
@@ -118,15 +118,17 @@ def read_source(
     sheet: str = "",
     ask: Ask = nobody,
     every_judge: bool = False,
+    by_column: bool = False,
 ) -> SourceContent:
     """Read a source, from arguments as for `measure`.
 
     Args:
         every_judge: in a table with a row per score, judges count even if they are not named.
+        by_column: as for `rows_of`.
     """
     scale_of, unused = _scale_of(scale), Unused()
     with input_files(source, sheet=sheet) as files:
-        rows = [*rows_of(files, naming, ask, scale_of=scale_of, unused=unused)]
+        rows = [*rows_of(files, naming, ask, scale_of=scale_of, unused=unused, by_column=by_column)]
         others = unnamed_judges(files, naming)
         criterion = criterion_named(files, naming)
     rows += getattr(source, "choices", ())

@@ -9,6 +9,7 @@ from geval.files import contradictions
 from geval.files.apart import (
     ReadingError,
     column_names_apart,
+    columns_apart,
     preview_apart,
     read_apart,
 )
@@ -34,6 +35,7 @@ from geval.files.score_records import PROBABILITY
 from geval.files.unused import Unused
 from geval.files.word_ratings import WordError, WordRatings
 from geval.measuring.inputs import InputError
+from geval.measuring.series import rows_by_column
 from geval.statistics.document_groups import GROUP
 from geval.statistics.scales import Scale
 
@@ -106,6 +108,7 @@ def rows_of(
     *,
     scale_of: Callable[[str], Scale | None] = lambda _criterion: None,
     unused: Unused | None = None,
+    by_column: bool = False,
 ) -> Iterator[Row]:
     """Return the rows of files; repeated rows are left out.
 
@@ -113,6 +116,7 @@ def rows_of(
         scale_of: returns the given scale of a criterion.
         unused: gets what of the files is not used.
         ask: answers open questions about a file, if it can.
+        by_column: in place of ratings and scores, a single plain table gives series of them.
 
     Raises:
         QuestionError: the meaning of a column must be given.
@@ -131,6 +135,11 @@ def rows_of(
         beside = tuple(path for path in paths if path != file.path.resolve())
         named = _with_names(replace(_with_columns(file, naming, ask), beside=beside))
         columns[file.name] = named.columns
+        if by_column and len(files) == 1:
+            lines = columns_apart(named, defaults)
+            if rows := rows_by_column(lines, scale_of, errors.unused):
+                yield from rows
+                continue
         for given in read_apart(named, errors, defaults=defaults):
             row = given
             try:

@@ -29,9 +29,9 @@ class DocumentName(NamedTuple):
 
 def with_groups(documents: Sequence[DocumentName]) -> list[DocumentName]:
     """Return the documents with the groups that their names state, where none is given."""
-    if any(document.group for document in documents):
+    groups = groups_of_names([document.name for document in documents])
+    if not groups or any(document.group for document in documents):
         return list(documents)
-    groups = groups_of_names([document.name for document in documents]) or [""] * len(documents)
     return [
         document._replace(group=group) for document, group in zip(documents, groups, strict=True)
     ]
@@ -47,7 +47,9 @@ def in_order(documents: Iterable[DocumentName]) -> list[DocumentName]:
     for name, members in sessions.items():
         group = members[0].group
         key = ("group", group) if group else ("session", name)
-        groups.setdefault(key, []).extend(member._replace(group=group) for member in members)
+        groups.setdefault(key, []).extend(
+            member if member.group == group else member._replace(group=group) for member in members
+        )
     return list(itertools.chain.from_iterable(groups.values()))
 
 

@@ -24,9 +24,9 @@ _PLAIN = {("builtins", "frozenset"), ("builtins", "set"), ("collections", "Count
 
 @dataclass(frozen=True)
 class ApartJob:
-    """A request to read a file: its rows; without `defaults` its preview, using the project's names
-    (`names`); its records at some `lines`; its `column_names`; or the records of `members` of a
-    zip. `seconds` is processor time."""
+    """A request to read a file: its rows, or `by_column` a plain table; without `defaults` its
+    preview, using the project's names (`names`); its records at some `lines`; its `column_names`;
+    or the records of `members` of a zip. `seconds` is processor time."""
 
     file: InputFile
     limits: FileLimits
@@ -36,6 +36,7 @@ class ApartJob:
     lines: frozenset[int] | None = None
     members: tuple[str, ...] | None = None
     column_names: bool = False
+    by_column: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from geval.files.apart.messages import (
     next_message,
     packed_message,
 )
+from geval.files.columns import column_batches
 from geval.files.limits import file_limits, use_limits
 from geval.files.opening import opens_with_arrow
 from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadable
@@ -57,6 +58,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text must not mix with the answers
     gc.freeze()
+    gc.set_threshold(100_000)  # the lines of a table are many lists, of which none is garbage
     folder = Path(os.environ[OWN_FOLDER])
     while (job := next_message(sys.stdin.buffer)) is not None:
         child = os.fork()
@@ -106,6 +108,8 @@ def _messages(job: ApartJob) -> Iterator[Any]:
         yield cells_at(job.file, job.lines)
     elif job.defaults is None:
         yield preview_file(job.file.path, job.file.name, job.names, job.file.sheet)
+    elif job.by_column:
+        yield from _or_refused(column_batches(job.file, job.defaults))
     else:
         yield from _rows(job, job.defaults)
 

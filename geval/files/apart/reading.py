@@ -24,6 +24,7 @@ from geval.files.apart.messages import (
     unpacked_message,
 )
 from geval.files.apart.process import BROKEN, OWN_FOLDER, TOO_MUCH_TIME
+from geval.files.columns import ColumnBatch
 from geval.files.limits import file_limits
 from geval.files.preview import Preview
 from geval.files.rater_names import KnownNames
@@ -38,6 +39,8 @@ PREVIEW_SECONDS = 20
 READ_BYTES = 2**20
 # The size up to which a file is read to its end although the rest is not needed.
 SOON_SECONDS, SOON_MESSAGES = 0.5, 3
+# The share of the time to read a file that trying to read it by column may take.
+TRIED = 10
 
 
 class ReadingError(Exception):
@@ -98,6 +101,16 @@ def read_apart(
         raise
     except ReadingError as error:
         errors.add(file.name, 0, "", str(error))
+
+
+def columns_apart(file: InputFile, defaults: FileDefaults) -> Generator[ColumnBatch, None, None]:
+    """Yield the lines of a plain table, by column.
+
+    Raises:
+        ReadingError: it is none, or cannot be read so; `read_apart` reads it, or says why not.
+    """
+    job = _job(file, defaults=defaults, by_column=True)
+    yield from _messages(replace(job, seconds=max(1, job.seconds // TRIED)))
 
 
 def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None, None]:
