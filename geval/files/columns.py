@@ -6,24 +6,26 @@ and any table that is not plain, is left to `readers`.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
+from typing import Any
 
 from geval.files import fields
 from geval.files.cells import NUMBERED, cell_of, judges_in
-from geval.files.limits import file_limits
+from geval.files.limits import file_limits, too_many_columns
 from geval.files.mapping import renamed_header
 from geval.files.opening import open_packed
 from geval.files.packed import PackedError
 from geval.files.preference_rows import is_preference
 from geval.files.rater_names import is_mean
 from geval.files.readers import InputFile
-from geval.files.records import DELIMITED, Table, numbered, records_of
+from geval.files.records import DELIMITED, Format, Table, numbered, records_of
 from geval.files.row_notes import SPREADSHEET_LIMIT
 from geval.files.rows import FileDefaults, FileErrors, is_text
-from geval.files.score_records import BESIDE, SCORE_COLUMNS
+from geval.files.score_records import BESIDE, SCORE_COLUMNS, as_cell
+from geval.files.tools import record_holders
 from geval.files.word_ratings import HUNDREDS
 from geval.statistics.document_groups import GROUP
 
@@ -69,6 +71,45 @@ def column_batches(file: InputFile, defaults: FileDefaults) -> Iterator[ColumnBa
         if not isinstance(table, Table) or not is_delimited or file.corrections or file.left_out:
             raise OddError
         yield from _batches(table, file, defaults, errors)
+
+
+def batches_of_records(
+    records: Iterable[Mapping[str, Any]], names: Cells, file: InputFile, defaults: FileDefaults
+) -> Iterator[ColumnBatch]:
+    """Do the same for records in memory, as a file of JSON has them.
+
+    Args:
+        names: their fields.
+        file: a file of records like these.
+    """
+    errors = FileErrors(most=1, field_limit=file_limits().field_bytes)
+    scored = {name for name, target in file.columns.items() if cell_of(target)}
+    others = set() if file.columns else {*names} - {*SCORE_COLUMNS, "annotator", "judge"}
+    are_texts = all(isinstance(name, str) and is_text(name) for name in names)
+    if others or not are_texts or too_many_columns(len(names)):
+        raise OddError
+    if not record_holders().isdisjoint(names):
+        raise OddError
+
+    def lines() -> Iterator[tuple[int, list[str]]]:
+        for number, record in enumerate(records, start=1):
+            if len(record) < len(names) and scored.isdisjoint(record):
+                raise OddError  # without a number it is another kind of record
+            yield number, [_as_cell(record.get(name)) for name in names]
+
+    yield from _batches(Table(Format.JSONL, tuple(names), 0, lines()), file, defaults, errors)
+
+
+def _as_cell(value: Any) -> str:
+    """Return what a table has in place of a value of JSON."""
+    kind = type(value)
+    if kind is str:
+        is_plain = len(value) <= PART_CHARACTERS and is_text(value)
+    else:
+        is_plain = value is None or kind is float or (kind is int and abs(value) < 2**53)
+    if not is_plain:
+        raise OddError
+    return as_cell(value)
 
 
 def _batches(

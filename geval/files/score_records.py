@@ -55,12 +55,12 @@ def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
     """Read a rating or a judge's score from an object, like a line of a table."""
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
     header = [*SCORE_COLUMNS, rater, *(column for column in BESIDE if column in record)]
-    values = [_as_cell(record.get(column)) for column in header]
+    values = [as_cell(record.get(column)) for column in header]
     rows = score_reader(header, rater, place.file, place.errors)(values, place.line)
     yield from _in_session(rows, record, place)
 
 
-def _as_cell(value: Any) -> str:
+def as_cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value!r}0" if THOUSANDS.fullmatch(repr(value)) else repr(value)  # no thousand
     return "" if value is None else str(value)

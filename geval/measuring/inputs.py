@@ -5,11 +5,15 @@ import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from geval.files.columns import ColumnBatch, batches_of_records
 from geval.files.readers import InputFile
+from geval.files.rows import FileDefaults
 
 # Sources for `measure` and similar functions: paths, data frames of pandas or polars, Arrow tables,
 # records.
@@ -18,15 +22,43 @@ TABLE_NAME = "table"
 # Larger floats do not represent single integers.
 LARGEST_WHOLE = 2**53
 LONGEST_PATH = 300
+# Rows of a table by which it is recognised, as those of a file.
+SAMPLE = 5000
 
 
 class InputError(ValueError):
     """The input cannot be read; the message says what, where, and what to pass."""
 
 
+@dataclass(frozen=True)
+class TableInput(InputFile):
+    """A table in memory; its file has the first rows alone, unless all are written."""
+
+    records: Sequence[Mapping[str, Any]] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Give another process the file alone."""
+        return InputFile, tuple(getattr(self, each.name) for each in fields(InputFile))
+
+    def batches(self, defaults: FileDefaults) -> Iterator[ColumnBatch]:
+        """Yield its lines by column. See `columns.batches_of_records`."""
+        names = list(dict.fromkeys(chain.from_iterable(self.records)))
+        plain = (_plain(record) for record in self.records)
+        return batches_of_records(plain, names, self, defaults)
+
+    def write_all(self) -> None:
+        _write(self.path, self.records)
+
+
+def _write(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8") as lines:
+        for number, record in enumerate(records, start=1):
+            lines.write(f"{_as_json(record, number)}\n")
+
+
 @contextmanager
 def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]:
-    """Provide the files of a source; a table is written to a temporary file.
+    """Provide the files of a source; of a table the first rows are written to a temporary file.
 
     Args:
         sheet: the sheet of workbooks, by default the first that looks like a table.
@@ -41,13 +73,12 @@ def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]
         yield [InputFile(path, path.name, sheet=sheet) for path in paths]
         return
     with tempfile.TemporaryDirectory(prefix="geval-") as folder:
-        path = Path(folder) / "table.jsonl"
-        with path.open("w", encoding="utf-8") as lines:
-            for number, record in enumerate(records_of_table(source), start=1):
-                lines.write(f"{_as_json(record, number)}\n")
-        if not path.stat().st_size:
+        records = list(records_of_table(source))
+        if not records:
             raise InputError("The table has no rows.")
-        yield [InputFile(path, TABLE_NAME)]
+        path = Path(folder) / "table.jsonl"
+        _write(path, records[:SAMPLE])
+        yield [TableInput(path, TABLE_NAME, records=records)]
 
 
 def _is_file(path: Path) -> bool:

@@ -34,7 +34,7 @@ from geval.files.rows import (
 from geval.files.score_records import PROBABILITY
 from geval.files.unused import Unused
 from geval.files.word_ratings import WordError, WordRatings
-from geval.measuring.inputs import InputError
+from geval.measuring.inputs import InputError, TableInput
 from geval.measuring.series import rows_by_column
 from geval.statistics.document_groups import GROUP
 from geval.statistics.scales import Scale
@@ -135,11 +135,14 @@ def rows_of(
         beside = tuple(path for path in paths if path != file.path.resolve())
         named = _with_names(replace(_with_columns(file, naming, ask), beside=beside))
         columns[file.name] = named.columns
+        table = named if isinstance(named, TableInput) else None
         if by_column and len(files) == 1:
-            lines = columns_apart(named, defaults)
+            lines = table.batches(defaults) if table else columns_apart(named, defaults)
             if rows := rows_by_column(lines, scale_of, errors.unused):
                 yield from rows
                 continue
+        if table:
+            table.write_all()
         for given in read_apart(named, errors, defaults=defaults):
             row = given
             try:

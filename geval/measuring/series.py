@@ -8,6 +8,7 @@ import numpy as np
 
 from geval.files.apart import ReadingError
 from geval.files.columns import ColumnBatch, Series
+from geval.files.packed import PackedError
 from geval.files.rows import JudgeScoreRow, OutputRow, RatingRow, Row
 from geval.files.unused import Unused
 from geval.statistics.scales import Scale
@@ -64,7 +65,7 @@ def rows_by_column(
             about = zip(batch.documents, batch.systems, batch.texts, strict=False)
             outputs += [OutputRow(0, name, system, "", text) for name, system, text in about]
             left.extend(batch.unused)
-    except ReadingError:
+    except (ReadingError, PackedError):
         return []
     output = _places(documents) * len(documents) + _places(systems)
     alike = {(criterion.lower(), *whose) for criterion, *whose in parts}

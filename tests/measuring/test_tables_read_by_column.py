@@ -15,7 +15,7 @@ from geval.files.columns import ColumnBatch, OddError, column_batches
 from geval.files.readers import InputFile
 from geval.files.rows import FileDefaults
 from geval.files.unused import Unused
-from geval.measuring import reading
+from geval.measuring import inputs, reading
 from geval.measuring.inputs import InputError
 from geval.measuring.series import rows_by_column
 
@@ -115,6 +115,29 @@ def test_both_ways_give_the_same(
     monkeypatch.setattr(reading, "rows_by_column", lambda *_arguments: [])
 
     assert by_column == outcome(path, **named)
+
+
+@pytest.mark.parametrize("seed", range(100, 124))
+def test_both_ways_give_the_same_for_tables_in_memory(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header, rows = made_up(seed)
+    rng = random.Random(seed)
+    values: dict[str, Any] = {str(float(number)): float(number) for number in range(6)}
+    values |= {"": rng.choice(("", None, float("nan"))), "2": 2}
+    odd = rng.choice((True, 2**60, [3], {"a": 3}, 1.125, "\ud800", 101)) if seed % 3 == 0 else None
+    table = [
+        dict(zip(header, (values.get(cell, cell) for cell in row), strict=False)) for row in rows
+    ]
+    if odd is not None:
+        rng.choice(table)[rng.choice(header)] = odd
+    named: dict[str, Any] = dict(NAMED) if "ann" in header else {}
+    monkeypatch.setattr(inputs, "SAMPLE", 20)
+
+    by_column = outcome(table, **named)
+    monkeypatch.setattr(reading, "rows_by_column", lambda *_arguments: [])
+
+    assert by_column == outcome(table, **named)
 
 
 def batches_of(path: Path, columns: dict[str, str]) -> list[ColumnBatch]:
@@ -218,6 +241,19 @@ def test_a_plain_table_is_not_read_by_row(
 
     named = NAMED if "ann" in header else {}
     assert geval.measure(path, ask=lambda question: question.choices[0], **named).criteria
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_a_plain_table_in_memory_is_not_written_to_a_file(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header, rows = made_up(seed, most_odd=0)
+    table = [dict(zip(header, row, strict=True)) for row in rows]
+    monkeypatch.setattr(inputs, "SAMPLE", 20)
+    monkeypatch.setattr(inputs.TableInput, "write_all", None)
+
+    named = NAMED if "ann" in header else {}
+    assert geval.measure(table, ask=lambda question: question.choices[0], **named).criteria
 
 
 def test_a_table_that_is_odd_at_its_end_is_not_read_by_column(tmp_path: Path) -> None:
