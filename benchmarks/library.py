@@ -1,15 +1,17 @@
 """`make bench-library`: what the library costs: CPU of `import geval`, of `geval.measure` and of
 `geval-site check` on SummEval's coherence (1,600 outputs with their texts, three experts, one
-judge), and what it takes on disk.
+judge), and what it takes on disk; CPU and peak memory of `geval.measure`, with its reading process,
+on made-up tables of 100,000 and 1,000,000 rows.
 
-CPU depends on the machine and is only printed beside its goal; size does not, and fails. It is that
-of the installed requirements and of our packages, without bytecode; `make test-package` measures a
-new environment.
+CPU and memory depend on the machine and are only printed beside their goals; size does not, and
+fails. It is that of the installed requirements and of our packages, without bytecode;
+`make test-package` measures a new environment.
 """
 
 import csv
 import gzip
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,8 @@ from packaging.requirements import Requirement
 from benchmarks.site import BENCHMARK_DATA, CHECKOUT
 
 IMPORT_SECONDS, MEASURE_SECONDS, MEGABYTES = 0.15, 1.0, 250
+# Rows of a table, and the goals of measuring it.
+LARGE = {100_000: (1.2, 200), 1_000_000: (12.0, 700)}
 REPEATS = 5
 EXPERTS, JUDGE, CRITERION = ("expert_1", "expert_2", "expert_3"), "gpt-4o", "coherence"
 PACKAGES = ("geval", "geval_site", "evaluations", "annotations", "assurance", "templates", "static")
@@ -32,6 +36,12 @@ CPU += "time.process_time() - begun))"
 MEASURE = (
     "import geval; geval.measure({file!r}, human={experts!r}, judge={judge!r},"
     " criterion={criterion!r}, document='document', system='system')"
+)
+# Processor seconds, those of the reading process too, and the larger peak of memory in kilobytes.
+USED = (
+    "; from geval.files.apart import reading; reading._waiting.kept.kill(); import os, resource;"
+    " peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF,"
+    " resource.RUSAGE_CHILDREN)]; sys.stderr.write(f'{sum(os.times()[:4])} {max(peaks)}')"
 )
 CHECK = "from geval.command_line import main; main({arguments!r})"
 
@@ -73,6 +83,30 @@ def summeval(folder: Path) -> Path:
             texts = {"source": row["source"], "output": row["output"]}
             table.writerow(dict(zip(columns[:2], name, strict=True)) | texts | values[name])
     return path
+
+
+def made_up(folder: Path, rows: int) -> Path:
+    """A table of outputs, eight of a document, that three experts and a judge scored."""
+    rng, path = random.Random(1), folder / f"{rows}.csv"
+    with path.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(("document", "system", *EXPERTS, JUDGE))
+        for number in range(rows):
+            quality = rng.gauss(3, 1)
+            ratings = [min(5, max(1, round(quality + rng.gauss(0, 0.8)))) for _ in EXPERTS]
+            score = round(quality + rng.gauss(0, 0.8), 2)
+            table.writerow((f"d{number // 8}", f"s{number % 8}", *ratings, score))
+    return path
+
+
+def used(statements: str) -> tuple[float, float]:
+    """The CPU in seconds of a new process and its reading process, and the peak memory in MB."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {statements}{USED}"],
+        cwd=CHECKOUT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    seconds, kilobytes = map(float, done.stderr.split())
+    return seconds, kilobytes / 2**10
 
 
 def cpu_seconds(statements: str) -> float:
@@ -119,12 +153,17 @@ def _size(path: PackagePath) -> int:
 def figures() -> Iterator[Figure]:
     """The figures, each as soon as it is measured."""
     yield Figure("import geval", cpu_seconds("import geval"), IMPORT_SECONDS, "s of CPU")
+    about = {"experts": list(EXPERTS), "judge": JUDGE, "criterion": CRITERION}
+    with tempfile.TemporaryDirectory() as folder:
+        for rows, (most, memory) in LARGE.items():
+            file = str(made_up(Path(folder), rows))
+            seconds, megabytes = used(MEASURE.format(file=file, **about))
+            yield Figure(f"geval.measure, {rows:,} rows", seconds, most, "s of CPU")
+            yield Figure(f"geval.measure, {rows:,} rows", megabytes, memory, "MB of memory")
     if BENCHMARK_DATA.is_dir():
         with tempfile.TemporaryDirectory() as folder:
             file = str(summeval(Path(folder)))
-            measure = MEASURE.format(
-                file=file, experts=list(EXPERTS), judge=JUDGE, criterion=CRITERION
-            )
+            measure = MEASURE.format(file=file, **about)
             arguments = ["check", file, "--judge", JUDGE, "--criterion", CRITERION]
             arguments += [part for name in EXPERTS for part in ("--human", name)]
             arguments += ["--document", "document", "--system", "system"]
