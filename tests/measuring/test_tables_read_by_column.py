@@ -68,6 +68,9 @@ def made_up(seed: int, *, most_odd: int = 3) -> tuple[tuple[str, ...], list[list
         header = (*header[:2], "source", "output", "topic", *header[2:])
         rows = [[*row[:2], f"Source {row[0]}.", f"Words {' '.join(row)}", "news", *row[2:]]
                 for row in rows]  # fmt: skip
+    if has_texts and is_long:
+        header = (*header[:1], "minutes", "hint", *header[1:])
+        rows = [[row[0], *(rng.choice(("", "7")) for _ in range(2)), *row[1:]] for row in rows]
     rng.shuffle(rows)
     for _ in range(min(odd, most_odd)):
         row = rng.choice(rows)
