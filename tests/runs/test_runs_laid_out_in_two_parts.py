@@ -20,11 +20,10 @@ from evaluations.judging.runs.lifecycle import (
     pause_run,
     resume_run,
 )
-from evaluations.judging.runs.starting import RunRequest, start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     CandidateOutput,
-    Document,
     EvaluationRun,
     Judge,
     Project,
@@ -33,35 +32,17 @@ from evaluations.models import (
 )
 from evaluations.pages.runs.progress import run_progress
 from geval.llm.parsing import Failure, Reason
-from geval.llm.scoring import Scored
+from tests.runs.laid_out import (
+    FIRST_PART,
+    OUTPUTS,
+    judge_all_that_are_free,
+    large,
+    rows_of,
+    start,
+)
 
+__all__ = ["large", "start"]
 pytestmark = pytest.mark.django_db(transaction=True)
-# What a judge with one call in flight claims twice.
-FIRST_PART = 40
-OUTPUTS = 30
-
-
-@pytest.fixture
-def large(small_project: Project) -> Project:
-    """36 outputs, on two criteria: 72 items."""
-    system = small_project.systems.first()
-    for number in range(OUTPUTS):
-        document = Document.objects.create(
-            project=small_project, doc_id=f"more{number}", source=f"Source {number}."
-        )
-        CandidateOutput.objects.create(document=document, system=system, text=f"Text {number}.")
-    return small_project
-
-
-@pytest.fixture
-def start(large: Project, make_judge: Callable[..., Judge]) -> Callable[..., EvaluationRun]:
-    """A run that nobody has laid out."""
-
-    def start(base_url: str = "http://127.0.0.1:1/v1", **request: Any) -> EvaluationRun:
-        judge = make_judge(large, base_url=base_url, use_steps=False, concurrency=1)
-        return start_run(judge, list(large.criteria.all()), RunRequest(**request))
-
-    return start
 
 
 @pytest.fixture
@@ -71,12 +52,6 @@ def partly(start: Callable[..., EvaluationRun]) -> EvaluationRun:
     assert lay_out_run(run.pk) == FIRST_PART
     run.refresh_from_db()
     return run
-
-
-def judge_all_that_are_free(run: EvaluationRun) -> None:
-    items = leases.claim(run.pk, "t", most=1000)
-    outcome = Scored(4.0, {4.0: 1.0}, 0.9)
-    results.store(run, [results.FinishedItem(item, "", outcome) for item in items], "t")
 
 
 def in_another_thread(act: Callable[[], bool]) -> bool:
@@ -97,11 +72,6 @@ def seen_within(seconds: float, look: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-def rows_of(run: EvaluationRun) -> list[tuple[int, int]]:
-    """Its items in their order."""
-    return list(run.items.order_by("pk").values_list("criterion_id", "output_id"))
 
 
 def test_the_first_items_can_be_judged_before_the_others_exist(partly: EvaluationRun) -> None:
@@ -233,7 +203,7 @@ def test_the_run_is_held_for_a_moment_only(partly: EvaluationRun) -> None:
     not_looked_up = []
 
     def look(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.endswith("FOR UPDATE"):
+        if "FOR UPDATE OF" in sql:
             with other.cursor() as cursor:
                 cursor.execute(
                     """SELECT count(*) FROM (SELECT FROM evaluations_candidateoutput

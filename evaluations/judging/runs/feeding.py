@@ -16,6 +16,8 @@ from evaluations.people.limits import limits_money, money_reached, next_month
 from geval.llm.parsing import Failure
 
 MONEY_SECONDS = 0.25
+# How soon items of another part are claimed.
+PART_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,16 @@ class Feeder:
         self._month_is_limited = await share.database.call(
             functools.partial(limits_money, share.run.project)
         )
-        claims, is_laid_out = 0, False
+        async with asyncio.TaskGroup() as group:
+            await self._claim_all(group)
+            self._ready.put_nowait(None)  # the end mark: each reader puts it back for the next
+
+    async def _claim_all(self, group: asyncio.TaskGroup) -> None:
+        share, claims = self._share, 0
+        laying_out: asyncio.Task[None] | None = None
         while not share.stopped.is_set():
+            # Before the claim, which then sees the last part.
+            is_laid_out = laying_out is not None and laying_out.done()
             claimed = await share.database.call(self._claim)
             if self.too_dear:
                 if not await self._wait_for_money():
@@ -73,16 +83,16 @@ class Feeder:
             for waiting in claimed:
                 self._ready.put_nowait(waiting)
             claims += 1
-            if not is_laid_out and (not claimed or claims == leases.FIRST_CLAIMS):
+            if laying_out is None and (not claimed or claims == leases.FIRST_CLAIMS):
                 # One claim's calls are in flight, and another claim is ready.
-                await self._lay_out_rest()
-                is_laid_out = True
-            elif not claimed:
-                break
+                laying_out = group.create_task(self._lay_out_rest())
+            if not claimed:
+                if is_laid_out:
+                    break
+                await asyncio.wait([laying_out], timeout=PART_SECONDS)
             while self._ready.qsize() > self._slots and not share.stopped.is_set():
                 self._wants_more.clear()
                 await self._wants_more.wait()
-        self._ready.put_nowait(None)  # the end mark: each reader puts it back for the next
 
     async def _lay_out_rest(self) -> None:
         """Lay out the remaining items in a separate thread, while results are stored and leases
@@ -93,7 +103,9 @@ class Feeder:
             return
         database = Database()
         try:
-            await database.call(functools.partial(lay_out_rest, share.run.pk))
+            await database.call(
+                functools.partial(lay_out_rest, share.run.pk, stopped=share.stopped.is_set)
+            )
         finally:
             await database.close()
 

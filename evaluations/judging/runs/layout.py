@@ -1,13 +1,14 @@
 """Which items a run consists of: outputs, or pairs of them, without a score from its judge; of a
 pilot only those of a few documents, drawn at random.
 
-A run that calls an endpoint is laid out in two parts, so that its first calls need not wait for all
-rows: first the items of the first claims, and, while these are judged, the rest (lifecycle.py).
+Items are committed in parts, so that nobody waits long for a transaction. A run that calls an
+endpoint begins with the items of its first claims; the rest follows while these are judged
+(lifecycle.py).
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -16,6 +17,10 @@ from evaluations.models import EvaluationRun, LockedDocuments, Transport
 from geval.evaluators.base import Evaluator, LocalEvaluator
 from geval.statistics.document_groups import GROUP
 
+# Items that are committed together, in less than a second.
+PART_ITEMS = 20_000
+# Parts whose order is computed at once; a worker has their ids in memory, 400 KB for each.
+LISTED_PARTS = 50
 # Enough for an interval (`INTERVAL_DOCUMENTS`), at a small part of a run's cost.
 USUAL_PILOT_DOCUMENTS = 20
 # Rated documents come first: only they show how well a judge agrees with people.
@@ -48,7 +53,7 @@ _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.jud
                     AND earlier.template = rc.template"""
 # A few items of each criterion, from different documents.
 _DRAWN = """
-    SELECT FIRST output_id, criterion_id, rival_id REST
+    SELECT output_id, criterion_id, rival_id
     FROM (SELECT m.*, row_number() OVER (
               PARTITION BY criterion_id
               ORDER BY md5(concat_ws(' ', %(seed)s, criterion_id, output_id)), rival_id) AS turn
@@ -78,8 +83,6 @@ def missing_items(
     search: bool = False,
     trial: int = 0,
     limit: int | None = None,
-    first: str = "",
-    rest: str = "",
 ) -> tuple[str, dict[str, Any]]:
     """Return the query for the items that lack a score, as (output, criterion, rival), and its
     parameters.
@@ -97,7 +100,6 @@ def missing_items(
         search: true for a run of a search, which may reuse scores of searches.
         trial: how many items to draw for a trial; 0 for all.
         limit: maximum number of items, for runs that are not trials.
-        first, rest: SQL expressions to select before and after.
     """
     if evaluator.compares_pairs:
         query = _pairs(all_pairs=not evaluator.only_pairs_people_compared)
@@ -116,11 +118,8 @@ def missing_items(
         "templates": list(templates.values()),
     }
     if trial:
-        inner = query.replace("FIRST", "", 1).replace("REST", "", 1)
-        query, parameters["trial"] = _DRAWN.replace("MISSING", inner, 1), trial
-    else:
-        query, parameters["limit"] = f"{query} LIMIT %(limit)s", limit
-    return query.replace("FIRST", first, 1).replace("REST", rest, 1), parameters
+        return _DRAWN.replace("MISSING", query, 1), parameters | {"trial": trial}
+    return f"{query} LIMIT %(limit)s", parameters | {"limit": limit}
 
 
 def first_part_of(run: EvaluationRun, evaluator: Evaluator) -> int | None:
@@ -132,18 +131,28 @@ def first_part_of(run: EvaluationRun, evaluator: Evaluator) -> int | None:
     return FIRST_CLAIMS * claimed_at_once(frozen.concurrency)
 
 
-def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None = None) -> int:
-    """Add the items that lack a score to a run, after those it has; return how many.
+class Part(NamedTuple):
+    """Items of a run, in their order: the ids of each column, as PostgreSQL writes arrays."""
+
+    outputs: str
+    criteria: str
+    rivals: str
+
+
+def list_parts(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None = None) -> list[Part]:
+    """Return the items that lack a score and are not laid out, in parts; at most LISTED_PARTS.
 
     Args:
-        limit: maximum number of items.
+        limit: maximum number of items, which are one part.
     """
     frozen, templates = run.frozen, dict(run.run_criteria.values_list("criterion_id", "template"))
     outputs: Sequence[int] = frozen.outputs
     if frozen.pilot:
         outputs = pilot_outputs(run.project_id, list(templates), documents=frozen.pilot)
         if not outputs:
-            return 0
+            return []
+    # What is drawn is laid out at once: after an interruption it might be drawn anew.
+    size = None if frozen.is_part else limit or PART_ITEMS
     query, parameters = missing_items(
         evaluator,
         project=run.project_id,
@@ -156,16 +165,37 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None
         seed=run.pk,
         search=run.search_id is not None,
         trial=frozen.trial,
-        limit=limit,
-        first="%(run)s,",
-        rest=", 'pending', '', 0, '', ''",
+        limit=size and (limit or LISTED_PARTS * size),
+    )
+    columns = ", ".join(
+        f"array_agg({column} ORDER BY place)::text"
+        for column in ("output_id", "criterion_id", "rival_id")
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, rival_id, state,
-                    leased_by, attempts, reason, detail)
-                {query}""",
-            parameters | {"run": run.pk},
+            f"""SELECT {columns}
+                FROM (SELECT m.*, row_number() OVER () - 1 AS place FROM ({query}) AS m) AS listed
+                GROUP BY place / %(size)s ORDER BY place / %(size)s""",
+            parameters | {"size": size or 2**62},
+        )
+        return [Part(*row) for row in cursor.fetchall()]
+
+
+def add_part(run_id: int, part: Part) -> int:
+    """Add a part's items to a run after those it has; return how many. Items that it has already,
+    and those of outputs that were removed, are left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, rival_id, state,
+                   leased_by, attempts, reason, detail)
+               SELECT %s, n.output_id, n.criterion_id, n.rival_id, 'pending', '', 0, '', ''
+               FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
+                       AS n (output_id, criterion_id, rival_id, place)
+                   JOIN evaluations_candidateoutput o ON o.id = n.output_id
+               WHERE n.rival_id IS NULL
+                  OR EXISTS (SELECT FROM evaluations_candidateoutput v WHERE v.id = n.rival_id)
+               ORDER BY n.place ON CONFLICT DO NOTHING""",
+            [run_id, *part],
         )
         return int(cursor.rowcount)
 
@@ -198,7 +228,7 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
 
 
 _OUTPUTS_BY_CRITERION = f"""
-    SELECT FIRST o.id AS output_id, rc.criterion_id, NULL::bigint AS rival_id REST
+    SELECT o.id AS output_id, rc.criterion_id, NULL::bigint AS rival_id
     FROM {_ASKED}
     JOIN evaluations_criterion c ON c.id = rc.criterion_id
     JOIN evaluations_document d ON d.project_id = %(project)s
@@ -210,7 +240,7 @@ _OUTPUTS_BY_CRITERION = f"""
 
 # The settings of a judge that has run are frozen, so any earlier score of it is equivalent.
 _OUTPUTS = f"""
-    SELECT FIRST o.id AS output_id, NULL::bigint AS criterion_id, NULL::bigint AS rival_id REST
+    SELECT o.id AS output_id, NULL::bigint AS criterion_id, NULL::bigint AS rival_id
     FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
     WHERE d.project_id = %(project)s AND {_chosen("NULL")} AND (%(fresh)s OR NOT EXISTS (
         SELECT FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
@@ -227,7 +257,7 @@ def _pairs(*, all_pairs: bool) -> str:
         WHERE p.output_a_id = o.id AND p.output_b_id = v.id
           AND (p.criterion_id IS NULL OR p.criterion_id = rc.criterion_id))"""
     return f"""
-        SELECT FIRST o.id AS output_id, rc.criterion_id, v.id AS rival_id REST
+        SELECT o.id AS output_id, rc.criterion_id, v.id AS rival_id
         FROM {_ASKED}
         JOIN evaluations_criterion c ON c.id = rc.criterion_id
         JOIN evaluations_document d ON d.project_id = %(project)s

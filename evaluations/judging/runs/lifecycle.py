@@ -2,18 +2,25 @@
 items laid out), closed."""
 
 import datetime
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from evaluations.judging.judges.steps import prompt_parts
-from evaluations.judging.runs.layout import first_part_of, lay_out_items
+from evaluations.judging.runs.layout import (
+    LISTED_PARTS,
+    Part,
+    add_part,
+    first_part_of,
+    list_parts,
+)
 from evaluations.models import (
     Criterion,
     EvaluationRun,
@@ -350,72 +357,118 @@ def current_prompt(
     return steps, evaluator.template(parts, steps.text if steps else None)
 
 
-@transaction.atomic
-def lay_out_run(run_id: int) -> int:
-    """Freeze the prompts, lay out the items (or a first part), and set the run to running. Return
-    the number of items.
+def lay_out_run(run_id: int, *, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Freeze the prompts, lay out the items (or those of the first claims), and set the run to
+    running. Return the number of items.
 
-    A run that another worker has laid out is unchanged.
+    A run that another worker lays out or has laid out is unchanged. One that is interrupted keeps
+    its prompts and items; whoever prepares it next adds the others.
+
+    Args:
+        stopped: asked before each part; true to leave the others to the next worker.
     """
-    run = EvaluationRun.objects.select_for_update().select_related("project").get(pk=run_id)
-    if run.state != RunState.PREPARING:
-        return 0
-    evaluator = make_evaluator(*evaluator_of(run))
+    return _lay_out(run_id, Q(state=RunState.PREPARING), stopped)
+
+
+def lay_out_rest(run_id: int, *, stopped: Callable[[], bool] = lambda: False) -> int:
+    """Lay out the remaining items of a running run; return how many.
+
+    Every worker of the run calls this after its first claims: one of them does it, or the next if
+    that one is lost. Until then the run does not end, even if no item is open.
+
+    Args:
+        stopped: as for `lay_out_run`.
+    """
+    return _lay_out(run_id, PARTLY_LAID_OUT & Q(state=RunState.RUNNING), stopped)
+
+
+def _lay_out(run_id: int, during: Q, stopped: Callable[[], bool]) -> int:
+    layout = _Layout(run_id, during)
+    while not stopped() and layout.add_next_part():
+        pass
+    return layout.laid_out
+
+
+class _Layout:
+    """The layout of the items that a run lacks, each part in a transaction, as long as a condition
+    holds for the run."""
+
+    def __init__(self, run_id: int, during: Q) -> None:
+        self.laid_out = 0
+        self._run_id, self._during = run_id, during
+        self._parts: list[Part] | None = None
+        self._is_last_list = False
+        self._sized: dict[str, Any] = {}
+        self._analyzed = 0
+
+    @transaction.atomic
+    def add_next_part(self) -> bool:
+        """Return whether another part may follow: false if all are laid out, the run was stopped,
+        or another worker lays it out."""
+        if not _is_alone(self._run_id):
+            return False
+        of_run = EvaluationRun.objects.filter(pk=self._run_id)
+        if (run := of_run.filter(self._during).first()) is None:
+            return False
+        evaluator = make_evaluator(*evaluator_of(run))
+        first = first_part_of(run, evaluator) if run.state == RunState.PREPARING else None
+        if self._parts is None:
+            if not run.item_count:
+                _freeze_prompts(run, evaluator)
+            self._parts = list_parts(run, evaluator, limit=first)
+            self._is_last_list = len(self._parts) < LISTED_PARTS
+            # Outputs may have been added since the first part was laid out.
+            self._sized = sizes(run, asks_together=evaluator.asks_together)
+        added = add_part(run.pk, self._parts.pop(0)) if self._parts else 0
+        with connection.cursor() as cursor:
+            # Check foreign keys before locking the run's row, not at the end of the transaction.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        run = of_run.unfinished().select_for_update(of=("self",)).select_related("project").first()
+        if run is None:
+            # The run was cancelled, perhaps because its project is being deleted.
+            transaction.set_rollback(True)
+            return False
+        is_over = self._is_last_list and not self._parts
+        run.parameters |= self._sized | {"items": run.item_count + added}
+        if run.state == RunState.PREPARING:
+            run.preparer_until = None if is_over else timezone.now() + PREPARE_LEASE
+            if is_over:
+                run.state, run.started_at = RunState.RUNNING, timezone.now()
+                run.parameters |= {MORE_TO_LAY_OUT: True} if added == first else {}
+        elif is_over:
+            run.parameters.pop(MORE_TO_LAY_OUT, None)
+        run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
+        self._note_added(run, added, is_over)
+        self._parts = self._parts or None
+        return not is_over
+
+    def _note_added(self, run: EvaluationRun, added: int, is_over: bool) -> None:
+        self.laid_out += added
+        if run.state == RunState.RUNNING:
+            transaction.on_commit(functools.partial(wake_for_runs, run.project.slug))
+        if is_over or self.laid_out >= 2 * self._analyzed:
+            # After waking workers, so that they begin meanwhile.
+            new = self.laid_out - self._analyzed
+            refresh_after_commit(["evaluations_runitem"], added=new)
+            self._analyzed = self.laid_out
+        if is_over:
+            close_if_finished(run.pk)
+
+
+def _is_alone(run_id: int) -> bool:
+    """Whether no other worker lays out the run, until the transaction ends."""
+    with connection.cursor() as cursor:
+        # Do not lock the run's row: workers count their calls in it, and pausing must not wait.
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, run_id % 2**31])
+        return bool(cursor.fetchone()[0])
+
+
+def _freeze_prompts(run: EvaluationRun, evaluator: Evaluator) -> None:
     for entry in run.run_criteria.select_related("criterion"):
         entry.steps, entry.template = current_prompt(
             evaluator, entry.criterion, use_steps=run.frozen.use_steps
         )
         entry.save(update_fields=["steps", "template"])
-    limit = first_part_of(run, evaluator)
-    laid_out = lay_out_items(run, evaluator, limit=limit)
-    run.state, run.started_at = RunState.RUNNING, timezone.now()
-    run.parameters |= sizes(run, asks_together=evaluator.asks_together) | {"items": laid_out}
-    if laid_out == limit:
-        run.parameters[MORE_TO_LAY_OUT] = True
-    run.preparer_until = None
-    run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
-    transaction.on_commit(lambda: wake_for_runs(run.project.slug))
-    # After waking workers, so that they begin meanwhile.
-    refresh_after_commit(["evaluations_runitem"], added=laid_out)
-    close_if_finished(run_id)
-    return laid_out
-
-
-@transaction.atomic
-def lay_out_rest(run_id: int) -> int:
-    """Lay out the remaining items of a running run; return how many.
-
-    Every worker of the run calls this after its first claims: one of them does it, or the next if
-    that one is lost. Until then the run does not end, even if no item is open.
-    """
-    with connection.cursor() as cursor:
-        # Do not lock the run's row: workers count their calls in it, and pausing must not wait.
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, run_id % 2**31])
-        if not cursor.fetchone()[0]:
-            return 0
-    partly = EvaluationRun.objects.filter(PARTLY_LAID_OUT, pk=run_id)
-    run = partly.filter(state=RunState.RUNNING).first()
-    if run is None:
-        return 0
-    evaluator = make_evaluator(*evaluator_of(run))
-    laid_out = lay_out_items(run, evaluator)
-    # Outputs may have been added since the first part was laid out.
-    sized = sizes(run, asks_together=evaluator.asks_together)
-    with connection.cursor() as cursor:
-        # Check foreign keys before locking the run's row, not at the end of the transaction.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    run = partly.unfinished().select_for_update().select_related("project").first()
-    if run is None:
-        # The run was cancelled, perhaps because its project is being deleted.
-        transaction.set_rollback(True)
-        return 0
-    run.parameters |= sized | {"items": run.item_count + laid_out}
-    del run.parameters[MORE_TO_LAY_OUT]
-    run.save(update_fields=["parameters"])
-    slug = run.project.slug
-    transaction.on_commit(lambda: wake_for_runs(slug))
-    refresh_after_commit(["evaluations_runitem"], added=laid_out)
-    return laid_out
 
 
 def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:

@@ -158,9 +158,9 @@ async def lay_out_and_compute(
 ) -> None:
     """Run an evaluator that calls no endpoint."""
     if run.state == RunState.PREPARING:
-        if not await database.call(lambda: claim_preparation(run.pk)):
+        claim = await database.call(lambda: claim_preparation(run.pk))
+        if claim is None or not await _lay_out(run, claim, database, shift):
             return
-        await database.call(lambda: lay_out_run(run.pk))
     await evaluate_items(run, evaluator, worker, database, shift)
 
 
@@ -186,8 +186,18 @@ async def prepare(
     except StoppedError:
         await database.call(lambda: leave_preparation(run.pk, claim))
         return False
-    await database.call(lambda: lay_out_run(run.pk))
-    return True
+    return await _lay_out(run, claim, database, shift)
+
+
+async def _lay_out(run: EvaluationRun, claim: int, database: Database, shift: Shift) -> bool:
+    """Lay out a run; return False if it was stopped, or is left to the next worker."""
+
+    def lay_out() -> bool:
+        lay_out_run(run.pk, stopped=shift.stop_requested)
+        leave_preparation(run.pk, claim)
+        return EvaluationRun.objects.filter(pk=run.pk, state=RunState.RUNNING).exists()
+
+    return await database.call(lay_out)
 
 
 class _Preparation(RunShare):

@@ -118,7 +118,8 @@ def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], R
     shown = replace(view, sort="")
     if view.state or view.reason:
         return count_seldom(run.pk, run.item_count, (run.stage, shown, what), read)
-    return count_seldom(run.pk, run.item_count, (shown, what), read, seconds=LAID_OUT_SECONDS)
+    items = run.item_count  # more while the run is laid out
+    return count_seldom(run.pk, items, (items, shown, what), read, seconds=LAID_OUT_SECONDS)
 
 
 def _count(run: EvaluationRun, view: ItemsView) -> int:

@@ -1,0 +1,426 @@
+"""The items of a run are committed in parts: whoever continues lays out the others, and none
+twice."""
+
+import itertools
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection
+from django.test import Client
+
+from evaluations.judging.runs import counts, layout, leases, lifecycle
+from evaluations.judging.runs.lifecycle import (
+    cancel_run,
+    close_if_finished,
+    lay_out_rest,
+    lay_out_run,
+    pause_run,
+    resume_run,
+)
+from evaluations.judging.runs.starting import RunError, start_run
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import (
+    CandidateOutput,
+    EvaluationRun,
+    Judge,
+    Project,
+    RunState,
+    Transport,
+)
+from tests.conftest import wait_until
+from tests.runs.laid_out import (
+    FIRST_PART,
+    OUTPUTS,
+    judge_all_that_are_free,
+    large,
+    rows_of,
+    start,
+)
+
+__all__ = ["large", "start"]
+pytestmark = pytest.mark.django_db(transaction=True)
+ALL = 2 * (6 + OUTPUTS)
+PART = 10
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven parts and two items for all; three parts are listed at once."""
+    monkeypatch.setattr(layout, "PART_ITEMS", PART)
+    for module in (layout, lifecycle):
+        monkeypatch.setattr(module, "LISTED_PARTS", 3)
+
+
+def after(parts: int) -> Callable[[], bool]:
+    """What asks a layout to stop after some parts."""
+    asked = itertools.count()
+    return lambda: next(asked) >= parts
+
+
+def again(run: EvaluationRun) -> EvaluationRun:
+    return EvaluationRun.objects.get(pk=run.pk)
+
+
+def in_threads(count: int, act: Callable[[], object]) -> None:
+    """Do something in some threads, which begin together."""
+    together = threading.Barrier(count)
+
+    def do() -> None:
+        try:
+            together.wait(timeout=20)
+            act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(count) as pool:
+        for done in [pool.submit(do) for _ in range(count)]:
+            done.result(timeout=60)
+
+
+def lay_out_all(run: EvaluationRun) -> None:
+    lay_out_run(run.pk)
+    lay_out_rest(run.pk)
+
+
+def is_whole(run: EvaluationRun) -> bool:
+    """Each item once, counted in the run's row, in the same order for both criteria."""
+    run = again(run)
+    rows = rows_of(run)
+    outputs = [output for _, output in rows]
+    return (
+        run.is_laid_out
+        and len(set(rows)) == len(rows) == run.item_count == ALL
+        and outputs[: ALL // 2] == outputs[ALL // 2 :]
+    )
+
+
+@pytest.mark.parametrize(
+    "request_for", [{}, {"fresh": True}, {"transport": Transport.BATCH}], ids=str
+)
+def test_parts_follow_in_the_order_of_the_whole(
+    start: Callable[..., EvaluationRun],
+    monkeypatch: pytest.MonkeyPatch,
+    request_for: dict[str, Any],
+) -> None:
+    run = start(**request_for)
+    lay_out_all(run)
+    in_parts = rows_of(run)
+
+    run.items.all().delete()
+    parameters = {name: value for name, value in run.parameters.items() if name != "items"}
+    EvaluationRun.objects.filter(pk=run.pk).update(
+        state=RunState.PREPARING, started_at=None, parameters=parameters
+    )
+    monkeypatch.setattr(layout, "PART_ITEMS", 1000)
+    lay_out_all(run)
+
+    assert rows_of(run) == in_parts
+    assert is_whole(run)
+
+
+def test_each_part_is_committed(start: Callable[..., EvaluationRun]) -> None:
+    run = start()
+    lay_out_run(run.pk)
+    seen = []
+
+    def look() -> bool:
+        seen.append((again(run).item_count, again(run).is_laid_out))
+        return False
+
+    lay_out_rest(run.pk, stopped=look)
+
+    assert seen == [(FIRST_PART + PART * number, False) for number in range(4)]
+    assert is_whole(run)
+
+
+def test_a_part_that_is_committed_can_be_judged(start: Callable[..., EvaluationRun]) -> None:
+    run = start()
+    lay_out_run(run.pk)
+    lay_out_rest(run.pk, stopped=after(1))
+    judge_all_that_are_free(run)
+
+    assert run.scores.count() == FIRST_PART + PART
+    assert not close_if_finished(run.pk)
+    assert EvaluationRun.objects.with_work().filter(pk=run.pk).exists()
+
+
+@pytest.mark.parametrize("transport", [Transport.LIVE, Transport.BATCH])
+def test_the_next_worker_continues_after_a_lost_one(
+    start: Callable[..., EvaluationRun], transport: Transport
+) -> None:
+    """PostgreSQL ends its connection in the middle of a part."""
+    run = start(transport=transport)
+    if transport == Transport.LIVE:
+        lay_out_run(run.pk)
+    parts = itertools.count(1)
+
+    def end_second(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        outcome = execute(sql, params, many, context)
+        if sql.startswith("INSERT INTO evaluations_runitem") and next(parts) == 2:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return outcome
+
+    before = run.items.count()
+    act = lay_out_rest if transport == Transport.LIVE else lay_out_run
+    with suppress(OperationalError), connection.execute_wrapper(end_second):
+        act(run.pk)
+    connection.close()
+
+    assert run.items.count() == before + PART == again(run).item_count
+    assert not again(run).is_laid_out
+    assert not close_if_finished(run.pk)
+    assert act(run.pk) == ALL - before - PART
+    assert is_whole(run)
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_several_workers_lay_out_each_item_once(
+    start: Callable[..., EvaluationRun], workers: int
+) -> None:
+    run = start()
+    in_threads(workers, lambda: lay_out_run(run.pk))
+    assert again(run).item_count == FIRST_PART
+
+    def lay_out_and_judge() -> None:
+        while not again(run).is_laid_out:
+            lay_out_rest(run.pk, stopped=after(2))
+            judge_all_that_are_free(run)
+
+    in_threads(workers, lay_out_and_judge)
+    judge_all_that_are_free(run)
+
+    assert len(set(rows_of(run))) == run.items.count() == again(run).item_count == ALL
+    assert run.scores.count() == ALL
+    assert close_if_finished(run.pk)
+
+
+def test_two_lists_that_overlap_add_each_item_once(start: Callable[..., EvaluationRun]) -> None:
+    """A worker that was slow continues with a list that another has laid out meanwhile."""
+    run = start()
+    lay_out_run(run.pk)
+    calls = itertools.count()
+
+    def slow() -> bool:
+        if next(calls) == 1:
+            in_threads(1, lambda: lay_out_rest(run.pk, stopped=after(2)))
+        return False
+
+    lay_out_rest(run.pk, stopped=slow)
+
+    assert is_whole(run)
+
+
+@pytest.mark.parametrize("act", [lay_out_run, lay_out_rest])
+def test_who_comes_when_another_has_just_ended_adds_nothing(
+    start: Callable[..., EvaluationRun], act: Callable[[int], int]
+) -> None:
+    run = start()
+    if act is lay_out_rest:
+        lay_out_run(run.pk)
+
+    def let_another_go_first(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "pg_try_advisory_xact_lock" in sql:
+            in_threads(1, lambda: act(run.pk))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(let_another_go_first):
+        assert act(run.pk) == 0
+
+    assert again(run).is_laid_out is (act is lay_out_rest)
+    lay_out_rest(run.pk)
+    assert is_whole(run)
+
+
+@pytest.mark.parametrize("transport", [Transport.LIVE, Transport.BATCH])
+def test_a_run_that_is_paused_between_parts_continues_when_it_is_resumed(
+    start: Callable[..., EvaluationRun], transport: Transport
+) -> None:
+    run = start(transport=transport)
+    if transport == Transport.LIVE:
+        lay_out_run(run.pk)
+    act = lay_out_rest if transport == Transport.LIVE else lay_out_run
+    act(run.pk, stopped=after(1))
+    so_far = run.items.count()
+    pause_run(run.pk, "Enough for today.")
+
+    assert act(run.pk) == 0
+    assert again(run).has_open_items
+    assert resume_run(again(run))
+    assert act(run.pk) == ALL - so_far
+    assert is_whole(run)
+    assert again(run).state == RunState.RUNNING
+
+
+@pytest.mark.parametrize("transport", [Transport.LIVE, Transport.BATCH])
+def test_a_cancelled_run_gets_no_further_part(
+    start: Callable[..., EvaluationRun], transport: Transport
+) -> None:
+    run = start(transport=transport)
+    if transport == Transport.LIVE:
+        lay_out_run(run.pk)
+    act = lay_out_rest if transport == Transport.LIVE else lay_out_run
+    act(run.pk, stopped=after(1))
+    cancel_run(run.pk, "Enough.")
+
+    assert act(run.pk) == 0
+    assert again(run).state == RunState.CANCELLED
+    assert not leases.claim(run.pk, "t", most=1000)
+
+
+def test_what_is_judged_as_a_whole_is_not_claimed_before_its_last_part(
+    start: Callable[..., EvaluationRun],
+) -> None:
+    run = start(transport=Transport.BATCH)
+    criterion = run.judged_criteria()[0]
+    lay_out_run(run.pk, stopped=after(2))
+    prompts = list(run.run_criteria.values_list("template", flat=True))
+    criterion.definition = "Something else."
+    criterion.save()
+
+    assert run.items.count() == 2 * PART == again(run).item_count
+    assert again(run).state == RunState.PREPARING
+    assert not leases.claim(run.pk, "t", most=1000)
+    assert not close_if_finished(run.pk)
+    lay_out_run(run.pk)
+    assert again(run).state == RunState.RUNNING
+    # Its items were chosen by these prompts.
+    assert list(run.run_criteria.values_list("template", flat=True)) == prompts
+    assert is_whole(run)
+
+
+def test_a_worker_that_lays_out_keeps_its_claim(start: Callable[..., EvaluationRun]) -> None:
+    run = start(transport=Transport.BATCH)
+    EvaluationRun.objects.filter(pk=run.pk).update(preparer_until=None)
+
+    lay_out_run(run.pk, stopped=after(1))
+
+    assert not EvaluationRun.objects.unattended().filter(pk=run.pk).exists()
+
+
+@pytest.mark.parametrize("request_for", [{"pilot": 20}, {"trial": 3 * PART}], ids=str)
+def test_what_is_drawn_is_committed_at_once(
+    start: Callable[..., EvaluationRun], request_for: dict[str, int]
+) -> None:
+    run = start(**request_for)
+
+    lay_out_run(run.pk, stopped=after(1))
+
+    assert again(run).is_laid_out
+    assert run.items.count() == again(run).item_count > PART
+
+
+def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> None:
+    """One is removed between two parts of a list that names it."""
+    run = start()
+    lay_out_run(run.pk)
+    calls = itertools.count()
+    second = run.items.filter(criterion=run.judged_criteria()[1])
+
+    def remove() -> bool:
+        if next(calls) == 1:
+            open_ = CandidateOutput.objects.exclude(pk__in=second.values("output"))
+            open_.filter(pk=open_.values("pk")[:1]).delete()
+        return False
+
+    lay_out_rest(run.pk, stopped=remove)
+
+    assert again(run).is_laid_out
+    assert run.items.count() == ALL - 2
+    assert not run.items.exclude(output__in=CandidateOutput.objects.all()).exists()
+
+
+def test_two_starts_at_once_are_one_run(large: Project, make_judge: Callable[..., Judge]) -> None:
+    judge = make_judge(large, base_url="http://127.0.0.1:1/v1", use_steps=False, concurrency=1)
+    refused = []
+
+    def start_and_lay_out() -> None:
+        try:
+            lay_out_all(start_run(judge, list(large.criteria.all())))
+        except RunError as error:
+            refused.append(str(error))
+
+    in_threads(3, start_and_lay_out)
+
+    (run,) = judge.runs.all()
+    assert len(refused) == 2
+    assert is_whole(run)
+
+
+@pytest.mark.parametrize("fields", [{}, {"kind": "rouge", "mode": ""}], ids=["asks", "computes"])
+def test_workers_judge_all_parts(
+    large: Project, make_judge: Callable[..., Judge], fields: dict[str, Any]
+) -> None:
+    large.documents.update(references=["A reference."])
+    judge = make_judge(large, use_steps=False, concurrency=1, **fields)
+    if fields:
+        Judge.objects.filter(pk=judge.pk).update(endpoint=None, model="")
+        judge.refresh_from_db()
+    run = start_run(judge, list(large.criteria.all()))
+    names = itertools.count()
+
+    in_threads(2, lambda: work_on_run(run.pk, f"worker {next(names)}"))
+    work_on_run(run.pk, "last")  # one of the two may have waited for neither parts nor items
+
+    assert again(run).state == RunState.DONE
+    assert again(run).is_laid_out
+    assert run.scores.count() == run.items.count() == again(run).item_count
+
+
+def test_a_worker_judges_what_is_committed_while_a_later_part_is_laid_out(
+    large: Project, make_judge: Callable[..., Judge]
+) -> None:
+    run = start_run(make_judge(large, use_steps=False, concurrency=1), list(large.criteria.all()))
+    judged = FIRST_PART + 2 * PART
+    gate = connection.copy()
+    with connection.cursor() as cursor, gate.cursor() as closed:
+        closed.execute("SELECT pg_advisory_lock(4712)")
+        cursor.execute(
+            f"""CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                   IF (SELECT count(*) FROM evaluations_runitem) >= {judged} THEN
+                       PERFORM pg_advisory_lock_shared(4712);
+                   END IF;
+                   RETURN NULL; END $$;
+               CREATE TRIGGER gate BEFORE INSERT ON evaluations_runitem
+                   EXECUTE FUNCTION wait_at_gate()"""
+        )
+        try:
+            with ThreadPoolExecutor(1) as pool:
+                working = pool.submit(work_on_run, run.pk, "tester")
+                wait_until(lambda: run.scores.count() >= judged, seconds=20)
+                is_partly = not again(run).is_laid_out
+                closed.execute("SELECT pg_advisory_unlock(4712)")
+                working.result(timeout=60)
+        finally:
+            gate.close()
+            cursor.execute("DROP TRIGGER gate ON evaluations_runitem; DROP FUNCTION wait_at_gate()")
+
+    assert is_partly
+    assert again(run).state == RunState.DONE
+    assert run.scores.count() == ALL
+
+
+def test_counts_of_a_page_follow_the_layout(
+    start: Callable[..., EvaluationRun],
+    client: Client,
+    owner: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(counts, "LARGE_RUN", 1)
+    client.force_login(owner)
+    run = start()
+    lay_out_run(run.pk)
+    second = run.judged_criteria()[1].pk
+
+    def listed() -> int:
+        page = client.get(f"{again(run).get_absolute_url()}items/?criterion={second}")
+        return int(page.context["page"].paginator.count)
+
+    assert listed() == FIRST_PART - ALL // 2
+    lay_out_rest(run.pk)
+    assert listed() == ALL // 2
