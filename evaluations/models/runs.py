@@ -428,11 +428,18 @@ class RunItem(models.Model):
     """
 
     # Every change of an item's state writes to each index, so there are only those that deletion
-    # and pages need: the ones below, and partial ones for rivals and batches.
+    # and pages need: the ones below, and partial ones for rivals and batches. Triggers check the
+    # items of a statement together (migration 0070), as foreign keys check each row.
     run = models.ForeignKey(
-        EvaluationRun, on_delete=models.CASCADE, related_name="items", db_index=False
+        EvaluationRun,
+        on_delete=models.CASCADE,
+        related_name="items",
+        db_index=False,
+        db_constraint=False,
     )
-    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
+    output = models.ForeignKey(
+        CandidateOutput, on_delete=models.CASCADE, related_name="+", db_constraint=False
+    )
     criterion = models.ForeignKey(
         Criterion,
         on_delete=models.CASCADE,
@@ -440,6 +447,7 @@ class RunItem(models.Model):
         blank=True,
         related_name="+",
         db_index=False,
+        db_constraint=False,
     )
     rival = models.ForeignKey(
         CandidateOutput,
@@ -448,6 +456,7 @@ class RunItem(models.Model):
         blank=True,
         related_name="+",
         db_index=False,
+        db_constraint=False,
     )
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.PENDING)
     lease_until = models.DateTimeField(null=True, blank=True)

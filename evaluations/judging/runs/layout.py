@@ -192,9 +192,10 @@ def add_part(run_id: int, part: Part) -> int:
                FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
                        AS n (output_id, criterion_id, rival_id, place)
                    JOIN evaluations_candidateoutput o ON o.id = n.output_id
-               WHERE n.rival_id IS NULL
-                  OR EXISTS (SELECT FROM evaluations_candidateoutput v WHERE v.id = n.rival_id)
-               ORDER BY n.place ON CONFLICT DO NOTHING""",
+               WHERE n.rival_id IS NULL OR EXISTS (
+                   SELECT FROM evaluations_candidateoutput v WHERE v.id = n.rival_id FOR KEY SHARE)
+               ORDER BY n.place FOR KEY SHARE OF o
+               ON CONFLICT DO NOTHING""",
             [run_id, *part],
         )
         return int(cursor.rowcount)

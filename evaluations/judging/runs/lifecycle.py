@@ -420,9 +420,7 @@ class _Layout:
             # Outputs may have been added since the first part was laid out.
             self._sized = sizes(run, asks_together=evaluator.asks_together)
         added = add_part(run.pk, self._parts.pop(0)) if self._parts else 0
-        with connection.cursor() as cursor:
-            # Check foreign keys before locking the run's row, not at the end of the transaction.
-            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        # Last, as others wait for this row.
         run = of_run.unfinished().select_for_update(of=("self",)).select_related("project").first()
         if run is None:
             # The run was cancelled, perhaps because its project is being deleted.
