@@ -83,7 +83,7 @@ def snapshot(
     run: EvaluationRun, pace: WatchedPace | None = None
 ) -> tuple[RunSnapshot, WatchedPace]:
     """Return the current state of a run, with its rate since watching began."""
-    counts = run.items.counts()
+    counts = run.items_by_state()
     items, done, failed = sum(counts.values()), counts[ItemState.DONE], counts[ItemState.FAILED]
     finished = done + failed
     pace = pace or WatchedPace(finished)
@@ -195,7 +195,7 @@ def watch_run(
 
 def run_summary(run: EvaluationRun) -> dict[str, Any]:
     """Return the status of a run: state, message, counts by state, failures by reason."""
-    counts = run.items.counts()
+    counts = run.items_by_state()
     return {
         "run": run.pk,
         "judge": run.judge.label,

@@ -46,6 +46,7 @@ from evaluations.models.runs import (
     RunCriterion,
     RunItem,
     RunState,
+    RunTally,
     Score,
     Transport,
 )

@@ -326,6 +326,10 @@ class EvaluationRun(models.Model):
         """Whether it has, or will have, items that are not judged yet."""
         return not self.is_laid_out or self.items.open().exists()
 
+    def items_by_state(self) -> dict[str, int]:
+        """Return how many items are in each state; every state is a key."""
+        return self.tallies.all().by_run().get(self.pk) or dict.fromkeys(ItemState.values, 0)
+
     def judged_criteria(self) -> list[Criterion]:
         """Return the criteria that it judges; none if scores count for every criterion."""
         return [entry.criterion for entry in self.run_criteria.select_related("criterion")]
@@ -391,11 +395,6 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
 
     def open(self) -> RunItemQuerySet:
         return self.filter(state__in=OPEN_STATES)
-
-    def counts(self) -> dict[str, int]:
-        """Return how many items are in each state; every state is a key."""
-        numbers = dict(self.order_by().values_list("state").annotate(n=models.Count("pk")))
-        return {state.value: numbers.get(state.value, 0) for state in ItemState}
 
     def below_coverage(self) -> RunItemQuerySet:
         """Return failed items below their judge's minimum coverage that it has not scored since."""
@@ -504,6 +503,35 @@ class RunItem(models.Model):
 
     def __str__(self) -> str:
         return f"item {self.pk} ({self.state})"
+
+
+class RunTallyQuerySet(models.QuerySet["RunTally"]):
+    def by_run(self) -> dict[int, dict[str, int]]:
+        """Return how many items of each run are in each state; runs without items are no keys."""
+        rows = self.values_list("run").annotate(*map(models.Sum, ItemState.values))
+        return {run: dict(zip(ItemState.values, sums, strict=True)) for run, *sums in rows}
+
+
+class RunTally(models.Model):
+    """A part of the numbers of a run's items by state; the sum of all parts is exact in every
+    transaction. Triggers keep them (migration 0071)."""
+
+    run = models.ForeignKey(
+        EvaluationRun, on_delete=models.CASCADE, related_name="tallies", db_constraint=False
+    )
+    pending = models.IntegerField(default=0, db_default=0)
+    leased = models.IntegerField(default=0, db_default=0)
+    sent = models.IntegerField(default=0, db_default=0)
+    done = models.IntegerField(default=0, db_default=0)
+    failed = models.IntegerField(default=0, db_default=0)
+
+    objects = RunTallyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "run tallies"
+
+    def __str__(self) -> str:
+        return f"tally {self.pk}"
 
 
 class BatchQuerySet(models.QuerySet["Batch"]):

@@ -1,29 +1,24 @@
 """The runs and searches in progress in a project, for the header of every page."""
 
-import datetime
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
 
-from evaluations.judging.runs.counts import LARGE_RUN, finished, items_by_state
 from evaluations.models import Project
 from geval.texts.numbers import counted, whole_percent
 
-# Every page polls this every few seconds. A run stores its number of items; open items have an
-# index of their own, and those of large runs are counted separately and cached.
+# Every page polls this every few seconds.
 _JOBS = """
-    SELECT r.id, j.name, r.state, r.resumed_at, coalesce(laid_out, (
-               SELECT count(*) FROM evaluations_runitem i WHERE i.run_id = r.id)),
-           CASE WHEN coalesce(laid_out, 0) < %(large)s THEN (
-               SELECT count(*) FROM evaluations_runitem i
-               WHERE i.run_id = r.id AND i.state IN ('pending', 'leased', 'sent')) END
+    SELECT r.id, j.name, finished, finished + open
     FROM evaluations_evaluationrun r JOIN evaluations_judge j ON j.id = r.judge_id,
-        LATERAL (SELECT (r.parameters ->> 'items')::bigint AS laid_out) AS kept
+        LATERAL (SELECT coalesce(sum(done + failed), 0) AS finished,
+                        coalesce(sum(pending + leased + sent), 0) AS open
+                 FROM evaluations_runtally WHERE run_id = r.id) AS items
     WHERE r.project_id = %(project)s AND r.state IN ('preparing', 'running')
       AND r.search_id IS NULL AND r.purpose = '' AND j.kind <> 'imported'
     UNION ALL
-    SELECT NULL, '', '', NULL, NULL, NULL FROM evaluations_search s
+    SELECT NULL, '', 0, 0 FROM evaluations_search s
     WHERE s.project_id = %(project)s AND s.state IN ('waiting', 'asking')"""
 
 
@@ -62,25 +57,12 @@ class Jobs:
 
 
 def jobs_of(project: Project) -> Jobs:
-    """Return the jobs in progress: one small query, and occasionally a count for each large run."""
+    """Return the jobs in progress."""
     with connection.cursor() as cursor:
-        cursor.execute(_JOBS, {"project": project.pk, "large": LARGE_RUN})
+        cursor.execute(_JOBS, {"project": project.pk})
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     runs = [row for row in rows if row[0] is not None]
     return Jobs(
-        tuple(_running(*row) for row in sorted(runs, key=lambda row: row[0])),
+        tuple(RunningJob(*row) for row in sorted(runs, key=lambda row: row[0])),
         searches=len(rows) - len(runs),
     )
-
-
-def _running(
-    pk: int,
-    judge: str,
-    state: str,
-    resumed_at: datetime.datetime | None,
-    total: int,
-    unfinished: int | None,
-) -> RunningJob:
-    if unfinished is None:
-        unfinished = total - finished(items_by_state(pk, total, (state, resumed_at)))
-    return RunningJob(pk, judge, max(0, total - unfinished), total)

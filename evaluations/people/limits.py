@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Sum
 
 from evaluations.models import (
     Document,
@@ -25,6 +25,7 @@ from evaluations.models import (
     Project,
     ProjectLimits,
     Role,
+    RunTally,
     Search,
 )
 from evaluations.models.limits import this_month
@@ -259,10 +260,16 @@ def _dearest(projects: Sequence[int]) -> Decimal:
 
 def _in_work(projects: Sequence[int]) -> Decimal:
     """Return the highest possible cost of these projects' claimed items."""
-    held = Count("items", filter=Q(items__state=ItemState.LEASED))
     runs = EvaluationRun.objects.unfinished().filter(project__in=projects)
-    counts = dict(runs.annotate(held=held).order_by().values_list("pk", "held"))
-    return sum((counts[run.pk] * (run.frozen.most_each or Decimal(0)) for run in runs), Decimal(0))
+    held = RunTally.objects.filter(run__in=runs).by_run()
+    return sum(
+        (
+            held[run.pk][ItemState.LEASED] * (run.frozen.most_each or Decimal(0))
+            for run in runs
+            if run.pk in held
+        ),
+        Decimal(0),
+    )
 
 
 def _lock_month(projects: Sequence[int]) -> None:

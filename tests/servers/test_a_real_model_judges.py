@@ -84,7 +84,7 @@ def run_of(judge: Judge) -> EvaluationRun:
     run = start_run(judge, list(judge.project.criteria.all()))
     work_on_run(run.pk, "tester")
     run.refresh_from_db()
-    counts = run.items.counts()
+    counts = run.items_by_state()
     expected = RunState.DONE if counts[ItemState.DONE] else RunState.FAILED
     assert run.state == expected, run.message
     assert counts[ItemState.PENDING] == 0

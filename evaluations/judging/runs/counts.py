@@ -4,9 +4,7 @@ ones every few seconds."""
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import TypeVar
 
-from django.db.models import Count, Q
-
-from evaluations.models import EvaluationRun, ItemState, RunItem
+from evaluations.models import EvaluationRun, ItemState, RunTally
 from evaluations.models.seldom import read_seldom
 
 Counts = TypeVar("Counts")
@@ -39,40 +37,16 @@ def count_seldom(
     return read_seldom((run_id, *what), count, seconds=kept)
 
 
-def items_by_state(run_id: int, items: int, stage: Hashable) -> Mapping[str, int]:
-    """Return how many items of a run are in each state. For a large run the counts may be some
-    seconds old, but never older than its last change of state.
-
-    Args:
-        items: how many items the run was laid out with.
-        stage: `EvaluationRun.stage`.
-    """
-    return count_seldom(run_id, items, (stage, "states"), RunItem.objects.filter(run=run_id).counts)
-
-
 def finished(by_state: Mapping[str, int]) -> int:
     """Return how many items are done or failed."""
     return by_state[ItemState.DONE] + by_state[ItemState.FAILED]
 
 
 def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]]:
-    """Return how many items of each run are done or failed, and how many there are, by run id. For
-    large runs the counts may be some seconds old."""
-    small = [run.pk for run in runs if run.item_count < LARGE_RUN]
-    is_finished = Q(items__state__in=(ItemState.DONE, ItemState.FAILED))
-    rows = (
-        EvaluationRun.objects.filter(pk__in=small)
-        .order_by()
-        .annotate(finished=Count("items", filter=is_finished), total=Count("items"))
-    )
-    progress = {
-        pk: (done, total) for pk, done, total in rows.values_list("pk", "finished", "total")
-    }
-    for run in runs:
-        if run.item_count >= LARGE_RUN:
-            counts = items_by_state(run.pk, run.item_count, run.stage)
-            progress[run.pk] = (finished(counts), sum(counts.values()))
-    return progress
+    """Return how many items of each run are done or failed, and how many there are, by run id."""
+    by_run = RunTally.objects.filter(run__in=runs).by_run()
+    progress = {pk: (finished(counts), sum(counts.values())) for pk, counts in by_run.items()}
+    return {run.pk: progress.get(run.pk, (0, 0)) for run in runs}
 
 
 def seconds_left(run: EvaluationRun, remaining: int, rate: float | None) -> float | None:

@@ -256,7 +256,7 @@ def _pace_of(run: EvaluationRun) -> float | None:
         return None
     seconds = (run.finished_at - run.started_at).total_seconds()
     # Items answered from the store took no call, so they say nothing about calls.
-    done = run.items.filter(state=ItemState.DONE).count() - run.cache_hits
+    done = run.items_by_state()[ItemState.DONE] - run.cache_hits
     return done / seconds if done >= LEAST_ITEMS_OF_RUN and seconds > 0 else None
 
 

@@ -83,12 +83,12 @@ class Feeder:
             for waiting in claimed:
                 self._ready.put_nowait(waiting)
             claims += 1
+            if is_laid_out and not claimed:
+                break
             if laying_out is None and (not claimed or claims == leases.FIRST_CLAIMS):
                 # One claim's calls are in flight, and another claim is ready.
                 laying_out = group.create_task(self._lay_out_rest())
-            if not claimed:
-                if is_laid_out:
-                    break
+            if laying_out is not None and not claimed:
                 await asyncio.wait([laying_out], timeout=PART_SECONDS)
             while self._ready.qsize() > self._slots and not share.stopped.is_set():
                 self._wants_more.clear()

@@ -241,7 +241,7 @@ def claim_within_budget(
     run = EvaluationRun.objects.select_for_update().get(pk=run_id)
     each, spent = run.frozen.most_each, run.cost
     if run.budget is not None and spent is not None and each:
-        in_work = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED).count()
+        in_work = run.items_by_state()[ItemState.LEASED]
         most = min(most, int((run.budget - spent) / each) - in_work)
     if each and (left := money_left(run.project)) is not None:
         most = min(most, int(left / each))

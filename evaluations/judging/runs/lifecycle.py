@@ -583,6 +583,6 @@ def _log_closed(run: EvaluationRun) -> None:
         events.get(RunState(run.state), "run paused"),
         ids_of(run.pk),
         message=_opening(run.message),
-        done=run.items.counts()[ItemState.DONE],
+        done=run.items_by_state()[ItemState.DONE],
         failed=failed,
     )

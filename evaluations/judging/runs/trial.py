@@ -64,7 +64,7 @@ def unreadable(run: EvaluationRun) -> Unreadable | None:
     failures = run.items.failures_by_reason()
     if not failures:
         return None
-    counts = run.items.counts()
+    counts = run.items_by_state()
     failed = counts[ItemState.FAILED]
     reason = failures[0]["reason"]
     known_reason = Reason(reason) if reason in set(Reason) else Reason.UNFORESEEN

@@ -306,7 +306,7 @@ def _check(processes: Processes) -> None:
 
 def items_scored(run: EvaluationRun) -> str:
     """Format a count such as “12 of 72 items are scored”."""
-    counts = run.items.counts()
+    counts = run.items_by_state()
     if not any(counts.values()):
         return "no item is scored yet"
     return f"{counts[ItemState.DONE]} of {sum(counts.values())} items are scored"

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q
 from django.utils import timezone
 
-from evaluations.judging.runs.counts import count_seldom, items_by_state, seconds_left
+from evaluations.judging.runs.counts import count_seldom, seconds_left
 from evaluations.models import CandidateOutput, EvaluationRun, ItemState
 from evaluations.models.runs import OPEN_STATES
 from geval.evaluators.base import SCORED_EMPTY
@@ -72,7 +72,7 @@ class _Counted:
 def run_progress(run: EvaluationRun) -> RunProgress:
     """Return a run's progress from its rows; for a large run it may be some seconds old."""
     counted = count_seldom(run.pk, run.item_count, (run.stage, "progress"), lambda: _count(run))
-    items = items_by_state(run.pk, run.item_count, run.stage)
+    items = run.items_by_state()
     finished = items[ItemState.DONE] + items[ItemState.FAILED]
     remaining = sum(items[state] for state in OPEN_STATES)
     seconds = (

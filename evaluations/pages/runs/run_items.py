@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from django.db import connection
 
-from evaluations.judging.runs.counts import LAID_OUT_SECONDS, count_seldom, items_by_state
+from evaluations.judging.runs.counts import LAID_OUT_SECONDS, count_seldom
 from evaluations.models import EvaluationRun, ItemState, RunItem, Score
 from evaluations.models.improving import withheld_documents
 from geval.reports.score_cells import ScoreCell, ScoreOf, judge_cell
@@ -107,7 +107,7 @@ def count_items(run: EvaluationRun, view: ItemsView) -> int:
     if view.system:
         return len(_all_ids(run, view))
     if not view.criterion and not view.reason:
-        counts = items_by_state(run.pk, run.item_count, run.stage)
+        counts = run.items_by_state()
         return counts[view.state] if view.state else sum(counts.values())
     return _seldom(run, view, "count", lambda: _count(run, view))
 
