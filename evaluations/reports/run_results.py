@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Count, Min, Q
 from django.utils.safestring import SafeString, mark_safe
 
+from evaluations.judging.runs.counts import count_seldom
 from evaluations.models import EvaluationRun
 from evaluations.models.query_arrays import fetch_numbers
 from evaluations.reports.data import fill_judges
@@ -138,6 +139,11 @@ def _order(
 
 
 def _open_items(run: EvaluationRun) -> dict[int | None, OpenItems]:
+    """Count open items by criterion; for a large run the counts may be some seconds old."""
+    return count_seldom(run.pk, run.item_count, (run.stage, "open"), lambda: _count_open_items(run))
+
+
+def _count_open_items(run: EvaluationRun) -> dict[int | None, OpenItems]:
     rows = run.items.open().order_by().values("criterion")
     counted = rows.annotate(items=Count("pk"), first=Min("pk")).order_by("first")
     counts: dict[int | None, OpenItems] = {}

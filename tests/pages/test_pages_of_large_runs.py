@@ -187,6 +187,23 @@ def test_every_filter_and_order_lists_what_it_did_page_by_page(
         assert run_items.count_items(begun, view) == len(ids)
 
 
+def test_all_views_share_one_order_by_difference(
+    begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_counts, "LARGE_RUN", 1)
+    views = [
+        ItemsView(state=state, criterion=criterion)
+        for state in ("", "done", "failed", "pending")
+        for criterion in (0, begun.judged_criteria()[0].pk)
+    ]
+
+    with CaptureQueriesContext(connection) as queries:
+        for view in views:
+            item_rows(begun, view, page=1)
+
+    assert sum("AS gap" in query["sql"] for query in queries) == 1
+
+
 def test_laying_many_items_out_ends_with_fresh_statistics(begun: EvaluationRun) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'evaluations_runitem'")

@@ -30,24 +30,27 @@ _IN_ORDER = """
 # of locked documents, because an order by difference would reveal withheld ratings. Only scored
 # items are read, which are few when a run begins. Scores and means are matched by grouping, which
 # takes the same time even before PostgreSQL knows their number; a join may then take minutes.
+# All views of a run share one order, as most of the time goes into people's means.
 _BY_GAP = """
     WITH scored AS MATERIALIZED (
-        SELECT s.output_id, s.criterion_id, s.value
+        SELECT s.output_id, s.criterion_id, o.system_id, s.value
         FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id
         WHERE s.run_id = %(run)s AND s.criterion_id IS NOT NULL
           AND o.document_id <> ALL(%(hidden)s::bigint[])),
     both_sides AS (
-        SELECT output_id, criterion_id, value, NULL::float AS mean FROM scored
+        SELECT output_id, criterion_id, system_id, value, NULL::float AS mean FROM scored
         UNION ALL
-        SELECT output_id, criterion_id, NULL, mean
+        SELECT output_id, criterion_id, NULL, NULL, mean
         FROM annotations_human_means(ARRAY(SELECT DISTINCT output_id FROM scored))),
     gaps AS MATERIALIZED (
-        SELECT output_id, criterion_id, abs(max(value) - max(mean)) AS gap
+        SELECT output_id, criterion_id, max(system_id) AS system_id,
+               abs(max(value) - max(mean)) AS gap
         FROM both_sides GROUP BY output_id, criterion_id)
-    SELECT i.id FROM gaps g JOIN evaluations_runitem i
+    SELECT i.id, i.criterion_id, g.system_id, i.state = 'done'
+    FROM gaps g JOIN evaluations_runitem i
         ON i.run_id = %(run)s AND i.output_id = g.output_id AND i.criterion_id = g.criterion_id
        AND i.rival_id IS NULL
-    {chosen} AND g.gap IS NOT NULL
+    WHERE g.gap IS NOT NULL
     ORDER BY g.gap DESC, i.id"""
 
 
@@ -146,14 +149,7 @@ def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow
 def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int]) -> list[int]:
     """Yield a page's ids: items with a difference first if the view is sorted by it, all others in
     their order."""
-    ranked = np.empty(0, np.int64)
-    if view.sort == DISAGREEMENT and run.judge.rates_on_scale:
-        ranked = count_seldom(
-            run.pk,
-            run.item_count,
-            (run.stage, view, tuple(hidden)),
-            lambda: _ids(_BY_GAP, run, view, hidden=list(hidden)),
-        )
+    ranked = _ranked(run, view, hidden)
     begin = PAGE_SIZE * (page - 1)
     shown = ranked[begin : begin + PAGE_SIZE]
     after, most = max(0, begin - len(ranked)), PAGE_SIZE - len(shown)
@@ -164,6 +160,25 @@ def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int
     else:
         others = _ids(_IN_ORDER, run, view, ranked=ranked.tolist(), most=most, after=after)
     return [*shown.tolist(), *others.tolist()]
+
+
+def _ranked(run: EvaluationRun, view: ItemsView, hidden: Sequence[int]) -> IntArray:
+    """Return the ids of a view's items with a difference, in their order; none in other orders."""
+    is_by_gap = view.sort == DISAGREEMENT and run.judge.rates_on_scale
+    if not is_by_gap or view.reason or view.state not in ("", ItemState.DONE):
+        return np.empty(0, np.int64)
+
+    def read() -> IntArray:
+        with connection.cursor() as cursor:
+            cursor.execute(_BY_GAP, {"run": run.pk, "hidden": list(hidden)})
+            rows = np.array(cursor.fetchall(), np.int64).reshape(-1, 4)
+        done: IntArray = rows[rows[:, 3] == 1]
+        return done
+
+    ranked = count_seldom(run.pk, run.item_count, (run.stage, "gaps", tuple(hidden)), read)
+    for column, pk in enumerate((view.criterion, view.system), start=1):
+        ranked = ranked[ranked[:, column] == pk] if pk else ranked
+    return ranked[:, 0]
 
 
 def _all_ids(run: EvaluationRun, view: ItemsView) -> IntArray:
