@@ -37,6 +37,7 @@ from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs import run_items
 from evaluations.pages.runs.progress import run_progress
 from evaluations.pages.runs.run_items import DISAGREEMENT, ORDER, PAGE_SIZE, ItemsView, item_rows
+from evaluations.reports import run_results
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CRITERIA, DOCUMENTS, SYSTEMS, SCORED = 5, 200, 4, 60
@@ -202,6 +203,19 @@ def test_all_views_share_one_order_by_difference(
             item_rows(begun, view, page=1)
 
     assert sum("AS gap" in query["sql"] for query in queries) == 1
+
+
+def test_open_items_of_a_large_run_are_counted_once_for_many_polls(
+    begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_counts, "LARGE_RUN", 1)
+    first = run_results._open_items(begun)
+
+    with CaptureQueriesContext(connection) as queries:
+        assert run_results._open_items(begun) == first
+
+    assert sum(count.items for count in first.values()) == ITEMS - SCORED
+    assert not queries
 
 
 def test_laying_many_items_out_ends_with_fresh_statistics(begun: EvaluationRun) -> None:

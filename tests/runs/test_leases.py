@@ -8,7 +8,7 @@ import pytest
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
-from evaluations.judging.runs import leases
+from evaluations.judging.runs import leases, results
 from evaluations.models import (
     Batch,
     CandidateOutput,
@@ -19,6 +19,8 @@ from evaluations.models import (
     RunItem,
     RunState,
 )
+from geval.llm.parsing import Failure, Reason
+from geval.llm.scoring import Scored
 from tests.runs.laid_out import run
 
 __all__ = ["run"]
@@ -105,6 +107,22 @@ def test_what_is_given_back_was_no_attempt(run: EvaluationRun) -> None:
     assert [rows[one.id].attempts for one in (mine, tried, other)] == [0, 2, 1]
     assert [rows[one.id].state for one in (mine, tried, other)] == ["pending", "pending", "leased"]
     assert (rows[mine.id].leased_by, rows[mine.id].lease_until) == ("", None)
+
+
+def test_finished_items_keep_no_lease(run: EvaluationRun) -> None:
+    """Of millions of items, only what explains their scores takes space."""
+    scored, failed, lost = leases.claim(run.pk, "a", most=3)
+    outcomes = [(scored, Scored(4.0, {4.0: 1.0}, 0.9)), (failed, Failure(Reason.ENDPOINT, "No."))]
+    results.store(run, [results.FinishedItem(one, "", outcome) for one, outcome in outcomes], "a")
+    run.items.filter(pk=lost.id).update(
+        attempts=leases.MOST_LOST_WORKERS, lease_until="2000-01-01T00:00Z"
+    )
+    leases.claim(run.pk, "b", most=1)
+
+    rows = run.items.in_bulk([scored.id, failed.id, lost.id]).values()
+    assert {row.state for row in rows} == {"done", "failed"}
+    assert {(row.leased_by, row.lease_until) for row in rows} == {("", None)}
+    assert {row.attempts for row in rows} == {1, leases.MOST_LOST_WORKERS}
 
 
 # With which texts

@@ -43,10 +43,13 @@ def test_a_run_ends_at_its_goal_while_two_workers_are_at_it(
     wait_until(lambda: WorkerHeartbeat.objects.alive().count() == 2)
 
     run = start_run(judge, [criterion], RunRequest(goal_width=0.3))
-    wait_until(
-        lambda: EvaluationRun.objects.filter(pk=run.pk, state=RunState.DONE).exists(), seconds=120
-    )
-    workers = set(run.items.exclude(leased_by="").values_list("leased_by", flat=True))
+    workers: set[str] = set()
+
+    def is_over() -> bool:
+        workers.update(run.items.exclude(leased_by="").values_list("leased_by", flat=True))
+        return EvaluationRun.objects.filter(pk=run.pk, state=RunState.DONE).exists()
+
+    wait_until(is_over, seconds=120)
     wait_until(lambda: not run.items.filter(state="leased").exists(), seconds=60)
 
     run.refresh_from_db()

@@ -81,7 +81,7 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
                    ORDER BY i.id LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED),
                failed AS (
                    UPDATE evaluations_runitem i
-                   SET state = 'failed', reason = %(lost)s, lease_until = NULL,
+                   SET state = 'failed', reason = %(lost)s, lease_until = NULL, leased_by = '',
                        detail = format('%%s workers ended while they judged this item.', i.attempts)
                    FROM free WHERE i.id = free.id AND free.attempts >= %(most_lost)s),
                picked AS (SELECT id FROM free WHERE attempts < %(most_lost)s),

@@ -121,7 +121,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
             cursor.execute(
                 """UPDATE evaluations_runitem i
                    SET state = n.state, reason = n.reason, detail = n.detail, reply_id = n.reply,
-                       lease_until = NULL
+                       lease_until = NULL, leased_by = ''
                    FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[])
                         AS n(id, state, reason, detail, reply)
                    WHERE i.id = n.id""",
