@@ -335,6 +335,30 @@ def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> No
     assert not run.items.exclude(output__in=CandidateOutput.objects.all()).exists()
 
 
+def test_the_rest_follows_also_if_an_output_of_the_first_part_is_removed(
+    start: Callable[..., EvaluationRun],
+) -> None:
+    run = start()
+    listed: list[int] = []
+
+    def remove(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("INSERT INTO evaluations_runitem") and not listed:
+            listed.extend(map(int, params[1].strip("{}").split(",")))
+            free = CandidateOutput.objects.filter(
+                pk__in=listed, document__doc_id__startswith="more"
+            )
+            in_threads(1, free.filter(pk=free.values("pk")[:1]).delete)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(remove):
+        lay_out_run(run.pk)
+
+    assert FIRST_PART - 2 <= run.items.count() < FIRST_PART
+    assert not again(run).is_laid_out
+    lay_out_rest(run.pk)
+    assert run.items.count() == ALL - 2
+
+
 def test_two_starts_at_once_are_one_run(large: Project, make_judge: Callable[..., Judge]) -> None:
     judge = make_judge(large, base_url="http://127.0.0.1:1/v1", use_steps=False, concurrency=1)
     refused = []

@@ -17,7 +17,7 @@ from evaluations.models import EvaluationRun, LockedDocuments, Transport
 from geval.evaluators.base import Evaluator, LocalEvaluator
 from geval.statistics.document_groups import GROUP
 
-# Items that are committed together, in less than a second.
+# Items that are committed together: their locks are held for less than a second.
 PART_ITEMS = 20_000
 # Parts whose order is computed at once; a worker has their ids in memory, 400 KB for each.
 LISTED_PARTS = 50
@@ -137,6 +137,10 @@ class Part(NamedTuple):
     outputs: str
     criteria: str
     rivals: str
+
+    @property
+    def size(self) -> int:
+        return self.outputs.count(",") + 1
 
 
 def list_parts(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None = None) -> list[Part]:

@@ -419,7 +419,8 @@ class _Layout:
             self._is_last_list = len(self._parts) < LISTED_PARTS
             # Outputs may have been added since the first part was laid out.
             self._sized = sizes(run, asks_together=evaluator.asks_together)
-        added = add_part(run.pk, self._parts.pop(0)) if self._parts else 0
+        part = self._parts.pop(0) if self._parts else None
+        added = add_part(run.pk, part) if part else 0
         # Last, as others wait for this row.
         run = of_run.unfinished().select_for_update(of=("self",)).select_related("project").first()
         if run is None:
@@ -432,7 +433,7 @@ class _Layout:
             run.preparer_until = None if is_over else timezone.now() + PREPARE_LEASE
             if is_over:
                 run.state, run.started_at = RunState.RUNNING, timezone.now()
-                run.parameters |= {MORE_TO_LAY_OUT: True} if added == first else {}
+                run.parameters |= {MORE_TO_LAY_OUT: True} if part and part.size == first else {}
         elif is_over:
             run.parameters.pop(MORE_TO_LAY_OUT, None)
         run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
