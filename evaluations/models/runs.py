@@ -428,7 +428,7 @@ class RunItem(models.Model):
 
     # Every change of an item's state writes to each index, so there are only those that deletion
     # and pages need: the ones below, and partial ones for rivals and batches. Triggers check the
-    # items of a statement together (migration 0070), as foreign keys check each row.
+    # items of a statement together (migration 0071), as foreign keys check each row.
     run = models.ForeignKey(
         EvaluationRun,
         on_delete=models.CASCADE,
@@ -514,7 +514,7 @@ class RunTallyQuerySet(models.QuerySet["RunTally"]):
 
 class RunTally(models.Model):
     """A part of the numbers of a run's items by state; the sum of all parts is exact in every
-    transaction. Triggers keep them (migration 0071)."""
+    transaction. Triggers keep them (migration 0072)."""
 
     run = models.ForeignKey(
         EvaluationRun, on_delete=models.CASCADE, related_name="tallies", db_constraint=False

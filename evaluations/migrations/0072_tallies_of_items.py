@@ -58,7 +58,7 @@ FOLLOW = """CREATE TRIGGER tallies_follow AFTER DELETE ON evaluations_evaluation
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0070_items_checked_together")]
+    dependencies = [("evaluations", "0071_items_checked_together")]
 
     operations = [
         migrations.CreateModel(

@@ -59,7 +59,7 @@ def trigger(name: str, table: str, rest: str) -> migrations.RunSQL:
 
 class Migration(migrations.Migration):
     atomic = False  # each lock is held for a moment only
-    dependencies = [("evaluations", "0069_without_drift_watches")]
+    dependencies = [("evaluations", "0070_models_of_replies")]
 
     operations = [
         migrations.RunSQL(REFER, "DROP FUNCTION IF EXISTS evaluations_items_refer()"),
