@@ -88,9 +88,9 @@ def test_words_are_what_json_has_or_else_texts(word: str, value: Any) -> None:
         (b"a: \xff", "not UTF-8"),
         (b"a: !!python/object/apply:os.system [ls]", "Remove the tag"),
         (b"a: " + b"[" * 100 + b"]" * 100, "more than 20 levels"),
-        (b"a: 1\n---\nb: 2\n", "one document"),
-        (b"a: *b", "named &b"),
-        (b"a: &a [*a]", "named &a"),
+        (b"a: 1\n---\nb: 2\n", "a single document"),
+        (b"a: *b", "undefined alias"),
+        (b"a: &a [*a]", "more than 20 levels"),
         (b"? [a]\n: 1", "must be a word"),
         (b"#" * (2**20 + 1), "more than 1,048,576 bytes"),
         (

@@ -3,7 +3,7 @@ more surprises than it helps. Tags do not create objects, and a word such as `ye
 text."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,8 @@ _WORDS: Mapping[str, bool | None] = {
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]{1,17}|[0-9]{1,17}(\.[0-9]{0,17})?)([eE][-+]?[0-9]{1,3})?")
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9]")
+_USUAL_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
+TOO_DEEP = f"Values are nested more than {MOST_DEPTH} levels deep."
 
 
 @dataclass(frozen=True, order=True)
@@ -61,13 +63,6 @@ class YamlDocument:
         )
 
 
-@dataclass
-class _Node:
-    line: int
-    value: Any
-    size: int = 1
-
-
 def read_document(content: bytes, path: str) -> YamlDocument:
     """Read the values of a YAML file; duplicate keys are among its problems.
 
@@ -85,7 +80,10 @@ def read_document(content: bytes, path: str) -> YamlDocument:
         raise ProjectFileError(path, [Problem(line, "This is not UTF-8; save it so.")]) from None
     reader = _Reader()
     try:
-        node = reader.read(text)
+        root = yaml.compose(text, Loader=_Loader)
+        values = None if root is None else reader.value_of(root, ())
+    except RecursionError:
+        raise ProjectFileError(path, [Problem(1, TOO_DEEP)]) from None
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         message = ", ".join(filter(None, (error.context, error.problem)))
@@ -98,8 +96,7 @@ def read_document(content: bytes, path: str) -> YamlDocument:
         raise ProjectFileError(path, [Problem(line, f"This is not YAML: {message}.")]) from None
     except _RefusedError as refused:
         raise ProjectFileError(path, [refused.problem]) from None
-    lines: dict[Place, int] = {(): 1}
-    return YamlDocument(path, _unwrapped(node, (), lines), lines, reader.problems)
+    return YamlDocument(path, values, reader.lines, reader.problems)
 
 
 def meaning(plain: str) -> str | int | float | bool | None:
@@ -114,101 +111,66 @@ def meaning(plain: str) -> str | int | float | bool | None:
     return plain
 
 
-def _line_of(event: Any) -> int:
-    return int(event.start_mark.line) + 1
+class _Loader(yaml.SafeLoader):
+    """Leaves the meanings of words to `meaning`."""
+
+    yaml_implicit_resolvers = {}
 
 
 class _RefusedError(Exception):
-    def __init__(self, event: Any, message: str) -> None:
-        self.problem = Problem(_line_of(event), message)
+    def __init__(self, node: yaml.Node, message: str) -> None:
+        self.problem = Problem(_line_of(node), message)
 
 
-def _check_text(event: Any) -> None:
-    """Refuse what no database stores, and no file in UTF-8 has but by an escape."""
-    if "\0" in event.value or not is_text(event.value):
-        raise _RefusedError(
-            event, 'A text has a character that cannot be stored, such as "\\uD800" or "\\0".'
-        )
+def _line_of(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
 
 
 class _Reader:
-    """Builds values from the events of YAML's parser, with limits."""
+    """Takes plain values from YAML's nodes, within limits; notes the line of each."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
-        self._anchors: dict[str, _Node] = {}
+        self.lines: dict[Place, int] = {(): 1}
         self._count = 0
 
-    def read(self, text: str) -> _Node:
-        events: Iterator[Any] = yaml.parse(text, Loader=yaml.SafeLoader)
-        node = _Node(1, None)
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                if self._count:
-                    raise _RefusedError(event, "A file has one document; remove this “---”.")
-                node = self._node(next(events), events, 0)
-        return node
-
-    def _node(self, event: Any, events: Iterator[Any], depth: int) -> _Node:
-        line = _line_of(event)
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in self._anchors:
-                raise _RefusedError(event, f"Nothing before this is named &{event.anchor}.")
-            node = self._anchors[event.anchor]
-            self._take(event, node.size)
-            return _Node(line, node.value, node.size)
-        if depth > MOST_DEPTH:
-            raise _RefusedError(event, f"Values are nested more than {MOST_DEPTH} levels deep.")
-        if event.tag is not None:
-            raise _RefusedError(event, f"Remove the tag {event.tag[:60]}: tags are not read.")
-        self._take(event, 1)
-        if isinstance(event, yaml.ScalarEvent):
-            _check_text(event)
-            is_plain = event.style is None
-            node = _Node(line, meaning(event.value) if is_plain else event.value)
-        elif isinstance(event, yaml.SequenceStartEvent):
-            node = self._sequence(line, events, depth)
-        else:
-            node = self._mapping(line, events, depth)
-        if event.anchor:
-            self._anchors[event.anchor] = node
-        return node
-
-    def _take(self, event: Any, size: int) -> None:
-        self._count += size
+    def value_of(self, node: yaml.Node, place: Place) -> Any:
+        self._count += 1
         if self._count > MOST_VALUES:
-            raise _RefusedError(event, f"The file has more than {MOST_VALUES:,} values.")
+            raise _RefusedError(node, f"The file has more than {MOST_VALUES:,} values.")
+        if len(place) > MOST_DEPTH:
+            raise _RefusedError(node, TOO_DEEP)
+        if node.tag not in _USUAL_TAGS:
+            raise _RefusedError(node, f"Remove the tag {node.tag[:60]}: tags are not read.")
+        self.lines.setdefault(place, _line_of(node))
+        if isinstance(node, yaml.ScalarNode):
+            text = _text_of(node)
+            return text if node.style else meaning(text)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value_of(each, (*place, at)) for at, each in enumerate(node.value)]
+        return self._fields_of(node, place)
 
-    def _sequence(self, line: int, events: Iterator[Any], depth: int) -> _Node:
-        nodes: list[_Node] = []
-        while not isinstance(event := next(events), yaml.SequenceEndEvent):
-            nodes.append(self._node(event, events, depth + 1))
-        return _Node(line, nodes, 1 + sum(node.size for node in nodes))
-
-    def _mapping(self, line: int, events: Iterator[Any], depth: int) -> _Node:
-        nodes: dict[str, _Node] = {}
-        while not isinstance(event := next(events), yaml.MappingEndEvent):
-            if not isinstance(event, yaml.ScalarEvent):
-                raise _RefusedError(event, "A name must be a word or a text.")
-            _check_text(event)
-            name, at = event.value, _line_of(event)
-            node = self._node(next(events), events, depth + 1)
-            if name in nodes:
-                first = nodes[name].line
-                self.problems.append(
-                    Problem(at, f"{name[:80]!r} is here twice, first in line {first}; remove one.")
-                )
-            else:
-                nodes[name] = _Node(at, node.value, node.size)
-        return _Node(line, nodes, 1 + sum(node.size for node in nodes.values()))
+    def _fields_of(self, node: yaml.Node, place: Place) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        for key, each in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _RefusedError(key, "A name must be a word or a text.")
+            name = _text_of(key)
+            if name in fields:
+                first = self.lines[*place, name]
+                message = f"{name[:80]!r} is here twice, first in line {first}; remove one."
+                self.problems.append(Problem(_line_of(key), message))
+                continue
+            self.lines[*place, name] = _line_of(key)
+            fields[name] = self.value_of(each, (*place, name))
+        return fields
 
 
-def _unwrapped(node: _Node, place: Place, lines: dict[Place, int]) -> Any:
-    """Return the plain value of a node; record the lines of everything in it."""
-    if place:
-        lines[place] = node.line
-    if isinstance(node.value, list):
-        return [_unwrapped(each, (*place, at), lines) for at, each in enumerate(node.value)]
-    if isinstance(node.value, dict):
-        return {name: _unwrapped(each, (*place, name), lines) for name, each in node.value.items()}
-    return node.value
+def _text_of(node: yaml.ScalarNode) -> str:
+    """Return a text; refuse what no database stores, and no file in UTF-8 has but by an escape."""
+    text = str(node.value)
+    if "\0" in text or not is_text(text):
+        raise _RefusedError(
+            node, 'A text has a character that cannot be stored, such as "\\uD800" or "\\0".'
+        )
+    return text
