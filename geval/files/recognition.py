@@ -15,8 +15,16 @@ from geval.files.cells import CellColumn, cell_of, people_and_judges
 from geval.files.contents import ColumnContent, Rows, contents_of, decides, may_be_rated
 from geval.files.mapping import COMMENTS, SCORES, cell_column, guess_columns, kind_of, plain_names
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
-from geval.files.rater_names import KnownNames, NameKind, without_noise
+from geval.files.rater_names import (
+    LABELS_OF_JUDGES,
+    LABELS_OF_PEOPLE,
+    KnownNames,
+    NameKind,
+    folded,
+    without_noise,
+)
 from geval.files.rating_columns import (
+    OVERALL,
     about_repeated_rows,
     may_be_ratings,
     read_rating_columns,
@@ -57,9 +65,28 @@ def recognise(
         return Recognition(guess)
     short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
     contents = contents_of(short, rows)
+    if not (project_names and project_names.criteria):  # it could be any of these
+        guess |= _labels_side_by_side(contents)
     if kind_of(guess) in LONG and (tidy := _as_tidy(guess, contents)):
         guess = tidy
     return _Reading(guess, contents, project_names or KnownNames()).recognition()
+
+
+def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, str]:
+    """Return the columns of a table with people's labels beside a judge's, under their plain names:
+    both are ratings of one criterion, on one scale."""
+    labels = {
+        folded(name).replace(" ", "_"): content
+        for name, content in contents.items()
+        if content.is_of_pair or content.is_rating_like
+    }
+    people, judges = labels.keys() & LABELS_OF_PEOPLE, labels.keys() & LABELS_OF_JUDGES
+    if not people or not judges or len({labels[name].is_of_pair for name in people | judges}) > 1:
+        return {}
+    return {
+        labels[name].name: CellColumn(OVERALL, labels[name].name, by_judge=name in judges).target
+        for name in people | judges
+    }
 
 
 def _as_tidy(guess: Columns, contents: Mapping[str, ColumnContent]) -> dict[str, str]:

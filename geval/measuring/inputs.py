@@ -56,6 +56,33 @@ def _write(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
             lines.write(f"{_as_json(record, number)}\n")
 
 
+def side_by_side(people: Source, judge: Source) -> list[dict[str, Any]]:
+    """Return the table of one person's ratings and a judge's scores of the same outputs.
+
+    Raises:
+        InputError: they are no two lists, arrays or series of one length.
+    """
+    columns = [_values_of(each) for each in (people, judge)]
+    if len(columns[0]) != len(columns[1]):
+        raise InputError(
+            f"There are {len(columns[0]):,} ratings and {len(columns[1]):,} scores; pass one of"
+            " each for each output, in the same order."
+        )
+    return [dict(zip(("human", "judge"), row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _values_of(column: Source) -> list[Any]:
+    values = column.tolist() if hasattr(column, "tolist") else column
+    is_many = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
+    listed = list(values) if is_many and not hasattr(values, "columns") else None
+    if listed is None or any(isinstance(value, Mapping | list | tuple) for value in listed):
+        raise InputError(
+            f"{type(column).__name__} is no list of values. Pass people's ratings and the judge's"
+            " scores as two lists, arrays or series, or one table."
+        )
+    return listed
+
+
 @contextmanager
 def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]:
     """Provide the files of a source; of a table the first rows are written to a temporary file.

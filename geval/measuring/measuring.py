@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow, Row, ScoreRow
 from geval.files.unused import Unused
 from geval.measuring.gathering import Gathered, gathered
-from geval.measuring.inputs import InputError, Source, input_files
+from geval.measuring.inputs import InputError, Source, input_files, side_by_side
 from geval.measuring.measurement import Measurement
 from geval.measuring.reading import (
     Ask,
@@ -31,6 +31,7 @@ Ends = tuple[float, float] | tuple[float, float, float]
 
 def measure(
     source: Source,
+    scores: Source = None,
     *,
     human: str | Sequence[str] | None = None,
     judge: str | Sequence[str] | None = None,
@@ -48,7 +49,9 @@ def measure(
 
     Args:
         source: files (CSV, JSON Lines, Parquet, xlsx, and files of other tools), a data frame of
-            pandas or polars, an Arrow table, a list of dictionaries, or the result of `pull`.
+            pandas or polars, an Arrow table, a list of dictionaries, or the result of `pull`; or
+            a person's ratings as a list, array or series.
+        scores: a judge's scores of the same outputs, in the same way and order.
         human: the columns with people's ratings, one for each person; or, where each row is one
             rating, the people who count.
         judge: the columns with judges' scores; or the judges that count.
@@ -79,6 +82,8 @@ def measure(
     >>> result.criteria[0].criterion, result.criteria[0].outputs, result.criteria[0].raters
     ('quality', 120, 2)
     """
+    if scores is not None:
+        source = side_by_side(source, scores)
     naming = Naming(
         as_names(human),
         as_names(judge),

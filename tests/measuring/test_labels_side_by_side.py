@@ -1,0 +1,86 @@
+"""A person's labels beside a judge's: as columns with plain names, or as two arrays."""
+
+import csv
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geval
+from geval.measuring.inputs import InputError
+from geval.measuring.reading import QuestionError
+
+DICE = random.Random(5)
+PEOPLE = ["pass" if DICE.random() < 0.8 else "fail" for _ in range(120)]
+JUDGE = [label if DICE.random() < 0.9 else "fail" for label in PEOPLE]
+
+
+def table(path: Path, people: str, judge: str, **more: Sequence[str]) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*more, people, judge])
+        writer.writerows(zip(*more.values(), PEOPLE, JUDGE, strict=True))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "text"),
+    [
+        ("human", "judge", "answer"),
+        ("Expert", "LLM", "completion"),
+        ("gold", "verdict", "response"),
+        ("label", "prediction", "output"),
+        ("ground truth", "evaluator", "answer"),
+        ("reference_label", "judge", "output"),
+    ],
+)
+def test_plain_names_are_read_without_a_question(
+    tmp_path: Path, people: str, judge: str, text: str
+) -> None:
+    texts = {
+        "question": [f"What is the answer to the {n}th riddle?" for n in range(120)],
+        text: [f"It is {n} because of the rule, said plainly." for n in range(120)],
+    }
+
+    for more in ({}, texts):
+        result = geval.measure(table(tmp_path / "labels.csv", people, judge, **more))
+
+        (criterion,) = result.criteria
+        assert (criterion.criterion, criterion.judge) == ("overall", judge)
+        assert (criterion.outputs, criterion.raters) == (120, 1)
+
+
+def test_a_column_that_could_be_a_text_or_a_rater_is_still_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(QuestionError):
+        geval.measure(table(tmp_path / "labels.csv", "label", "other"))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, np.array])
+@pytest.mark.parametrize("values", [(PEOPLE, JUDGE), None], ids=["words", "numbers"])
+def test_two_arrays_are_a_person_and_a_judge(kind: Any, values: Any) -> None:
+    people, judge = values or [[int(each == "pass") for each in side] for side in (PEOPLE, JUDGE)]
+
+    (criterion,) = geval.measure(kind(people), kind(judge)).criteria
+
+    assert (criterion.judge, criterion.outputs, criterion.raters) == ("judge", 120, 1)
+    rows = [{"human": a, "judge": b} for a, b in zip(people, judge, strict=True)]
+    assert geval.measure(rows).criteria[0].rho == criterion.rho
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "message"),
+    [
+        ([1, 0], [1], "There are 2 ratings and 1 scores"),
+        ([1, 0], 5, "int is no list of values"),
+        ("file.csv", [1, 0], "str is no list of values"),
+        ([[1, 0], [0, 1]], [1, 0], "list is no list of values"),
+        (np.zeros((2, 2)), [1, 0], "ndarray is no list of values"),
+        ([{"human": 1}], [1], "list is no list of values"),
+    ],
+)
+def test_what_is_no_two_arrays_is_refused(people: Any, judge: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        geval.measure(people, judge)
