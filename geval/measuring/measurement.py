@@ -18,7 +18,16 @@ from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import as_closely, groups_note, headline, sessions_note
-from geval.texts.numbers import counted, in_brackets, shown, signed, two_decimals
+from geval.statistics.pass_fail import PassFail
+from geval.texts.numbers import (
+    counted,
+    in_brackets,
+    shown,
+    signed,
+    thin,
+    two_decimals,
+    whole_percent,
+)
 from geval.texts.sentences import excerpt
 
 WORST = 3
@@ -65,7 +74,8 @@ class Caution:
 @dataclass(frozen=True)
 class CriterionMeasure:
     """A criterion: what the best judge may do, and its numbers. Undefined numbers are None:
-    `reason` says why there is no judge, `no_interval` why rho has no interval."""
+    `reason` says why there is no judge, `no_interval` why rho has no interval; `pass_fail` compares
+    the judge's verdicts with people's where the scale has two points."""
 
     criterion: str
     verdict: Verdict
@@ -81,6 +91,7 @@ class CriterionMeasure:
     outputs: int
     raters: int
     reason: str
+    pass_fail: PassFail | None = None
 
 
 @dataclass(frozen=True)
@@ -370,6 +381,7 @@ def _measure_of(row: VerdictRow, result: CriterionResult) -> CriterionMeasure:
         outputs=result.rated_outputs,
         raters=len(result.annotators),
         reason=row.reading,
+        pass_fail=best.analysis.passing if best else None,
     )
 
 
@@ -395,12 +407,31 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     raters = counted(measure.raters, "person", "people")
     counts = f"{counted(row.outputs, 'output')} rated by {raters}{agreement}"
     lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]
+    if measure.pass_fail:
+        lines.append(f"  {_verdicts_of(measure.pass_fail)}")
     # The reading of the strongest verdict has the second criterion already.
     sentences = (row.caution, as_closely(result)) if row.caution else (row.reading,)
     lines += [f"  {' '.join(filter(None, sentences))}"] if any(sentences) else []
     others = (judge for judge in result.judges if judge is not result.best)
     ordered = sorted(others, key=result.compared_by, reverse=True)[:MOST_OTHERS]
     return lines + [_line_of(judge, result) for judge in ordered]
+
+
+def _verdicts_of(verdicts: PassFail) -> str:
+    """Return how a judge's verdicts match people's, beside what always saying the same would."""
+    alike = verdicts.both_pass + verdicts.both_fail
+    parts = [
+        f"same verdict on {thin(alike)} of {thin(verdicts.outputs)}"
+        f" ({whole_percent(alike / verdicts.outputs)}; the most common one alone"
+        f" {whole_percent(verdicts.majority.share)})",
+        f"passes {verdicts.false_pass} of {verdicts.false_pass + verdicts.both_fail} that people"
+        " fail",
+        f"fails {verdicts.false_fail} of {verdicts.false_fail + verdicts.both_pass} that they pass",
+    ]
+    if verdicts.kappa.estimate.value is not None:
+        interval = in_brackets(verdicts.kappa.interval)
+        parts.append(f"kappa {two_decimals(verdicts.kappa.estimate.value)} {interval}".rstrip())
+    return "; ".join(parts)
 
 
 def _line_of(judge: JudgeResult, result: CriterionResult) -> str:

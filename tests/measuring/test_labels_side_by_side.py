@@ -84,3 +84,27 @@ def test_two_arrays_are_a_person_and_a_judge(kind: Any, values: Any) -> None:
 def test_what_is_no_two_arrays_is_refused(people: Any, judge: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         geval.measure(people, judge)
+
+
+def test_verdicts_of_pass_or_fail_are_printed_with_their_counts() -> None:
+    pairs = list(zip(PEOPLE, JUDGE, strict=True))
+    alike = sum(a == b for a, b in pairs)
+    failed = PEOPLE.count("fail")
+    wrongly = [(a, b) for a, b in pairs if a != b]
+
+    result = geval.measure(PEOPLE, JUDGE)
+
+    (criterion,) = result.criteria
+    assert criterion.pass_fail is not None
+    assert (criterion.pass_fail.false_pass, criterion.pass_fail.false_fail) == (0, len(wrongly))
+    line = next(line for line in str(result).splitlines() if "same verdict" in line)
+    assert f"same verdict on {alike} of 120" in line
+    assert f"passes 0 of {failed} that people fail" in line
+    assert f"fails {len(wrongly)} of {120 - failed} that they pass; kappa 0." in line
+
+
+def test_other_scales_have_no_verdicts_to_count() -> None:
+    result = geval.measure([1, 2, 3, 4, 5] * 20, [1, 2, 3, 4, 4] * 20)
+
+    assert result.criteria[0].pass_fail is None
+    assert "same verdict" not in str(result)
