@@ -26,6 +26,7 @@ from geval.files.row_notes import SPREADSHEET_LIMIT
 from geval.files.rows import FileDefaults, FileErrors, is_text
 from geval.files.score_records import BESIDE, SCORE_COLUMNS, as_cell
 from geval.files.tools import record_holders
+from geval.files.unused import MOST_NAMES
 from geval.files.word_ratings import HUNDREDS
 from geval.statistics.document_groups import GROUP
 
@@ -34,6 +35,8 @@ PART_CELLS, PART_CHARACTERS = 100_000, 2**20
 # Names and numbers that are remembered, as they are repeated.
 REMEMBERED = 100_000
 METADATA, TEXTS = "metadata.", ("source", "output")
+# Where records in memory have a number, its text is not as for ratings.
+AS_WRITTEN = ("doc_id", "system_id", "output")
 Cells = Sequence[str]
 # The criterion, the rater, and whether it is a judge.
 Series = tuple[str, str, bool]
@@ -91,23 +94,29 @@ def batches_of_records(
     if not record_holders().isdisjoint(names):
         raise OddError
 
+    # Records have columns in the order of their meanings, after those without one.
+    places = {name: place for place, name in enumerate(file.columns)}
+    header = sorted(names, key=lambda name: places.get(name, -1))
+    written = [name for name in names if file.columns.get(name) in AS_WRITTEN]
+
     def lines() -> Iterator[tuple[int, list[str]]]:
         for number, record in enumerate(records, start=1):
             if len(record) < len(names) and scored.isdisjoint(record):
                 raise OddError  # without a number it is another kind of record
-            yield number, [_as_cell(record.get(name)) for name in names]
+            cells = [_as_cell(record.get(name)) for name in header]
+            is_long = sum(map(len, cells)) > errors.field_limit // 8  # as JSON, with escapes
+            if is_long or float in map(type, map(record.get, written)):
+                raise OddError
+            yield number, cells
 
-    yield from _batches(Table(Format.JSONL, tuple(names), 0, lines()), file, defaults, errors)
+    yield from _batches(Table(Format.JSONL, tuple(header), 0, lines()), file, defaults, errors)
 
 
 def _as_cell(value: Any) -> str:
     """Return what a table has in place of a value of JSON."""
     kind = type(value)
-    if kind is str:
-        is_plain = len(value) <= PART_CHARACTERS and is_text(value)
-    else:
-        is_plain = value is None or kind is float or (kind is int and abs(value) < 2**53)
-    if not is_plain:
+    is_plain = is_text(value) if kind is str else value is None or kind is float
+    if not is_plain and not (kind is int and abs(value) < 2**53):
         raise OddError
     return as_cell(value)
 
@@ -167,10 +176,14 @@ class _Columns:
                 used |= texts | {"source"}
             elif file.added:
                 odd |= texts
-        is_whole = len(self.at) == len(header) and used <= self.at.keys()
-        if odd or not is_whole or not (self.is_long or self.wide) or is_preference(header):
-            raise OddError
         self.unused = [(index, own[index]) for name, index in self.at.items() if name not in used]
+        is_whole = len(self.at) == len(header) and used <= self.at.keys()
+        is_single = len({*self.wide.values()}) == len(self.wide)  # two may look the same
+        ordered = [target for target in file.columns.values() if target in self.wide]
+        is_turned = bool(file.added) and ordered != [*self.wide]
+        is_odd = bool(odd) or is_turned or is_preference(header) or len(self.unused) > MOST_NAMES
+        if is_odd or not (is_whole and is_single and (self.is_long or self.wide)):
+            raise OddError
 
     def check(self) -> None:
         """Refuse what readers report."""

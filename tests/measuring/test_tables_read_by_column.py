@@ -10,11 +10,13 @@ import pytest
 
 import geval
 from geval.command_line import main
+from geval.files import columns
 from geval.files.apart import ReadingError, columns_apart
 from geval.files.columns import ColumnBatch, OddError, column_batches
+from geval.files.limits import FileLimits
 from geval.files.readers import InputFile
 from geval.files.rows import FileDefaults
-from geval.files.unused import Unused
+from geval.files.unused import MOST_NAMES, Unused
 from geval.measuring import inputs, reading
 from geval.measuring.inputs import InputError
 from geval.measuring.series import rows_by_column
@@ -143,8 +145,63 @@ def test_both_ways_give_the_same_for_tables_in_memory(
     assert by_column == outcome(table, **named)
 
 
-def batches_of(path: Path, columns: dict[str, str]) -> list[ColumnBatch]:
-    return list(column_batches(InputFile(path, path.name, columns), DEFAULTS))
+RECORDS = [
+    {"topic": "news", "long": "w" * 300, "doc_id": f"d{number // 3}", "system_id": f"s{number % 3}",
+     "ann": 1 + number % 5, "bob": 1 + number * 7 % 5, "gpt": number % 3}
+    for number in range(36)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({}, {}),
+        ({}, {"human": ["bob", "ann"]}),
+        ({"doc_id": 1.5}, {}),
+        ({"system_id": 1e300}, {}),
+        ({"source": 1.5, "output": 1.125}, {}),
+        ({"gpt": 1.125, "topic": 2.125}, {}),
+    ],
+)
+def test_both_ways_give_the_same_for_records(
+    changed: dict[str, Any], named: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records have columns in the order of their meanings, and numbers that are no ratings."""
+    table = [RECORDS[0], *(record | changed for record in RECORDS[1:])]
+    if "output" in changed:
+        table[0] = table[0] | {"source": "Text.", "output": "Words."}
+    if {"doc_id", "system_id"} & {*changed}:
+        table[2:] = RECORDS[2:]
+
+    by_column = outcome(table, **(NAMED | named))
+    monkeypatch.setattr(reading, "rows_by_column", lambda *_arguments: [])
+
+    assert by_column == outcome(table, **(NAMED | named))
+
+
+def test_records_that_are_too_long_as_json_are_odd(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "file_limits", lambda: FileLimits(field_bytes=2**20))
+    table = [*RECORDS, RECORDS[0] | {"doc_id": "last", "long": "\1" * 2**18}]
+    file = InputFile(Path("table"), "table", MEANINGS)
+
+    with pytest.raises(OddError):
+        list(columns.batches_of_records(table, list(RECORDS[0]), file, DEFAULTS))
+
+
+@pytest.mark.parametrize("human", [["ann", "bob"], ["bob", "ann"]])
+def test_raters_of_numbered_rows_are_in_the_order_they_are_named_in(
+    human: list[str], tmp_path: Path
+) -> None:
+    rows = [["a", str(number), "2", "0.5"] for number in range(1, 4)]
+    path = written(tmp_path / "wide.csv", ("system_id", "ann", "bob", "gpt"), rows)
+
+    result = geval.measure(path, human=human, judge="gpt", system="system_id")
+
+    assert result.to_json().index(f'"{human[0]}"') < result.to_json().index(f'"{human[1]}"')
+
+
+def batches_of(path: Path, meanings: dict[str, str]) -> list[ColumnBatch]:
+    return list(column_batches(InputFile(path, path.name, meanings), DEFAULTS))
 
 
 def test_a_long_table_gives_names_and_numbers_of_each_series(tmp_path: Path) -> None:
@@ -200,6 +257,7 @@ PLAIN = {"doc_id": "d1", "system_id": "a", "source": "Text.", "output": "Words."
         ({'ratings["","cyd"]': "3"}, False),
         ({'ratings["tone","#"]': "3"}, False),
         ({'ratings["tone","mean"]': "3"}, False),
+        ({'ratings["tone","\u00e9"]': "3", 'ratings["tone","e\u0301"]': ""}, False),
     ],
 )
 def test_what_is_odd_is_left_to_reading_by_row(
@@ -213,6 +271,15 @@ def test_what_is_odd_is_left_to_reading_by_row(
     else:
         with pytest.raises(OddError):
             batches_of(path, {})
+
+
+def test_more_unused_columns_than_are_named_are_odd(tmp_path: Path) -> None:
+    hints = [f"hint {number}" for number in range(MOST_NAMES + 1)]
+    row = ["d1", "a", "3", "4", "0.5", *hints]
+
+    with pytest.raises(OddError):
+        batches_of(written(tmp_path / "wide.csv", (*WIDE, *hints), [row]), MEANINGS)
+    assert batches_of(written(tmp_path / "wide.csv", (*WIDE, *hints[1:]), [row[:-1]]), MEANINGS)
 
 
 @pytest.mark.parametrize("name", ["comment", "probability", "session_id", "group", "winner"])
