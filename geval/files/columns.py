@@ -89,11 +89,9 @@ def batches_of_records(
     scored = {name for name, target in file.columns.items() if cell_of(target)}
     others = set() if file.columns else {*names} - {*SCORE_COLUMNS, "annotator", "judge"}
     are_texts = all(isinstance(name, str) and is_text(name) for name in names)
-    if others or not are_texts or too_many_columns(len(names)):
+    are_held = not record_holders().isdisjoint(names)
+    if others or not are_texts or are_held or too_many_columns(len(names)):
         raise OddError
-    if not record_holders().isdisjoint(names):
-        raise OddError
-
     # Records have columns in the order of their meanings, after those without one.
     places = {name: place for place, name in enumerate(file.columns)}
     header = sorted(names, key=lambda name: places.get(name, -1))
