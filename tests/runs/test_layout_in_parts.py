@@ -315,6 +315,30 @@ def test_what_is_drawn_is_committed_at_once(
     assert run.items.count() == again(run).item_count > PART
 
 
+@pytest.mark.parametrize("request_for", [{"trial": 3}, {}, {"transport": Transport.BATCH}], ids=str)
+def test_a_run_that_is_paused_within_a_part_gets_its_items_once(
+    start: Callable[..., EvaluationRun], request_for: dict[str, Any]
+) -> None:
+    run = start(**request_for)
+    if not request_for:
+        lay_out_run(run.pk)
+
+    def pause(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        outcome = execute(sql, params, many, context)
+        if sql.startswith("INSERT INTO evaluations_runitem"):
+            in_threads(1, lambda: pause_run(run.pk, "Enough for today."))
+        return outcome
+
+    with connection.execute_wrapper(pause):
+        lay_out_run(run.pk)
+        lay_out_rest(run.pk)
+
+    assert resume_run(again(run))
+    lay_out_all(run)
+    assert run.items.count() == again(run).item_count == request_for.get("trial", ALL)
+    assert again(run).is_laid_out
+
+
 def test_removed_outputs_are_left_out(start: Callable[..., EvaluationRun]) -> None:
     """One is removed between two parts of a list that names it."""
     run = start()

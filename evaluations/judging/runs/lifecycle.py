@@ -422,9 +422,10 @@ class _Layout:
         part = self._parts.pop(0) if self._parts else None
         added = add_part(run.pk, part) if part else 0
         # Last, as others wait for this row.
-        run = of_run.unfinished().select_for_update(of=("self",)).select_related("project").first()
+        still = of_run.filter(self._during)
+        run = still.select_for_update(of=("self",)).select_related("project").first()
         if run is None:
-            # The run was cancelled, perhaps because its project is being deleted.
+            # Paused: what is drawn might be drawn anew. Or cancelled, as its project is deleted.
             transaction.set_rollback(True)
             return False
         is_over = self._is_last_list and not self._parts
@@ -435,7 +436,7 @@ class _Layout:
                 run.state, run.started_at = RunState.RUNNING, timezone.now()
                 run.parameters |= {MORE_TO_LAY_OUT: True} if part and part.size == first else {}
         elif is_over:
-            run.parameters.pop(MORE_TO_LAY_OUT, None)
+            del run.parameters[MORE_TO_LAY_OUT]
         run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
         self._note_added(run, added, is_over)
         self._parts = self._parts or None
