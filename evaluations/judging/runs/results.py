@@ -184,13 +184,15 @@ def pause_if_exchanged(run: EvaluationRun, finished: Sequence[FinishedItem]) -> 
         return
     with transaction.atomic():
         rows = EvaluationRun.objects.select_for_update()
-        before = rows.values_list("reply_models", flat=True).get(pk=run.pk)
-        new = [model for model in firsts if model and model not in before]
-        run.reply_models = [*before, *new]
-        EvaluationRun.objects.filter(pk=run.pk).update(reply_models=run.reply_models)
-    if before and new:
-        number = run.items.filter(pk__lte=firsts[new[0]]).count()
-        pause_run(run.pk, EXCHANGED.format(number=thin(number), new=new[0], before=before[-1]))
+        # Without what is added now, which may be rolled back.
+        run.reply_models = rows.values_list("reply_models", flat=True).get(pk=run.pk)
+        models = list(dict.fromkeys([*run.reply_models, *filter(None, firsts)]))
+        EvaluationRun.objects.filter(pk=run.pk).update(reply_models=models)
+        at = max(1, len(run.reply_models))
+        if models[at:]:
+            number = thin(run.items.filter(pk__lte=firsts[models[at]]).count())
+            text = EXCHANGED.format(number=number, new=models[at], before=models[at - 1])
+            pause_run(run.pk, text)
 
 
 def reason_of(error: BaseException) -> str:

@@ -1,0 +1,74 @@
+"""A run pauses once for each model that begins to answer, whatever happens meanwhile."""
+
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from evaluations.judging.runs import leases, results
+from evaluations.models import EvaluationRun, RunState
+from geval.llm.calls import Answer
+from geval.llm.judgement import Judgement
+from geval.llm.parsing import Failure, Reason
+from tests.runs.laid_out import run
+
+__all__ = ["run"]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def store(run: EvaluationRun, *models: str) -> None:
+    """Results of as many items as models, each with a reply that names one."""
+    items = leases.claim(run.pk, "t", most=len(models))
+    failure = Failure(Reason.ENDPOINT, "No.")
+    finished = [
+        results.FinishedItem(
+            item, "", failure, Judgement(failure, (Answer((), model, "", 1, 1, 1, 0.1),))
+        )
+        for item, model in zip(items, models, strict=True)
+    ]
+    results.store_each(run, finished, "t")
+
+
+def again(run: EvaluationRun) -> EvaluationRun:
+    return EvaluationRun.objects.get(pk=run.pk)
+
+
+def test_a_run_pauses_also_if_the_first_attempt_is_lost(run: EvaluationRun) -> None:
+    """The connection ends when the model is noted, before the run is paused."""
+    store(run, "first")
+    lost: list[str] = []
+
+    def lose(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "'paused'" in str(params) + sql or RunState.PAUSED in (params or ()):
+            lost.append(sql)
+            raise OperationalError("lost")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(lose), pytest.raises(OperationalError):
+        store(run, "other")
+    assert lost
+    store(run, "other")
+
+    assert again(run).state == RunState.PAUSED
+    assert again(run).reply_models == ["first", "other"]
+
+
+def test_a_run_pauses_also_if_what_stored_its_replies_is_rolled_back(run: EvaluationRun) -> None:
+    store(run, "first")
+    with transaction.atomic():
+        store(run, "other")
+        transaction.set_rollback(True)
+    assert again(run).state == RunState.RUNNING
+
+    store(run, "other")
+
+    assert again(run).state == RunState.PAUSED
+    assert again(run).reply_models == ["first", "other"]
+
+
+def test_two_models_in_the_first_replies_pause_the_run(run: EvaluationRun) -> None:
+    store(run, "first", "other", "first")
+
+    assert again(run).state == RunState.PAUSED
+    assert again(run).message.startswith("From item 2 on, “other” answers; before, “first” did.")
+    assert again(run).reply_models == ["first", "other"]
