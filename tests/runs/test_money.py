@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from evaluations.judging.runs import leases
 from evaluations.judging.runs.estimate import estimate_run
 from evaluations.judging.runs.lifecycle import RunError, cancel_run, lay_out_run, resume_run
 from evaluations.judging.runs.starting import RunRequest, start_run
@@ -111,6 +112,22 @@ def test_with_more_money_the_run_continues_to_its_end(judge: Judge) -> None:
     resume_run(run, budget=Decimal(1000))
 
     assert (worked_on(run).state, run.scores.count()) == (RunState.DONE, 12)
+
+
+def test_what_lost_workers_held_is_not_set_aside(judge: Judge) -> None:
+    run = start(judge, budget=Decimal(1))
+    lay_out_run(run.pk)
+    run.refresh_from_db()
+    each = run.frozen.most_each
+    assert each is not None
+    EvaluationRun.objects.filter(pk=run.pk).update(budget=12 * each)
+    assert len(leases.claim_within_budget(run.pk, "lost", most=11)[0]) == 11
+    run.items.filter(leased_by="lost").update(lease_until="2000-01-01T00:00Z")
+    EvaluationRun.objects.filter(pk=run.pk).update(budget=11 * each)
+
+    worked_on(run)
+
+    assert (run.state, run.scores.count()) == (RunState.DONE, 12)
 
 
 def test_a_budget_needs_prices(small_project: Project, make_judge: Callable[..., Judge]) -> None:

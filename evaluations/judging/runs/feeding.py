@@ -116,6 +116,8 @@ class Feeder:
         if await share.database.call(functools.partial(leases.is_being_worked_on, share.run.pk)):
             await asyncio.sleep(MONEY_SECONDS)
             return True
+        if await share.database.call(functools.partial(leases.release_lost, share.run.pk)):
+            return True
         if self._month_is_limited and (reason := await share.database.call(self._month_is_spent)):
             share.stop(reason, until=next_month())
             return False

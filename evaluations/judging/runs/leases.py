@@ -250,6 +250,15 @@ def claim_within_budget(
     return claim(run_id, worker, most=most, after_id=after_id), False
 
 
+def release_lost(run_id: int) -> bool:
+    """Release the items of lost workers, for which money is set aside; return whether there are
+    any."""
+    leased = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED)
+    lost = leased.claimable().update(state=ItemState.PENDING, leased_by="", lease_until=None)
+    _log_lost(run_id, lost, None, 0)
+    return lost > 0
+
+
 def is_being_worked_on(run_id: int) -> bool:
     """Whether any worker holds an item of the run."""
     return RunItem.objects.filter(run_id=run_id).held().exists()
