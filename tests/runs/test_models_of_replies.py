@@ -1,11 +1,13 @@
 """A run pauses once for each model that begins to answer, whatever happens meanwhile."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
 
 from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.lifecycle import pause_run, resume_run
 from evaluations.models import EvaluationRun, RunState
 from geval.llm.calls import Answer
 from geval.llm.judgement import Judgement
@@ -16,9 +18,9 @@ __all__ = ["run"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def store(run: EvaluationRun, *models: str) -> None:
+def store(run: EvaluationRun, *models: str, items: Sequence[leases.ClaimedItem] = ()) -> None:
     """Results of as many items as models, each with a reply that names one."""
-    items = leases.claim(run.pk, "t", most=len(models))
+    items = items or leases.claim(run.pk, "t", most=len(models))
     failure = Failure(Reason.ENDPOINT, "No.")
     finished = [
         results.FinishedItem(
@@ -72,3 +74,22 @@ def test_two_models_in_the_first_replies_pause_the_run(run: EvaluationRun) -> No
     assert again(run).state == RunState.PAUSED
     assert again(run).message.startswith("From item 2 on, “other” answers; before, “first” did.")
     assert again(run).reply_models == ["first", "other"]
+
+
+def test_a_run_that_was_paused_when_another_model_answered_pauses_when_it_goes_on(
+    run: EvaluationRun,
+) -> None:
+    store(run, "first")
+    items = leases.claim(run.pk, "t", most=1)
+    pause_run(run.pk, "For now.")
+    store(run, "other", items=items)
+    assert again(run).message == "For now."
+
+    resume_run(again(run))
+    store(run, "other")
+
+    assert again(run).state == RunState.PAUSED
+    assert "“other” answers" in again(run).message
+    resume_run(again(run))
+    store(run, "other", "first")
+    assert again(run).state == RunState.RUNNING

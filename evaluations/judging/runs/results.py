@@ -187,12 +187,13 @@ def pause_if_exchanged(run: EvaluationRun, finished: Sequence[FinishedItem]) -> 
         # Without what is added now, which may be rolled back.
         run.reply_models = rows.values_list("reply_models", flat=True).get(pk=run.pk)
         models = list(dict.fromkeys([*run.reply_models, *filter(None, firsts)]))
-        EvaluationRun.objects.filter(pk=run.pk).update(reply_models=models)
         at = max(1, len(run.reply_models))
         if models[at:]:
             number = thin(run.items.filter(pk__lte=firsts[models[at]]).count())
             text = EXCHANGED.format(number=number, new=models[at], before=models[at - 1])
-            pause_run(run.pk, text)
+            if not pause_run(run.pk, text):
+                return  # It is paused for another reason, so nobody would read of it.
+        EvaluationRun.objects.filter(pk=run.pk).update(reply_models=models)
 
 
 def reason_of(error: BaseException) -> str:
