@@ -396,7 +396,7 @@ class _Layout:
     def __init__(self, run_id: int, during: Q) -> None:
         self.laid_out = 0
         self._run_id, self._during = run_id, during
-        self._parts: list[Part] | None = None
+        self._parts: list[Part] = []
         self._is_last_list = False
         self._sized: dict[str, Any] = {}
         self._analyzed = 0
@@ -412,7 +412,7 @@ class _Layout:
             return False
         evaluator = make_evaluator(*evaluator_of(run))
         first = first_part_of(run, evaluator) if run.state == RunState.PREPARING else None
-        if self._parts is None:
+        if not self._parts:
             if not run.item_count:
                 _freeze_prompts(run, evaluator)
             self._parts = list_parts(run, evaluator, limit=first)
@@ -439,7 +439,6 @@ class _Layout:
             del run.parameters[MORE_TO_LAY_OUT]
         run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
         self._note_added(run, added, is_over)
-        self._parts = self._parts or None
         return not is_over
 
     def _note_added(self, run: EvaluationRun, added: int, is_over: bool) -> None:
