@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.test import Client
 
-from evaluations.judging.runs import counts, layout, leases, lifecycle
+from evaluations.judging.runs import counts, layout, leases, lifecycle, worker
 from evaluations.judging.runs.lifecycle import (
     cancel_run,
     close_if_finished,
@@ -22,6 +22,7 @@ from evaluations.judging.runs.lifecycle import (
     pause_run,
     resume_run,
 )
+from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.starting import RunError, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
@@ -418,6 +419,25 @@ def test_workers_judge_all_parts(
     assert again(run).state == RunState.DONE
     assert again(run).is_laid_out
     assert run.scores.count() == run.items.count() == again(run).item_count
+
+
+def test_who_lays_out_a_run_knows_the_length_of_its_prompts(
+    large: Project, make_judge: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Limits of tokens a minute set so many aside for each call."""
+    large.documents.update(source="Long. " * 2000)
+    run = start_run(make_judge(large, use_steps=False), list(large.criteria.all()))
+    known: list[int] = []
+
+    def questions(run: EvaluationRun, *args: Any) -> RunQuestions:
+        known.append(run.frozen.characters_each)
+        return RunQuestions(run, *args)
+
+    monkeypatch.setattr(worker, "RunQuestions", questions)
+    work_on_run(run.pk, "tester")
+
+    assert known == [again(run).frozen.characters_each]
+    assert known[0] > 12_000
 
 
 def test_a_worker_judges_what_is_committed_while_a_later_part_is_laid_out(

@@ -195,7 +195,10 @@ async def _lay_out(run: EvaluationRun, claim: int, database: Database, shift: Sh
     def lay_out() -> bool:
         lay_out_run(run.pk, stopped=shift.stop_requested)
         leave_preparation(run.pk, claim)
-        return EvaluationRun.objects.filter(pk=run.pk, state=RunState.RUNNING).exists()
+        laid_out = EvaluationRun.objects.filter(pk=run.pk, state=RunState.RUNNING).first()
+        if laid_out:
+            run.parameters = laid_out.parameters  # with the sizes of its prompts
+        return laid_out is not None
 
     return await database.call(lay_out)
 
