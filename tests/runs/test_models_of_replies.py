@@ -93,3 +93,25 @@ def test_a_run_that_was_paused_when_another_model_answered_pauses_when_it_goes_o
     resume_run(again(run))
     store(run, "other", "first")
     assert again(run).state == RunState.RUNNING
+
+
+def test_who_accepts_a_model_is_asked_about_items_that_are_too_long(run: EvaluationRun) -> None:
+    store(run, *["first"] * 11, "other")
+    run.items.filter(pk=run.items.values("pk")[:1]).update(reason=Reason.CONTEXT)
+    run.items.exclude(reason=Reason.CONTEXT).update(state="done", reason="")
+    assert "“other” answers" in again(run).message
+
+    resume_run(again(run))
+    assert "longer than the model's context" in again(run).message
+
+    resume_run(again(run))
+    assert again(run).state == RunState.DONE
+
+
+def test_replies_of_a_run_that_was_deleted_meanwhile_name_nothing(run: EvaluationRun) -> None:
+    items = leases.claim(run.pk, "t", most=1)
+    again(run).delete()
+
+    store(run, "first", items=items)
+
+    assert not EvaluationRun.objects.exists()

@@ -183,9 +183,9 @@ def pause_if_exchanged(run: EvaluationRun, finished: Sequence[FinishedItem]) -> 
     if not run.counts or not set(firsts) - {"", *run.reply_models}:
         return
     with transaction.atomic():
-        rows = EvaluationRun.objects.select_for_update()
+        rows = EvaluationRun.objects.select_for_update().filter(pk=run.pk)
         # Without what is added now, which may be rolled back.
-        run.reply_models = rows.values_list("reply_models", flat=True).get(pk=run.pk)
+        run.reply_models = rows.values_list("reply_models", flat=True).first() or []
         models = list(dict.fromkeys([*run.reply_models, *filter(None, firsts)]))
         at = max(1, len(run.reply_models))
         if models[at:]:
@@ -193,7 +193,7 @@ def pause_if_exchanged(run: EvaluationRun, finished: Sequence[FinishedItem]) -> 
             text = EXCHANGED.format(number=number, new=models[at], before=models[at - 1])
             if not pause_run(run.pk, text):
                 return  # It is paused for another reason, so nobody would read of it.
-        EvaluationRun.objects.filter(pk=run.pk).update(reply_models=models)
+        rows.update(reply_models=models)
 
 
 def reason_of(error: BaseException) -> str:
