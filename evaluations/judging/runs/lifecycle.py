@@ -164,13 +164,13 @@ def resume_run(
     if not run.has_open_items:
         if run.state != RunState.PAUSED:
             return False
-        is_told = TOO_LONG.split("%s")[1] in run.message  # otherwise it pauses once more
+        is_announced = TOO_LONG.split("%s")[1] in run.message  # otherwise it pauses once more
         EvaluationRun.objects.filter(pk=run.pk).update(
             state=RunState.RUNNING,
             message="",
             resumes_at=None,
             resumed_at=timezone.now(),
-            parameters=run.parameters | ({"leaves_out_too_long": True} if is_told else {}),
+            parameters=run.parameters | ({"leaves_out_too_long": True} if is_announced else {}),
         )
         log_on_commit("run resumed", ids)
         return close_if_finished(run.pk)
