@@ -56,10 +56,8 @@ _SECRET_VALUE = re.compile(
 )
 # Longer runs are words, such as HARM_CATEGORY_HARASSMENT, or google-vertex/us-central1.
 _RUN = re.compile(r"[\w+/=.~:-]{16,}")
-_WORDS = re.compile(
-    r"(?:(?:(?:[A-Z]?[a-z]{2,14}(?:[A-Z][a-z]{2,14})*|[A-Z]{1,14}|[a-z])\d{0,2}|\d{1,4})"
-    r"(?:[-_/.:=~+]+|$))*+"  # parts end at what none contains, so none is tried again
-)
+_WORD = re.compile(r"(?:[A-Z]?[a-z]{2,14}(?:[A-Z][a-z]{2,14})*|[A-Z]{1,14}|[a-z])\d{0,2}|\d{1,4}")
+_BETWEEN_WORDS = re.compile(r"[-_/.:=~+]+")
 # Gateways would send the call to these addresses, with their own keys.
 _ADDRESS_NAME = re.compile(
     r"ur[il]s?$|endpoint|^(?:api)?base$|host|prox(?:y|ies)|webhook|callback|address|server|domain"
@@ -158,11 +156,16 @@ def _check_secrets(name: str, value: Any) -> None:
     if (
         _SECRET_NAME.search(bare)
         or any(map(_SECRET_VALUE.search, texts))
-        or not all(_WORDS.fullmatch(run) for run in runs)
+        or not all(map(_are_words, runs))
     ):
         raise ValueError(f"“{name[:30]}” has or names what looks like a key{_ENDPOINTS}")
     if _ADDRESS_NAME.search(bare) or any(map(_ADDRESS_VALUE.search, texts)):
         raise ValueError(f"“{name[:30]}” has or names what looks like an address{_ENDPOINTS}")
+
+
+def _are_words(run: str) -> bool:
+    *words, last = _BETWEEN_WORDS.split(run)
+    return all(map(_WORD.fullmatch, words)) and (not last or _WORD.fullmatch(last) is not None)
 
 
 def _folded(text: str) -> str:
