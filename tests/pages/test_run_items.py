@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluations.models import EvaluationRun
 from evaluations.pages.runs import run_items
-from evaluations.pages.runs.run_items import ItemsView, count_items, item_rows
+from evaluations.pages.runs.run_items import ORDER, ItemsView, count_items, item_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -70,9 +70,9 @@ def test_pages_follow_each_other(run: EvaluationRun, monkeypatch: pytest.MonkeyP
 def test_a_page_takes_as_many_queries_for_one_item_as_for_twelve(run: EvaluationRun) -> None:
     assert run.judge.rates_on_scale
     with CaptureQueriesContext(connection) as many:
-        item_rows(run, ItemsView(), page=1)
+        item_rows(run, ItemsView(sort=ORDER), page=1)
     with CaptureQueriesContext(connection) as one:
-        item_rows(run, ItemsView(reason="refusal"), page=1)
+        item_rows(run, ItemsView(reason="refusal", sort=ORDER), page=1)
 
     assert len(many) == len(one)
 

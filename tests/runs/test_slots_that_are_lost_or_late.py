@@ -106,29 +106,6 @@ def test_a_thread_whose_slot_is_gone_ends_its_turn_and_the_new_slot_has_another_
     assert taken().name != slot.name
 
 
-def test_a_worker_that_starts_under_the_name_of_a_lost_one_has_slots_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(heartbeat, "worker_name", lambda: WORKER)
-    beat(WORKER, Offer((RUNS,), 1))
-    lost = taken()
-    heart = threading.Thread(
-        target=heartbeat._keep_beating, args=[Offer((RUNS,), 1), Pulse(Consumer())]
-    )
-    heart.start()
-    try:
-        deadline = time.monotonic() + 20
-        while not WorkerSlot.objects.free().exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-    finally:
-        heartbeat.leaving.set()
-        heart.join(20)
-        heartbeat.leaving.clear()
-
-    assert WorkerSlot.objects.get().name != lost.name
-
-
 def test_a_run_whose_row_somebody_holds_keeps_no_slot_waiting(
     small_project: Project, other: Project, make_judge: MakeJudge
 ) -> None:

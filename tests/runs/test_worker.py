@@ -255,7 +255,8 @@ def test_a_worker_asked_to_leave_gives_back_what_it_holds(
     judge = make_judge(small_project, "--latency", "0.5", use_steps=False, concurrency=2)
     run = start_run(judge, list(small_project.criteria.all()))
 
-    work_on_run(run.pk, "tester", policy=QUICK, shift=Shift(stop_requested=lambda: True))
+    # Asked once its items are laid out.
+    work_on_run(run.pk, "tester", policy=QUICK, shift=Shift(stop_requested=run.items.exists))
 
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
