@@ -53,11 +53,10 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Cannot listen on {address}; llama.cpp says why above. Choose another --port?"
             ) from None
+        address = server.listening_address
+        self.stdout.write(f"llama.cpp: {address}/v1 (model {BUNDLED_NAME}). Ctrl-C to stop.")
+        self.stdout.flush()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt):
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, signal.default_int_handler)
-            address = server.listening_address
-            self.stdout.write(f"llama.cpp: {address}/v1 (model {BUNDLED_NAME}). Ctrl-C to stop.")
-            self.stdout.flush()
             while True:
                 signal.pause()
