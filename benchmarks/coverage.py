@@ -72,6 +72,7 @@ from geval.statistics.probability_calibration import (
 )
 from geval.statistics.reliability import ChanceCorrected, gwet
 from geval.statistics.resampling import Interval, Over
+from geval.statistics.scales import Scale
 from geval.statistics.significance import new_systems_test, permutation_test
 from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import Estimate, FloatArray
@@ -386,7 +387,7 @@ def pass_fail_lines() -> Iterator[Line]:
 
     def found(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> PassFail:
         human = (ratings.means() >= 2.5).astype(float)
-        passing = pass_fail(outputs, human, scores, middle=0.5)
+        passing = pass_fail(outputs, human, scores, Scale(0, 1))
         assert passing is not None
         return passing
 

@@ -135,7 +135,7 @@ def _filled(
     here = dict(given.filter(judge=judge, criterion=criterion).values_list("output_id", "cause"))
     ids = data.output_ids[gaps.at][gaps.order]
     has_cause = np.isin(ids, np.fromiter(here, dtype=np.int64, count=len(here)))
-    listed = ids[listed_outputs(view, data, gaps, ids, here, has_cause)]
+    listed = ids[listed_outputs(view, data, gaps, ids, here, has_cause, criterion.scale)]
     open_ = view.output if (ids == view.output).any() else int(listed[0]) if len(listed) else 0
     if view.page and not view.output and len(listed):
         start = PAGE_SIZE * (Paginator(listed, PAGE_SIZE).get_page(view.page).number - 1)

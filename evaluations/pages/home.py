@@ -162,7 +162,7 @@ def report_step(project: Project, glance: AtAGlance | None) -> HomeStep:
         return HomeStep(
             "report", "Report", "later", "Later", "–", about, "Open the report", address
         )
-    stands = sum(row.verdict == Verdict.STANDS_IN for row in glance.rows)
-    about = "criteria where a judge stands in for a rater"
+    stands = sum(row.verdict in (Verdict.STANDS_IN, Verdict.AGREES) for row in glance.rows)
+    about = "criteria that a judge may rate alone"
     number = f"{stands} of {len(glance.rows)}"
     return HomeStep("report", "Report", "done", "Ready", number, about, "Read the report", address)

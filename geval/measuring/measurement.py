@@ -17,7 +17,7 @@ from geval.reports.downloads.report_json import as_json
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
-from geval.reports.words import as_closely, groups_note, headline, sessions_note
+from geval.reports.words import as_closely, expert_note, groups_note, headline, sessions_note
 from geval.statistics.pass_fail import PassFail
 from geval.texts.numbers import (
     counted,
@@ -92,6 +92,26 @@ class CriterionMeasure:
     raters: int
     reason: str
     pass_fail: PassFail | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        """Pass or fail: the share of outputs with the same verdict."""
+        return self.pass_fail.accuracy.estimate.value if self.pass_fail else None
+
+    @property
+    def kappa(self) -> float | None:
+        """Pass or fail: Cohen's kappa."""
+        return self.pass_fail.kappa.estimate.value if self.pass_fail else None
+
+    @property
+    def sensitivity(self) -> float | None:
+        """Pass or fail: the share of people's fails that the judge fails."""
+        return self.pass_fail.sensitivity.estimate.value if self.pass_fail else None
+
+    @property
+    def specificity(self) -> float | None:
+        """Pass or fail: the share of people's passes that the judge passes."""
+        return self.pass_fail.specificity.estimate.value if self.pass_fail else None
 
 
 @dataclass(frozen=True)
@@ -266,11 +286,13 @@ class Measurement:
         texts = () if any(self.gathered.texts) else (NO_TEXTS,)
         sessions = (sessions_note(self.report),) if self.report.sessions else ()
         groups = (groups_note(self.report),) if self.report.groups else ()
+        expert = (expert_note(self.report),) if expert_note(self.report) else ()
         others = (f"{line[:1].upper()}{line[1:]}." for line in unused_in_lines(self.unused))
         return (
             *texts,
             *unmatched(self.gathered),
             *self.gathered.notes,
+            *expert,
             *sessions,
             *groups,
             *others,
@@ -348,8 +370,10 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
                 f"on {row.criterion}, documents have one output each; pass"
                 f" level={row.level_to_try!r}."
             )
-        if row.verdict == Verdict.TOO_EARLY and not row.missing_outputs:
-            return row.reading
+        if row.verdict == Verdict.TOO_EARLY and (row.shares or not row.missing_outputs):
+            return row.caution if row.shares else row.reading
+        if row.shares and row.caution:
+            return f"on {row.criterion}: {row.caution}"
         if row.verdict == Verdict.NO_MEASURE:
             return f"make the definition of {row.criterion} clearer, and rate again."
         if row.missing_outputs:
@@ -391,13 +415,15 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     numbers = []
     if judge:
         ends = judge.interval or (measure.no_interval and f"(no interval: {measure.no_interval})")
-        numbers.append(f"rho {judge.value} {ends}".rstrip())
+        if not row.shares:
+            numbers.append(f"rho {judge.value} {ends}".rstrip())
+        numbers += [f"{share.name} {share.value} {share.interval}".rstrip() for share in row.shares]
     if row.rater and result.best:
         # Both with the mean of the other raters; rho is with the mean of all, which is easier.
         place = shown(result.evidence(result.best).in_place)
         rater = f"one rater {row.rater.value} {row.rater.interval}".rstrip()
         numbers.append(f"in a rater's place {place}, {rater}")
-    if measure.best_null_rho is not None:
+    if measure.best_null_rho is not None and not row.shares:
         numbers.append(
             f"best that reads nothing {two_decimals(measure.best_null_rho)} ({measure.best_null})"
         )
@@ -440,6 +466,13 @@ def _line_of(judge: JudgeResult, result: CriterionResult) -> str:
     return f"  {judge.judge}: {result.verdict_on(judge).label}, rho {rho} {interval}".rstrip()
 
 
+def _shares_of(verdicts: PassFail | None) -> dict[str, float | None]:
+    """Return the figures of pass or fail; none on other scales."""
+    if verdicts is None:
+        return {}
+    return {name: share.estimate.value for name, share in verdicts.by_name.items()}
+
+
 def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
     options = report.options
     return [
@@ -456,6 +489,7 @@ def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
             "documents": judge.correlations.documents,
             "outputs": judge.correlations.pairs,
             "missing": judge.missing,
+            **_shares_of(judge.analysis.passing),
         }
         for judge in result.judges
     ]

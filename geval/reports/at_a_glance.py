@@ -6,18 +6,25 @@ from dataclasses import dataclass, replace
 from geval.reports.drawings.forest import (
     Axis,
     AxisSpan,
+    Tick,
     forest_lines,
     lowest_near_one_rater,
     shared_axis,
 )
 from geval.reports.drawings.numbers import ForestLine
+from geval.reports.expert_words import with_brackets
 from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.verdicts.expert import ExpertEvidence
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
+from geval.statistics.pass_fail import PassFail, ShareEstimate
 from geval.statistics.resampling import Interval
-from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
+from geval.statistics.thresholds import CALIBRATION_GAIN, EXPERT_SHARE, VERDICT_OUTPUTS
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
+
+# The axis of shares.
+SHARES = Axis(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,22 @@ class Check:
 
 
 @dataclass(frozen=True)
+class ShareLine:
+    """A share that is required of a judge by an expert's labels, on an axis from 0 to 1: what it is
+    of, its value and interval, where they are drawn, what the best null judge reaches, and what is
+    required."""
+
+    name: str
+    value: str
+    interval: str
+    dot: str
+    span: AxisSpan | None
+    null: str
+    required: str
+    ticks: tuple[Tick, ...] = SHARES.ticks
+
+
+@dataclass(frozen=True)
 class RowBackground:
     """The background of a criterion's rows: the band from the bar to the upper end of one rater's
     interval, the bar, and one rater."""
@@ -71,7 +94,8 @@ class VerdictRow:
     `missing_outputs` is how many more rated outputs a verdict needs, `spot_checks` how many new
     outputs people should check. `instructed` has the judges that a text can instruct, with the
     effect of an instruction, in words; `level_to_try` is a level with a verdict where this view's
-    cannot have one, and `other_view` is that view's query string.
+    cannot have one, and `other_view` is that view's query string. Where the verdict is by an
+    expert's labels, `shares` are what the judge finds and keeps, and `passing` the counts.
     """
 
     pk: int
@@ -94,6 +118,16 @@ class VerdictRow:
     instructed: tuple[tuple[str, str], ...]
     level_to_try: Level | None = None
     other_view: str = ""
+    shares: tuple[ShareLine, ...] = ()
+    passing: PassFail | None = None
+
+    @property
+    def side(self) -> str:
+        """Where the judge errs more often by an expert's labels, for the list of disagreements:
+        "higher" if it misses fails, "lower" if it fails passes."""
+        passing = self.passing
+        misses = passing is not None and passing.false_pass >= passing.false_fail
+        return "higher" if misses else "lower"
 
     @property
     def rater(self) -> ForestRow | None:
@@ -122,6 +156,16 @@ class AtAGlance:
 
     axis: Axis
     rows: tuple[VerdictRow, ...]
+
+    @property
+    def is_by_expert(self) -> bool:
+        """Whether all verdicts are by an expert's labels."""
+        return bool(self.rows) and all(row.shares for row in self.rows)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the drawn columns."""
+        return (SHARES, SHARES) if self.is_by_expert else (self.axis,)
 
 
 def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
@@ -166,16 +210,26 @@ def _row(
     evidence = criterion.evidence(best) if best else None
     share = evidence.share if evidence else None
     has_checks = evidence is not None and verdict != Verdict.TOO_EARLY
+    by_expert = criterion.by_expert(best) if best else None
     return VerdictRow(
         pk=criterion.pk,
         criterion=criterion.criterion,
         verdict=verdict,
         reading=reading(criterion),
         caution=caution(criterion, is_lowest_bar=is_lowest_bar),
-        missing_outputs=max(0, VERDICT_OUTPUTS - evidence.outputs) if evidence else 0,
+        missing_outputs=(
+            sum(more for more, _kind in by_expert.more) * (verdict == Verdict.TOO_EARLY)
+            if by_expert
+            else max(0, VERDICT_OUTPUTS - evidence.outputs)
+            if evidence
+            else 0
+        ),
         spot_checks=(
             spot_check_size(evidence.far_off.value)
-            if evidence and verdict == Verdict.SPOT_CHECKS and evidence.far_off.value is not None
+            if evidence
+            and not by_expert
+            and verdict == Verdict.SPOT_CHECKS
+            and evidence.far_off.value is not None
             else 0
         ),
         share="–" if share is None else whole_percent(share),
@@ -184,8 +238,18 @@ def _row(
             if share is None or evidence is None
             else f"{shown(evidence.in_place)} of {shown(evidence.ceiling)}"
         ),
-        checks=_checks(best, evidence) if best and evidence and has_checks else (),
-        hints=_hints(criterion, best, evidence) if best and evidence and has_checks else (),
+        checks=(
+            _expert_checks(by_expert)
+            if by_expert
+            else _checks(best, evidence)
+            if best and evidence and has_checks
+            else ()
+        ),
+        hints=(
+            _hints(criterion, best, evidence)
+            if best and evidence and has_checks and not by_expert
+            else ()
+        ),
         best=best,
         forest=_forest(criterion, axis, running),
         ground=_ground(criterion, axis),
@@ -202,6 +266,52 @@ def _row(
             replace(criterion.options, level=criterion.level_to_try).query
             if criterion.level_to_try
             else ""
+        ),
+        shares=_shares(by_expert) if by_expert else (),
+        passing=by_expert.passing if by_expert else None,
+    )
+
+
+def _shares(evidence: ExpertEvidence) -> tuple[ShareLine, ...]:
+    nulls = [null.passing for null in evidence.evidence.nulls if null.passing]
+    rows = (
+        ("fails found", evidence.passing.sensitivity, [null.sensitivity for null in nulls]),
+        ("passes kept", evidence.passing.specificity, [null.specificity for null in nulls]),
+    )
+    return tuple(
+        ShareLine(
+            name,
+            shown(share.estimate),
+            in_brackets(share.interval),
+            "" if share.estimate.value is None else SHARES.at(share.estimate.value),
+            SHARES.span(*share.interval.ends) if share.interval.ends else None,
+            SHARES.at(max(values)) if (values := _values(of_nulls)) else "",
+            SHARES.at(EXPERT_SHARE),
+        )
+        for name, share, of_nulls in rows
+    )
+
+
+def _values(shares: Sequence[ShareEstimate]) -> list[float]:
+    return [share.estimate.value for share in shares if share.estimate.value is not None]
+
+
+def _expert_checks(evidence: ExpertEvidence) -> tuple[Check, ...]:
+    """Return the checks by an expert's labels, each with its number."""
+    about = [
+        f"{with_brackets(side.share)} of {thin(side.count)}; {EXPERT_SHARE:.2f} is required"
+        for side in (evidence.found, evidence.kept)
+    ]
+    rivals = ", ".join(evidence.rivals)
+    beats = f"balanced accuracy {with_brackets(evidence.passing.balanced)}"
+    return (
+        Check(evidence.found.is_shown, "Finds the fails", about[0], "sensitivity"),
+        Check(evidence.kept.is_shown, "Keeps the passes", about[1], "sensitivity"),
+        Check(
+            evidence.is_shown,
+            "Better than who reads nothing",
+            f"{beats}; {rivals} may do as well" if rivals else beats,
+            "null_judges",
         ),
     )
 

@@ -49,6 +49,7 @@ def listed_outputs(
     ids: IntArray,
     here: Mapping[int, str],
     has_cause: np.ndarray,
+    scale: Scale,
 ) -> np.ndarray:
     """Return a mask of the ranked outputs that the list shows.
 
@@ -61,6 +62,11 @@ def listed_outputs(
     system = data.system_ids[gaps.outputs.system][gaps.order] if len(ids) else ids
     if view.system:
         listed &= system == view.system
+    if view.side:
+        gap = gaps.gap[gaps.order]
+        # Pass or fail: on the other side of the middle, so that these are the verdicts that differ.
+        least = (scale.highest - scale.lowest) / 2 if len(scale.points) == 2 else 0.0
+        listed &= gap > least if view.side == "higher" else gap < -least
     if view.cause == OPEN:
         listed &= ~has_cause
     elif view.cause == LOOKED_AT:

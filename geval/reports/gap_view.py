@@ -13,6 +13,8 @@ BASES = {
     "shifted": "gap beyond the judge's shift",
     "apart": "raters apart",
 }
+# Filters of outputs by the side on which the judge lies, by its name in addresses.
+SIDES = {"higher": "the judge above people", "lower": "the judge below people"}
 # Filters of outputs by cause; any other word is a cause.
 OPEN, LOOKED_AT, EVERY = "", "any", "all"
 # The longest name of a cause.
@@ -24,8 +26,8 @@ _IDS = ("criterion", "judge", "run", "system", "output", "page")
 class GapView:
     """A judge on a criterion (0: chosen by the page), in a view of the report.
 
-    `run` selects the scores of one run; `system` lists one system; `output` is the open
-    case (0: the first of the list).
+    `run` selects the scores of one run; `system` lists one system, `side` one of SIDES; `output` is
+    the open case (0: the first of the list).
     """
 
     options: ReportOptions
@@ -35,13 +37,14 @@ class GapView:
     run: int = 0
     system: int = 0
     cause: str = OPEN
+    side: str = ""
     output: int = 0
     page: int = 0
 
     @property
     def query(self) -> str:
         """The query string, without defaults."""
-        own = [(name, getattr(self, name)) for name in (*_IDS, "by", "cause")]
+        own = [(name, getattr(self, name)) for name in (*_IDS, "by", "cause", "side")]
         given = [(name, value) for name, value in own if value and (name, value) != ("by", "gap")]
         return "&".join(part for part in (urlencode(given), self.options.query) if part)
 
@@ -74,7 +77,14 @@ def read_gap_view(query: Mapping[str, Any], options: ReportOptions) -> GapView:
     ids = {name: number_in(query, name) for name in _IDS}
     by = str(query.get("by") or "")
     cause = str(query.get("cause") or "").replace("\0", "").strip()[:LONGEST_CAUSE]
-    return GapView(options, by=by if by in BASES else "gap", cause=cause, **ids)
+    side = str(query.get("side") or "")
+    return GapView(
+        options,
+        by=by if by in BASES else "gap",
+        cause=cause,
+        side=side if side in SIDES else "",
+        **ids,
+    )
 
 
 def number_in(query: Mapping[str, Any], name: str) -> int:

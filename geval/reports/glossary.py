@@ -330,12 +330,19 @@ TERMS: dict[str, Term] = {
     ),
     "sensitivity": Term(
         "Sensitivity, specificity",
-        "Of the outputs that people pass, the share that the judge passes (sensitivity, true"
-        " positive rate); of those they fail, the share that it fails (specificity, true negative"
-        " rate).",
+        "The class to find is “fail”: of the outputs that people fail, the share that the judge"
+        " fails (sensitivity, true positive rate, fails found); of those they pass, the share that"
+        " it passes (specificity, true negative rate, passes kept).",
         f"It takes {PASS_FAIL_OUTPUTS} outputs of each kind, and {INTERVAL_DOCUMENTS} documents"
         " for an interval. People pass an output if their mean is at least the middle of the"
         " scale.",
+        "Pass or fail",
+    ),
+    "precision": Term(
+        "Precision, accuracy",
+        "Of the outputs that the judge fails, the share that people fail (precision); of all, the"
+        " share with the same verdict (accuracy).",
+        "Where nearly all outputs pass, always “pass” has a high accuracy.",
         "Pass or fail",
     ),
     "kappa_ac1": Term(

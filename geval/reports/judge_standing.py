@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from geval.reports.expert_words import expert_caution, found_and_kept
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict
 from geval.reports.words import in_a_sentence
@@ -10,11 +11,14 @@ from geval.texts.numbers import in_brackets, shown, whole_percent
 
 @dataclass(frozen=True)
 class JudgeStanding:
-    """A judge on a criterion: its correlation in the view with its interval, the share of what one
-    rater reaches, and the verdict that it would have if no other judge were better.
+    """A judge on a criterion: its correlation in the view (kappa by an expert's labels) with its
+    interval, the share of what one rater reaches, and the verdict that it would have if no other
+    judge were better.
 
     `better` is the best judge on the criterion; None if it is this one. `missing` says why there is
     no verdict; empty if there is one. `seen` says what its search has seen of the data.
+    `shares` are what it finds and keeps of an expert's labels, in words; empty where people are the
+    bar.
     """
 
     pk: int
@@ -28,6 +32,7 @@ class JudgeStanding:
     better: JudgeResult | None
     missing: str
     seen: str = ""
+    shares: str = ""
 
 
 def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
@@ -42,12 +47,13 @@ def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
 
 def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
     estimate, evidence = result.shown(criterion.options), criterion.evidence(result)
+    by_expert = criterion.by_expert(result)
     best = criterion.best
     return JudgeStanding(
         pk=criterion.pk,
         criterion=criterion.criterion,
         outputs=result.correlations.pairs,
-        value=shown(estimate),
+        value=f"kappa {shown(by_expert.passing.kappa.estimate)}" if by_expert else shown(estimate),
         interval=in_brackets(result.analysis.shown),
         reason=estimate.reason or result.analysis.shown.reason,
         share="–" if evidence.share is None else whole_percent(evidence.share),
@@ -55,12 +61,15 @@ def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
         better=best if best is not None and best.pk != result.pk else None,
         missing=_missing(criterion, result),
         seen=str(result.seen or ""),
+        shares=found_and_kept(by_expert) if by_expert else "",
     )
 
 
 def _missing(criterion: CriterionResult, result: JudgeResult) -> str:
     if criterion.level_to_try:
         return in_a_sentence(criterion)
+    if by_expert := criterion.by_expert(result):
+        return expert_caution(by_expert)
     if missing := criterion.evidence(result).missing:
         return missing
     if criterion.ranks(result):

@@ -33,6 +33,7 @@ from geval.reports.verdicts.analysis import (
     without_claim,
 )
 from geval.reports.verdicts.check_figures import Checks, View, view_within
+from geval.reports.verdicts.expert import ExpertEvidence
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.steps import OnStep, part_of, unseen
 from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
@@ -54,11 +55,16 @@ from geval.statistics.jackknife import (
     interval_of_the_best,
     no_interval,
 )
-from geval.statistics.pass_fail import Majority
+from geval.statistics.pass_fail import Majority, lead_of
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
-from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE, SIGNIFICANCE
+from geval.statistics.thresholds import (
+    INTERVAL_DOCUMENTS,
+    RANKED_SHARE,
+    SIGNIFICANCE,
+    VERDICT_RATERS,
+)
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
 from geval.statistics.within_systems import level_within, ratings_within_systems
@@ -203,7 +209,7 @@ class CriterionResult:
         """The ranked judge with the strongest verdict; of several the one that agrees best with
         people in this view (at summary level on the same documents, ties counted). None if none has
         a correlation."""
-        judges = [judge for judge in self.ranked if judge.shown(self.options).value is not None]
+        judges = [judge for judge in self.ranked if self.compared_by(judge) > -np.inf]
         return max(
             judges,
             key=lambda judge: (-self.verdict_on(judge).place, self.compared_by(judge)),
@@ -215,6 +221,8 @@ class CriterionResult:
         others. More ratings do not help one that ranks nothing of what people rank."""
         if not self.ranks(result):
             return Verdict.TOO_EARLY
+        if by_expert := self.by_expert(result):
+            return by_expert.verdict
         if self.ranks_nothing(result):
             return Verdict.KEEP_PEOPLE
         return verdict_of(self.evidence(result))
@@ -231,8 +239,12 @@ class CriterionResult:
 
     def compared_by(self, result: "JudgeResult") -> float:
         """Return the value by which judges are ordered in this view: at summary level the mean on
-        the same documents, elsewhere the shown correlation; minus infinity where undefined."""
+        the same documents, elsewhere the shown correlation; by an expert's labels the balanced
+        accuracy. Minus infinity where undefined."""
         value = result.shown(self.options).value
+        if by_expert := self.by_expert(result):
+            value = by_expert.passing.balanced.estimate.value
+            return -1.0 if value is None else value
         if value is None:
             return -np.inf
         if self.options.level == "summary":
@@ -317,6 +329,29 @@ class CriterionResult:
             return reason
         names = ", ".join(self.annotators[index] for index in test.left_out)
         return f"{reason}; not shown to agree with the others: {names}"
+
+    @property
+    def has_expert(self) -> bool:
+        """Whether the verdict is by an expert's labels: fewer people rated than are needed to be
+        the bar, or no two rated the same outputs."""
+        return len(self.annotators) < VERDICT_RATERS or self.ratings <= self.rated_outputs
+
+    def by_expert(self, result: "JudgeResult") -> ExpertEvidence | None:
+        """Return the evidence for a verdict by an expert's pass/fail labels; None where people are
+        the bar, and on other scales."""
+        analysis = result.analysis
+        if analysis.passing is None or not self.has_expert:
+            return None
+        evidence, documents = self.evidence(result), result.correlations.documents
+        ahead = {
+            null.title: lead_of(analysis.passing, null.passing, documents)
+            for null in evidence.rivals
+            if null.passing
+        }
+        own = ExpertEvidence(analysis.passing, ahead, evidence)
+        if analysis.filled_passing is None:
+            return own
+        return replace(own, filled=replace(own, passing=analysis.filled_passing))
 
     @property
     def nulls(self) -> tuple[NullJudge, ...]:

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from geval.reports.expert_words import expert_caution
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.reports.requirements import CLAIMS, COUNTS, RequiredFigure
+from geval.reports.verdicts.expert import CHANCE
 from geval.reports.verdicts.null_judges import NullDraw
 from geval.reports.verdicts.verdict import Verdict, verdict_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
@@ -15,10 +17,23 @@ DOUBT = (
     "within systems its scores are not shown to follow people's ratings, so it may know only who"
     " wrote a text"
 )
+NOT_BEYOND_CHANCE = (
+    "its balanced accuracy is not shown to be above 0.5, which always the same verdict has"
+)
 _VERDICTS = {
     "verdict.stands_in": (Verdict.STANDS_IN,),
-    "verdict.spot_checks": (Verdict.STANDS_IN, Verdict.SPOT_CHECKS),
+    "verdict.agrees": (Verdict.STANDS_IN, Verdict.AGREES),
+    "verdict.spot_checks": (Verdict.STANDS_IN, Verdict.AGREES, Verdict.SPOT_CHECKS),
 }
+
+
+# What figures of pass or fail are called in reports.
+OF_PASSING = {
+    "tpr": "sensitivity", "tnr": "specificity",
+    **{name: name for name in (
+        "sensitivity", "specificity", "precision", "accuracy", "balanced_accuracy", "kappa", "ac1"
+    )},
+}  # fmt: skip
 
 
 # A criterion's result in a view, and the judge's on it; None where it has no scores.
@@ -69,7 +84,34 @@ def _figure_of(name: str, criterion: CriterionResult, judge: JudgeResult) -> Req
         )
     if name in _PLAIN:
         return _PLAIN[name](criterion, judge)
+    if (share := name.removesuffix(".low")) in OF_PASSING:
+        return _share(criterion, judge, OF_PASSING[share])
     return _correlation(criterion, judge, is_low=name.endswith(".low"))
+
+
+def _share(criterion: CriterionResult, judge: JudgeResult, name: str) -> RequiredFigure:
+    """Return the lower end of a share or an index of pass or fail."""
+    passing = judge.analysis.passing
+    if passing is None:
+        return RequiredFigure(None, "the criterion is not pass or fail")
+    share = passing.by_name[name]
+    if share.estimate.value is None or share.interval.low is None:
+        return RequiredFigure(None, share.estimate.reason or share.interval.reason)
+    majority = {"accuracy": passing.majority.share, "ac1": passing.majority.ac1}
+    of_nulls = {
+        null.title: [null.passing.by_name[name].interval.low]
+        for null in criterion.evidence(judge).rivals
+        if null.passing
+    }
+    low = passing.balanced.interval.low
+    return RequiredFigure(
+        share.interval.low,
+        estimate=share.estimate.value,
+        units=judge.correlations.documents,
+        nulls=of_nulls | {"the majority": [majority.get(name)]},
+        # Always the same verdict finds all fails, or keeps all passes.
+        doubt="" if low is not None and low > CHANCE else NOT_BEYOND_CHANCE,
+    )
 
 
 def _alt_test_passed(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
@@ -95,10 +137,11 @@ def _of_nulls(
 def _verdict(
     criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]
 ) -> RequiredFigure:
-    evidence = criterion.evidence(judge)
-    verdict = verdict_of(evidence)
+    evidence, by_expert = criterion.evidence(judge), criterion.by_expert(judge)
+    verdict = by_expert.verdict if by_expert else verdict_of(evidence)
     if verdict == Verdict.TOO_EARLY:
-        return RequiredFigure(None, evidence.missing, more=_to_the_least(judge))
+        missing = expert_caution(by_expert) if by_expert else evidence.missing
+        return RequiredFigure(None, missing, more=_to_the_least(judge))
     return RequiredFigure(float(verdict in enough), f"the verdict is “{verdict.label}”")
 
 

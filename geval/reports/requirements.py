@@ -28,6 +28,8 @@ _WRITTEN = re.compile(
 CLAIMS = {
     "alt_test.passed": "the judge passes the alternative annotator test",
     "verdict.stands_in": "the verdict is “Stands in for a rater”",
+    "verdict.agrees": "the verdict is “Agrees as required” by an expert's labels, or stands in for"
+    " a rater",
     "verdict.spot_checks": "the verdict is “Use with spot checks” or better",
 }
 NUMBERS = {
@@ -37,6 +39,20 @@ NUMBERS = {
         for coefficient in COEFFICIENTS
         for level in LEVELS
         for part in ("value", "low")
+    },
+    **{
+        f"{name}.low": f"pass or fail: {words}, low end of the 95 % interval"
+        for name, words in {
+            "sensitivity": "share of people's fails that the judge fails",
+            "tpr": "the same as sensitivity",
+            "specificity": "share of people's passes that the judge passes",
+            "tnr": "the same as specificity",
+            "precision": "share of the judge's fails that people fail",
+            "accuracy": "share of outputs with the same verdict",
+            "balanced_accuracy": "mean of sensitivity and specificity",
+            "kappa": "Cohen's kappa",
+            "ac1": "Gwet's AC1",
+        }.items()
     },
     "alt_test.winning_rate": "share of annotators that the judge wins against",
     "behind.low": "the judge's correlation in a rater's place minus the rater's: the least that its"

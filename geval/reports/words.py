@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from geval.reports.expert_words import ONE_EXPERT, expert_caution, expert_reading
 from geval.reports.options import MEAN, ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import WEIGHTS, marked, taken_from_the_top
@@ -39,6 +40,8 @@ def in_a_sentence(result: CriterionResult) -> str:
         return _without_human_score(result)
     if best is None:
         return _without_a_best(result)
+    if by_expert := result.by_expert(best):
+        return expert_reading(by_expert, best.judge)
     options, evidence = result.options, result.evidence(best)
     ranked, symbol = RANKED[options.level], SYMBOLS[options.coefficient]
     estimate, share = best.shown(options), result.share_of_ceiling(best)
@@ -110,8 +113,10 @@ def _too_early(result: CriterionResult) -> str:
 
 _HEADLINES = {
     Verdict.STANDS_IN: "{judge} can stand in for a rater",
+    Verdict.AGREES: "{judge} agrees with your expert as required",
     Verdict.SPOT_CHECKS: "{judge} with spot checks",
     Verdict.KEEP_PEOPLE: "people must keep rating",
+    Verdict.KEEP_EXPERT: "the expert must keep labelling",
     Verdict.NO_MEASURE: "raters do not agree enough",
     Verdict.TOO_EARLY: "it is too early to say",
 }
@@ -145,6 +150,8 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
         is_lowest_bar: whether raters agree less here than on every other criterion.
     """
     best = result.best
+    if best is not None and (by_expert := result.by_expert(best)):
+        return expert_caution(by_expert)
     if best is None or result.verdict in (Verdict.TOO_EARLY, Verdict.NO_MEASURE):
         return reading(result)
     evidence = result.evidence(best)
@@ -156,7 +163,7 @@ def as_closely(result: CriterionResult) -> str:
     """Return the criterion that the best judge follows as closely as this one, in a sentence; empty
     if there is none."""
     best, other = result.best, result.as_close
-    if best is None or other is None:
+    if best is None or other is None or result.by_expert(best):
         return ""
     how = "more closely than" if other.is_closer else "as closely as"
     return (
@@ -257,7 +264,8 @@ def reading(result: CriterionResult) -> str:
     best = result.best
     if best is None:
         return _without_a_best(result)
-    sentence = _reading(result, best)
+    by_expert = result.by_expert(best)
+    sentence = expert_reading(by_expert, best.judge) if by_expert else _reading(result, best)
     return f"{sentence} {best.seen.sentence}" if best.seen else sentence
 
 
@@ -449,6 +457,12 @@ def tested_over(over: Over) -> str:
     }[over]
 
 
+def expert_note(report: Report) -> str:
+    """Return the note that one expert is no measure of experts; empty where several rated."""
+    is_one = any(result.has_expert and result.has_pass_fail for result in report.criteria)
+    return ONE_EXPERT if is_one else ""
+
+
 def in_sight_note(report: Report) -> str:
     """Return the note about ratings made while LLM scores were visible; empty if there are none."""
     if not report.in_sight:
@@ -572,6 +586,7 @@ def stand_in_note(report: Report) -> str:
 def notes_of(report: Report) -> list[str]:
     """Return all notes that belong below a report's numbers, in their order."""
     notes = (
+        expert_note,
         human_score_note,
         in_sight_note,
         same_documents_note,

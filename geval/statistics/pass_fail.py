@@ -1,17 +1,24 @@
 """Criteria that an output passes or fails: how often a judge's verdict matches people's, and the
 true pass rate of each system.
 
-A judge's own pass rate mixes true and false passes. With its sensitivity and specificity on the
-outputs that people rated, the true rate of a system is (p + specificity - 1) / (sensitivity +
-specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
-1978). Intervals resample documents and choose the thresholds anew for each resample, so they
-contain all uncertainty and the dependence of outputs of a document; the jackknife is too narrow for
-such discontinuous choices. The standard error over draws goes into Student's t interval; the
-corrected rate, a ratio whose draws have long tails, has its percentiles. Where outputs were rated
-with different probabilities, shares are weighted; the four counts are not.
+The class to find is "fail": sensitivity is the share of fails that the judge finds, specificity the
+share of passes that it keeps. A judge's own pass rate mixes true and false passes. With both shares
+on the outputs that people rated, the true rate of a system is (p + sensitivity - 1) / (sensitivity
++ specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
+1978).
+
+Shares have Wilson's interval (1927) at their effective number of outputs, which documents whose
+outputs are alike make smaller (Kish, 1965), with Student's t over documents. Where a judge gives
+other scores than the two points, its threshold is chosen as well: resamples of documents choose it
+anew, as the jackknife is too narrow for such discontinuous choices. Their standard error goes into
+the effective number, and for kappa and AC1 into Student's t interval; the corrected rate, a ratio
+whose draws have long tails, has its percentiles. Where outputs were rated with different
+probabilities, shares are weighted; the four counts are not.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,10 +30,18 @@ from geval.statistics.jackknife import (
     counting_by,
     no_interval,
     t_interval,
+    t_quantile,
     within,
 )
 from geval.statistics.resampling import Interval, percentile_interval
-from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
+from geval.statistics.scales import Scale
+from geval.statistics.thresholds import (
+    AFFORDABLE_DOCUMENTS,
+    CONFIDENCE,
+    INTERVAL_DOCUMENTS,
+    PASS_FAIL_OUTPUTS,
+    PASS_FAIL_YOUDEN,
+)
 from geval.statistics.types import Estimate, FloatArray, IntArray
 
 # As in `selection.py`.
@@ -51,10 +66,47 @@ _CHANCE = (
 
 @dataclass(frozen=True)
 class ShareEstimate:
-    """A share with its interval."""
+    """A share with its 95 % interval.
+
+    Of a share of `outputs`, `effective` is their effective number, and `freedom` the degrees of
+    freedom over documents; 0 where there is no interval, or another kind of it.
+    """
 
     estimate: Estimate
     interval: Interval
+    outputs: int = 0
+    effective: float = 0.0
+    freedom: float = 0.0
+
+    def low(self, error: float) -> float | None:
+        """Return the lower end that is above the true share with at most this probability."""
+        if self.estimate.value is None or not self.effective:
+            return None
+        return wilson(self.estimate.value, self.effective, self.freedom, 1 - 2 * error)[0]
+
+    def more_for(self, least: float, error: float) -> int | None:
+        """Return how many more outputs bring the lower end to a share, if the estimate stays as it
+        is; 0 if it is there, None if no affordable number does."""
+        value, low = self.estimate.value, self.low(error)
+        if low is None or value is None or value <= least:
+            return None
+        if low >= least:
+            return 0
+        quantile = t_quantile(self.freedom, 1 - 2 * error)
+        # Wilson's lower end is the share that lies this many standard errors below the estimate.
+        effective = least * (1 - least) * (quantile / (value - least)) ** 2
+        more = math.ceil(effective * self.outputs / self.effective) - self.outputs
+        return max(1, more) if more <= AFFORDABLE_DOCUMENTS else None
+
+
+def wilson(share: float, count: float, freedom: float, confidence: float) -> tuple[float, float]:
+    """Return the ends of Wilson's interval (1927) of a share of a number of outputs, with Student's
+    t in place of the normal quantile."""
+    squared = t_quantile(freedom, confidence) ** 2
+    middle = share + squared / (2 * count)
+    half = math.sqrt(squared * share * (1 - share) / count + (squared / (2 * count)) ** 2)
+    low, high = ((middle + side) / (1 + squared / count) for side in (-half, half))
+    return max(0.0, low), min(1.0, high)
 
 
 @dataclass(frozen=True)
@@ -78,11 +130,11 @@ class Majority:
 
     @property
     def sensitivity(self) -> float:
-        return float(self.passes)
+        return float(not self.passes)
 
     @property
     def specificity(self) -> float:
-        return float(not self.passes)
+        return float(self.passes)
 
 
 @dataclass(frozen=True)
@@ -91,8 +143,10 @@ class PassFail:
 
     An output passes if its score is at least `threshold`. The four counts are over outputs with
     people's verdict (a mean of half of the scale or more passes), each judged with the threshold
-    that documents of other folds chose. `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what
-    the majority's verdict would reach on the same outputs.
+    that documents of other folds chose. `precision` is the share of the judge's fails that people
+    fail, `balanced` the mean of sensitivity and specificity, with its value in each resample of
+    documents, shape (draws,). `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what the
+    majority's verdict would reach on the same outputs.
     """
 
     threshold: float
@@ -104,19 +158,45 @@ class PassFail:
     specificity: ShareEstimate
     kappa: ShareEstimate
     ac1: ShareEstimate
+    precision: ShareEstimate
+    accuracy: ShareEstimate
+    balanced: ShareEstimate
     systems: tuple[SystemRate, ...]
     majority: Majority
+    redrawn: FloatArray = field(repr=False, compare=False)
 
     @property
-    def shares(self) -> tuple[ShareEstimate, ...]:
-        """Sensitivity, specificity, kappa and AC1."""
-        return self.sensitivity, self.specificity, self.kappa, self.ac1
+    def fails(self) -> int:
+        """The number of outputs that people fail."""
+        return self.false_pass + self.both_fail
+
+    @property
+    def passes(self) -> int:
+        """The number of outputs that people pass."""
+        return self.both_pass + self.false_fail
+
+    @property
+    def precision_and_accuracy(self) -> tuple[ShareEstimate, ShareEstimate]:
+        return self.precision, self.accuracy
+
+    @property
+    def by_name(self) -> dict[str, ShareEstimate]:
+        """All shares and indices, by the names that requirements and files give them."""
+        return {
+            "sensitivity": self.sensitivity,
+            "specificity": self.specificity,
+            "precision": self.precision,
+            "accuracy": self.accuracy,
+            "balanced_accuracy": self.balanced,
+            "kappa": self.kappa,
+            "ac1": self.ac1,
+        }
 
     @property
     def beside_majority(self) -> tuple[tuple[ShareEstimate, bool], ...]:
-        """The same shares, each with whether it must not be claimed because it is not shown to
-        exceed the majority's. The majority has a sensitivity of 1 and a specificity of 0, or the
-        reverse, so these are compared together, by kappa and AC1."""
+        """Sensitivity, specificity, kappa and AC1, each with whether it must not be claimed because
+        it is not shown to exceed the majority's. The majority has a sensitivity of 1 and a
+        specificity of 0, or the reverse, so these are compared together, by kappa and AC1."""
         compared = ((self.kappa, self.majority.kappa), (self.ac1, self.majority.ac1))
         return (
             (self.sensitivity, False),
@@ -132,6 +212,14 @@ class PassFail:
 def _is_not_above(share: ShareEstimate, value: float) -> bool:
     ends = share.interval.ends
     return ends is not None and ends[0] <= value
+
+
+def with_the_majority(human: FloatArray, judge: FloatArray, scale: Scale) -> FloatArray:
+    """Return the judge's scores, with people's most common verdict where rated outputs have none;
+    shape (outputs,)."""
+    rated = ~np.isnan(human)
+    passes = majority_of(human[rated] >= sum(scale.points) / 2).passes
+    return np.where(rated & np.isnan(judge), scale.points[int(passes)], judge)
 
 
 def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majority:
@@ -150,19 +238,23 @@ def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majorit
 
 
 def pass_fail(
-    outputs: Outputs, human: FloatArray, judge: FloatArray, *, middle: float
+    outputs: Outputs, human: FloatArray, judge: FloatArray, scale: Scale
 ) -> PassFail | None:
-    """Compare a judge's verdicts with people's; None if no output has both a rating and a score.
+    """Compare a judge's verdicts with people's; None if the scale does not have two points, or no
+    output has both a rating and a score. Outputs of a group count as those of one document.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
-        middle: the middle of the scale, from which people pass an output.
     """
+    outputs = outputs.clustered
     common, (rated, scored) = complete(outputs, human, judge)
-    if not len(common):
+    if len(scale.points) != 2 or not len(common):
         return None
+    # From the middle of the scale on, people pass an output.
+    middle = sum(scale.points) / 2
     people = rated >= middle
-    fitted = _cross_validated(common, people, scored)
+    is_given = bool(np.isin(scored, scale.points).all())
+    fitted = _cross_validated(common, people, scored, middle if is_given else None)
     verdict, counts, redrawn = fitted.verdict, fitted.counts, fitted.redrawn
     both_pass, false_pass, false_fail, both_fail = (
         int(cell.sum())
@@ -171,11 +263,14 @@ def pass_fail(
     counting = counting_by(common.documents_with(), common.document_weight)
     enough = min(both_pass + false_fail, false_pass + both_fail) >= PASS_FAIL_OUTPUTS
 
-    def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> ShareEstimate:
+    def index(of: Callable[[np.ndarray], np.ndarray], low: float) -> ShareEstimate:
         if not enough:
-            return ShareEstimate(Estimate.undefined(_FEW), no_interval(_FEW))
-        interval = fitted.interval(float(of), each, counting)
-        return ShareEstimate(Estimate(float(of)), within(interval, low, 1.0))
+            return _without(_FEW)
+        interval = fitted.interval(float(of(counts)), of(redrawn), counting)
+        return ShareEstimate(Estimate(float(of(counts))), within(interval, low, 1.0))
+
+    def share(hits: np.ndarray, among: np.ndarray, ratio: np.ndarray) -> ShareEstimate:
+        return fitted.share(common, hits & among, among, ratio) if enough else _without(_FEW)
 
     return PassFail(
         fitted.threshold,
@@ -183,13 +278,34 @@ def pass_fail(
         false_pass,
         false_fail,
         both_fail,
-        share(_sensitivity(counts), _sensitivity(redrawn)),
-        share(_specificity(counts), _specificity(redrawn)),
-        share(_kappa(counts), _kappa(redrawn), -1.0),
-        share(_ac1(counts), _ac1(redrawn), -1.0),
+        share(~verdict, ~people, _sensitivity(redrawn)),
+        share(verdict, people, _specificity(redrawn)),
+        index(_kappa, -1.0),
+        index(_ac1, -1.0),
+        share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3])),
+        share(people == verdict, np.ones_like(people), _accuracy(redrawn)),
+        index(_balanced, 0.0),
         _rates(outputs, judge, fitted, counting) if enough else (),
         majority_of(people, common.weight),
+        _balanced(redrawn),
     )
+
+
+def lead_of(first: PassFail, second: PassFail, documents: int) -> Interval:
+    """Return the interval of the difference in balanced accuracy of two judges of the same outputs,
+    whose resamples are the same.
+
+    Args:
+        documents: how many count.
+    """
+    values = first.balanced.estimate.value, second.balanced.estimate.value
+    if values[0] is None or values[1] is None:
+        return no_interval(_FEW)
+    apart = first.redrawn - second.redrawn
+    if why_not := _why_none(apart, documents):
+        return no_interval(why_not)
+    variance = float(apart.var()) * documents / (documents - 1)
+    return t_interval(values[0] - values[1], variance, documents - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +316,8 @@ class _Fitted:
     document's fold, and `thresholds` those of the folds. `counts` are the four counts, shape (4,).
     For each resample of documents `drawn` says how often each occurs, shape (draws, documents),
     `redrawn` are the four counts with all thresholds chosen anew, shape (4, draws), and
-    `redrawn_thresholds` these thresholds, shape (draws, folds).
+    `redrawn_thresholds` these thresholds, shape (draws, folds). `is_chosen` says that
+    thresholds were chosen.
     """
 
     verdict: np.ndarray
@@ -211,6 +328,7 @@ class _Fitted:
     fold: IntArray
     thresholds: FloatArray
     redrawn_thresholds: FloatArray
+    is_chosen: bool
 
     def interval(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
         """Return the interval of a value over documents.
@@ -226,6 +344,43 @@ class _Fitted:
         if not variance:
             return no_interval(ALL_THE_SAME.format("document"))
         return t_interval(estimate, variance, counting - 1)
+
+    def share(
+        self, outputs: Outputs, hits: np.ndarray, among: np.ndarray, redrawn: FloatArray
+    ) -> ShareEstimate:
+        """Return a share of outputs with Wilson's interval at their effective number.
+
+        Args:
+            hits, among: masks of shape (outputs,), the first within the second.
+            redrawn: shape (draws,), the share in each resample.
+        """
+        weight = np.ones(len(hits)) if outputs.weight is None else outputs.weight
+        count, total = int(among.sum()), float(weight[among].sum())
+        if not total:
+            return _without("no output counts")
+        value = float(weight[hits].sum()) / total
+        with_any = np.unique(outputs.document[among])
+        documents = counting_by(
+            np.isin(np.arange(outputs.documents), with_any), outputs.document_weight
+        )
+        if documents < INTERVAL_DOCUMENTS:
+            few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
+            return ShareEstimate(Estimate(value), few, count)
+        binomial = value * (1 - value) / (count - 1)
+        if binomial:
+            left = sums(outputs.document, weight * (hits - value * among), outputs.documents)
+            variance = float((left**2).sum()) / total**2
+            if self.is_chosen:
+                variance = float(np.nanvar(redrawn))
+            effective = count / max(1.0, variance * documents / (documents - 1) / binomial)
+        else:
+            # Nothing tells how much more alike the outputs of a document are than others.
+            effective = float(documents)
+        # With one output a document nothing but the share itself is estimated.
+        freedom = math.inf if documents == count else documents - 1
+        low, high = wilson(value, effective, freedom, CONFIDENCE)
+        interval = Interval(low, high)
+        return ShareEstimate(Estimate(value), interval, count, effective, freedom)
 
     def percentiles(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
         """Return the percentile interval (Efron, 1979) of a ratio, whose resamples have long tails
@@ -245,7 +400,13 @@ def _why_none(redrawn: FloatArray, counting: int) -> str:
     return "" if np.isfinite(redrawn).all() else "some draws of documents have no value"
 
 
-def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -> _Fitted:
+def _cross_validated(
+    outputs: Outputs, people: np.ndarray, scores: FloatArray, given: float | None
+) -> _Fitted:
+    """
+    Args:
+        given: the threshold of scores that are verdicts already; None to choose thresholds.
+    """
     is_rated = outputs.documents_with()
     rated_and_not = np.flatnonzero(is_rated), np.flatnonzero(~is_rated)
     fold = np.zeros(outputs.documents, dtype=int)
@@ -269,6 +430,8 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
         tables = counted.reshape(draws, FOLDS, 2, len(values))
         others = tables.sum(axis=1, keepdims=True) - tables
         cuts = _best_cuts(others[:, :, 0], others[:, :, 1])
+        if given is not None:
+            cuts = np.full_like(cuts, (values < given).sum() - 1)
         passes = (np.arange(len(values)) > cuts[..., None])[:, :, None]
         counts = [(tables * side).sum(axis=(1, 3)) for side in (passes, ~passes)]
         return np.hstack(counts).T, cuts
@@ -285,15 +448,18 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
     parts = [judged(drawn[first : first + at_once]) for first in range(0, DRAWS, at_once)]
     redrawn_cuts = np.concatenate([fold_cuts for _, fold_cuts in parts])
     at_cut = np.array([_threshold_at(values, each) for each in range(-1, len(values) - 1)])
+    if given is not None:
+        at_cut = np.full(len(values) + 1, given)
     return _Fitted(
         place > cuts[of_output],
-        best_threshold(people, scores, outputs.weight),
+        best_threshold(people, scores, outputs.weight) if given is None else given,
         counts[:, 0],
         drawn,
         np.hstack([redrawn for redrawn, _ in parts]),
         fold,
         at_cut[cuts + 1],
         at_cut[redrawn_cuts + 1],
+        given is None,
     )
 
 
@@ -346,19 +512,26 @@ def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
 
 
 def _sensitivity(cells: np.ndarray) -> np.ndarray:
-    """Compute sensitivity from counts of shape (4, ...): both pass, false pass, false fail, both
-    fail."""
-    return _ratio(cells[0], cells[0] + cells[2])
+    """Compute the share of fails that are found from counts of shape (4, ...): both pass, false
+    pass, false fail, both fail."""
+    return _ratio(cells[3], cells[1] + cells[3])
 
 
 def _specificity(cells: np.ndarray) -> np.ndarray:
-    return _ratio(cells[3], cells[1] + cells[3])
+    return _ratio(cells[0], cells[0] + cells[2])
+
+
+def _balanced(cells: np.ndarray) -> np.ndarray:
+    return np.asarray((_sensitivity(cells) + _specificity(cells)) / 2)
+
+
+def _accuracy(cells: np.ndarray) -> np.ndarray:
+    return _ratio(cells[0] + cells[3], cells.sum(axis=0))
 
 
 def _kappa(cells: np.ndarray) -> np.ndarray:
     """Cohen (1960)."""
-    total = cells.sum(axis=0)
-    agreed = _ratio(cells[0] + cells[3], total)
+    total, agreed = cells.sum(axis=0), _accuracy(cells)
     judge, people = _ratio(cells[0] + cells[1], total), _ratio(cells[0] + cells[2], total)
     chance = judge * people + (1 - judge) * (1 - people)
     return _ratio(agreed - chance, 1 - chance)
@@ -366,8 +539,7 @@ def _kappa(cells: np.ndarray) -> np.ndarray:
 
 def _ac1(cells: np.ndarray) -> np.ndarray:
     """Gwet (2008)."""
-    total = cells.sum(axis=0)
-    agreed = _ratio(cells[0] + cells[3], total)
+    total, agreed = cells.sum(axis=0), _accuracy(cells)
     passing = _ratio(2 * cells[0] + cells[1] + cells[2], 2 * total)
     chance = 2 * passing * (1 - passing)
     return _ratio(agreed - chance, 1 - chance)
@@ -415,8 +587,8 @@ def _rates(
 
 
 def _corrected(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    specificity = _specificity(cells)
-    return _ratio(rate + specificity - 1, _sensitivity(cells) + specificity - 1)
+    sensitivity = _sensitivity(cells)
+    return _ratio(rate + sensitivity - 1, sensitivity + _specificity(cells) - 1)
 
 
 def _without(reason: str) -> ShareEstimate:

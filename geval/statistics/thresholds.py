@@ -154,6 +154,11 @@ VERDICT_RATERS = _verdict.threshold(
     "VERDICT_RATERS", 3, "people who rated",
     "Fewer: too early for a verdict.", "Two raters who differ do not show who is right.",
 )  # fmt: skip
+EXPERT_SHARE = _verdict.threshold(
+    "EXPERT_SHARE", 0.8, "share of one expert's fails, and of the passes",
+    "Agrees as required: shown to find, and to keep, at least this.",
+    "A choice, from what teams ask of a judge of one expert's labels.",
+)  # fmt: skip
 VERDICT_ALPHA = _verdict.threshold(
     "VERDICT_ALPHA", 0.2, "Krippendorff's alpha (interval)",
     "Below: raters do not agree enough.",

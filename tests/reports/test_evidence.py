@@ -267,8 +267,10 @@ def test_one_check_is_worth_something_to_a_judge_of_half_a_rater(
 def test_the_labels_are_what_pages_say() -> None:
     assert [verdict.label for verdict in Verdict] == [
         "Stands in for a rater",
+        "Agrees as required",
         "Use with spot checks",
         "Keep people rating",
+        "Keep the expert labelling",
         "Raters do not agree enough",
         "Too early to say",
     ]

@@ -48,9 +48,12 @@ def test_the_report_has_counts_shares_and_rates(judged: Project) -> None:
     found = content["criteria"]["factual"]["judges"]["J"]["pass_fail"]
     assert found["threshold"] == 0.5
     assert sum(found[name] for name in found if name.endswith(("pass", "passes", "fail"))) == 40
-    right = found["both_pass"] / (found["both_pass"] + found["only_people_pass"])
-    assert found["sensitivity"]["value"] == pytest.approx(right)
-    assert found["sensitivity"]["ci"][0] < right
+    kept = found["both_pass"] / (found["both_pass"] + found["only_people_pass"])
+    assert found["specificity"]["value"] == pytest.approx(kept)
+    assert found["specificity"]["ci"][0] < kept
+    caught = found["both_fail"] / (found["both_fail"] + found["only_judge_passes"])
+    assert found["sensitivity"]["value"] == pytest.approx(caught)
+    assert found["sensitivity"]["ci"] is None
     assert [rate["outputs"] for rate in found["systems"]] == [20, 20]
 
 
@@ -83,7 +86,7 @@ def test_agreement_that_is_not_above_the_majoritys_is_no_claim(
 
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     assert "the majority, always pass" in text
-    assert "people’s verdict on 75 % of outputs 1.00 0.00 0.00" in text.replace("\u202f", " ")
+    assert "people’s verdict on 75 % of outputs 0.00 1.00 0.00" in text.replace("\u202f", " ")
     assert text.count("not shown to beat the majority") == 2
 
 
@@ -96,3 +99,29 @@ def test_the_page_shows_them_for_two_points_only(
     assert "Pass or fail: fluency" not in page
     assert "Only the judge" in page
     assert "share of each system's outputs passes" in page
+
+
+def test_by_one_expert_the_report_shows_what_is_found_and_kept(
+    judged: Project, as_role: Callable[[str], Client]
+) -> None:
+    client = as_role("owner")
+    page = client.get(f"/p/{judged.slug}/report/numbers/").content.decode()
+
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    # Every eighth output is failed by the judge, or passed though people fail it.
+    assert "Finds the fails: not yet" in text
+    assert "fewer than 10 documents count" in text
+    content = json.loads(as_json(build_report(judged)))["criteria"]["factual"]
+    counts = content["judges"]["J"]["pass_fail"]
+    assert f"{counts['only_judge_passes']} missed" in text
+    assert content["verdict"]["by_expert"]["required"] == 0.8
+
+    addresses = [a.replace("&amp;", "&") for a in re.findall(r'href="([^"]*side=[^"]*)"', page)]
+    for side, count in (
+        ("higher", counts["only_judge_passes"]), ("lower", counts["only_people_pass"])
+    ):  # fmt: skip
+        (address,) = [a for a in addresses if f"side={side}" in a]
+        listed = client.get(address.partition("#")[0]).content.decode()
+        gaps = re.findall(r'class="gap">([+−][\d.]+)', listed)
+        assert len(gaps) == count
+        assert all(gap.startswith("+") == (side == "higher") for gap in gaps)

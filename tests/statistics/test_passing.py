@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.pass_fail import PassFail, best_threshold, pass_fail
+from geval.statistics.pass_fail import PassFail, best_threshold, lead_of, pass_fail, wilson
+from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray
 
 DATA_SETS = 300
@@ -18,7 +19,7 @@ RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 def of_pairs(pairs: list[tuple[int, int]], systems: int = 1) -> PassFail:
     """Of (people's, judge's) verdicts."""
     people, judge = np.array(pairs, dtype=float).T
-    found = pass_fail(Outputs.full(len(pairs) // systems, systems), people, judge, middle=0.5)
+    found = pass_fail(Outputs.full(len(pairs) // systems, systems), people, judge, Scale(0, 1))
     assert found is not None
     return found
 
@@ -34,8 +35,12 @@ def test_a_worked_example() -> None:
 
     assert (found.both_pass, found.false_pass) == (40, 10)
     assert (found.false_fail, found.both_fail) == (20, 30)
-    assert found.sensitivity.estimate.value == pytest.approx(40 / 60)
-    assert found.specificity.estimate.value == pytest.approx(30 / 40)
+    # The class to find is "fail".
+    assert found.sensitivity.estimate.value == pytest.approx(30 / 40)
+    assert found.specificity.estimate.value == pytest.approx(40 / 60)
+    assert found.precision.estimate.value == pytest.approx(30 / 50)
+    assert found.accuracy.estimate.value == pytest.approx(70 / 100)
+    assert found.balanced.estimate.value == pytest.approx((30 / 40 + 40 / 60) / 2)
     # Agreement 0.70; by chance 0.5 * 0.6 + 0.5 * 0.4 = 0.50.
     assert found.kappa.estimate.value == pytest.approx(0.4)
     # Mean pass rate 0.55: by chance 2 * 0.55 * 0.45 = 0.495.
@@ -46,12 +51,56 @@ def test_a_worked_example() -> None:
     assert system.corrected.estimate.value == pytest.approx(0.6)
 
 
-def test_without_clusters_an_interval_is_about_the_binomial_one() -> None:
+def test_without_clusters_an_interval_is_wilsons() -> None:
     found = of_pairs([KNOWN[index * 37 % 100] for index in range(100)])
 
-    low, high = found.sensitivity.interval.ends or (np.nan, np.nan)
-    half = 1.98 * np.sqrt(2 / 3 * 1 / 3 / 60)
-    assert high - low == pytest.approx(2 * half, rel=0.05)
+    # Wilson (1927), of 40 of 60 and of 30 of 40.
+    assert found.specificity.interval.ends == pytest.approx((0.5406, 0.7727), abs=1e-4)
+    assert found.sensitivity.interval.ends == pytest.approx((0.5981, 0.8581), abs=1e-4)
+
+
+def test_outputs_of_a_document_that_are_alike_tell_as_much_as_one() -> None:
+    """Ten copies of each output are ten times as many, and tell no more."""
+    once, copied = (
+        of_pairs(KNOWN),
+        of_pairs([pair for pair in KNOWN for _ in range(10)], systems=10),
+    )
+
+    assert copied.sensitivity.estimate == once.sensitivity.estimate
+    assert copied.sensitivity.effective == pytest.approx(once.sensitivity.effective, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("least", "enough"), [(0.5, True), (0.6, False), (0.7, False), (0.75, None), (0.9, None)]
+)
+def test_how_many_more_labels_show_a_share(least: float, enough: bool | None) -> None:
+    share = of_pairs(KNOWN).sensitivity
+
+    more = share.more_for(least, 0.025)
+
+    assert (None if more is None else more == 0) is enough
+    if more:
+        low, _high = wilson(0.75, 40 + more, np.inf, 0.95)
+        before, _high = wilson(0.75, 39 + more, np.inf, 0.95)
+        assert before < least <= low
+
+
+def test_a_judge_without_more_for_a_share_that_no_affordable_number_shows() -> None:
+    assert of_pairs(KNOWN).sensitivity.more_for(0.7499, 0.025) is None
+
+
+def test_two_judges_of_the_same_outputs_are_compared_by_pairs() -> None:
+    rng = np.random.default_rng(3)
+    people = rng.integers(0, 2, 600)
+    good = np.where(rng.random(600) < 0.9, people, 1 - people)
+    poor = np.where(rng.random(600) < 0.6, people, 1 - people)
+    first, second = (of_pairs(list(zip(people, judge, strict=True))) for judge in (good, poor))
+
+    lead = lead_of(first, second, 600).ends
+    assert lead
+    assert 0 < lead[0] < 0.3 < lead[1]
+    assert (lead_of(second, first, 600).high or 0) < 0
+    assert lead_of(first, first, 600).ends == (0, 0)
 
 
 def test_where_people_pass_nearly_all_nothing_is_said() -> None:
@@ -98,7 +147,7 @@ def test_the_verdict_on_a_document_does_not_depend_on_its_own_ratings() -> None:
     scores = rng.random(2000)
     people = rng.integers(0, 2, 2000).astype(float)
 
-    found = pass_fail(Outputs.full(500, 4), people, scores, middle=0.5)
+    found = pass_fail(Outputs.full(500, 4), people, scores, Scale(0, 1))
 
     # A threshold chosen on the same outputs would always look better than chance.
     assert found is not None
@@ -146,11 +195,11 @@ def rates_held(world: World, sets: int) -> tuple[float, float]:
     for _ in range(sets):
         truth, luck = latent() < stats.norm.ppf(RATE), latent()
         judge = np.where(
-            truth, luck < stats.norm.ppf(SENSITIVITY), luck > stats.norm.ppf(SPECIFICITY)
+            truth, luck < stats.norm.ppf(SPECIFICITY), luck > stats.norm.ppf(SENSITIVITY)
         )
         people = truth.astype(float)
         people[world.rated :] = np.nan
-        found = pass_fail(outputs, people.ravel(), judge.ravel().astype(float), middle=0.5)
+        found = pass_fail(outputs, people.ravel(), judge.ravel().astype(float), Scale(0, 1))
         assert found is not None
         for at, (share, true) in enumerate(
             ((found.systems[0].corrected, RATE), (found.sensitivity, SENSITIVITY))

@@ -15,6 +15,7 @@ from geval.statistics.pass_fail import pass_fail
 from geval.statistics.ppi import Parts, ppi_table
 from geval.statistics.resampling import draw, resample_means
 from geval.statistics.same_documents import SameDocuments
+from geval.statistics.scales import Scale
 from geval.statistics.significance import permutation_tests
 from geval.statistics.weighted import kish
 
@@ -157,12 +158,12 @@ def test_shares_of_passing_are_of_weighted_outputs() -> None:
     judge = np.where(rng.random(200) < 0.8, human, 1 - human)
     weight = np.where(human > 0, rng.integers(1, 4, 200), 1).astype(float)
 
-    found = pass_fail(outputs.weighted(weight), human, judge, middle=0.5)
+    found = pass_fail(outputs.weighted(weight), human, judge, Scale(0, 1))
 
     assert found is not None
     assert found.outputs == 200
     passed, verdict = human > 0, judge > 0.5
-    assert found.sensitivity.estimate.value == pytest.approx(
+    assert found.specificity.estimate.value == pytest.approx(
         weight[passed & verdict].sum() / weight[passed].sum()
     )
 

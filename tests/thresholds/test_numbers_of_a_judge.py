@@ -21,6 +21,7 @@ from geval.statistics.probability_calibration import (
 )
 from geval.statistics.repeatability import repeatability
 from geval.statistics.resampling import Interval
+from geval.statistics.scales import Scale
 from geval.statistics.sensitivity import NOISE, SPREAD, Finding, sensitivity
 from tests.thresholds.three_points import pins
 
@@ -94,7 +95,7 @@ def verdicts(passed: int, failed: int, wrong: int = 0) -> np.ndarray:
 def test_outputs_of_each_kind_for_pass_rates(value: int, expected: bool, rare: str) -> None:
     people, judge = verdicts(value, 40) if rare == "passed" else verdicts(40, value)
 
-    found = pass_fail(Outputs.full(len(people), 1), people, judge, middle=0.5)
+    found = pass_fail(Outputs.full(len(people), 1), people, judge, Scale(0, 1))
 
     assert found
     assert (found.sensitivity.estimate.value is not None) is expected
@@ -106,7 +107,7 @@ def test_a_judge_of_chance_is_not_corrected(value: float, expected: bool) -> Non
     # 100 of each kind; of either so many are wrong that sensitivity + specificity - 1 is the value.
     people, judge = verdicts(100, 100, wrong=round(50 * (1 - value)))
 
-    found = pass_fail(Outputs.full(200, 1), people, judge, middle=0.5)
+    found = pass_fail(Outputs.full(200, 1), people, judge, Scale(0, 1))
 
     assert found
     assert found.sensitivity.estimate.value is not None

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from geval.reports.verdicts.analysis import _far_off
+from geval.reports.verdicts.expert import Required
 from geval.reports.verdicts.verdict import Evidence, verdict_of
 from geval.reports.words import spot_check_size
 from geval.statistics.agreement import BehindARater
 from geval.statistics.arrays import Outputs
 from geval.statistics.null_judges import is_met
+from geval.statistics.pass_fail import ShareEstimate
+from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.types import Estimate
 from tests.reports.test_verdicts import evidence as as_good_as_a_rater
@@ -30,6 +33,15 @@ def test_outputs_for_a_verdict(value: int, expected: str) -> None:
 @pins("VERDICT_RATERS", {2: "early", 3: "stands", 4: "stands"})
 def test_raters_for_a_verdict(value: int, expected: str) -> None:
     assert verdict_of(evidence(raters=value)) == expected
+
+
+@pins("EXPERT_SHARE", {0.799: False, 0.8: True, 0.801: True})
+def test_the_share_that_an_experts_labels_require(value: float, expected: bool) -> None:
+    # Wilson's lower end of 0.9 is the value with so many outputs.
+    effective = value * (1 - value) * (1.959963984540054 / (0.9 - value)) ** 2 * (1 + 1e-9)
+    share = ShareEstimate(Estimate(0.9), Interval(value, 1), 100, effective, np.inf)
+
+    assert Required(share, "fail", 100, 0.025).is_shown is expected
 
 
 @pins("VERDICT_ALPHA", {0.199: "unreliable", 0.2: "stands", 0.201: "stands"})

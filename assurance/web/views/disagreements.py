@@ -22,10 +22,10 @@ from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudony
 from evaluations.web.views.reports import options_in, waits
 from geval.reports.gap_list import MOST_GAPS, gaps_as_csv
 from geval.reports.gap_numbers import rated_outputs
-from geval.reports.gap_view import BASES, GapView, read_gap_view
+from geval.reports.gap_view import BASES, SIDES, GapView, read_gap_view
 
 # The parameters of a view of the disagreements.
-GAPS = (*REPORT, "criterion", "judge", "run", "system", "output", "page", "by", "cause")
+GAPS = (*REPORT, "criterion", "judge", "run", "system", "output", "page", "by", "cause", "side")
 
 
 @reads(*GAPS, "given")
@@ -37,12 +37,15 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
     view = read_gap_view(request.GET, options)
     if (by := request.GET.get("by") or view.by) != view.by:
         errors.append(f"There is no order {by[:40]!r} (there are: {', '.join(BASES)}).")
+    if (side := request.GET.get("side", "")) != view.side:
+        errors.append(f"There is no side {side[:40]!r} (there are: {', '.join(SIDES)}).")
     context = {
         "project": project,
         "tab": "report",
         "part": "disagreements",
         "found": disagreements(project, view),
         "bases": BASES,
+        "sides": SIDES,
         "errors": errors,
         "options": options,
         "undo": _given_just_now(request, project),

@@ -175,13 +175,15 @@ def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpRespo
         get_object_or_404(project.judges, pk=pk),
         report_view(project, usual_options(project)),
     )
+    standings = judge_standings(view.numbers().report, pk) if view.has_numbers else []
     context = {
         "project": project,
         "judge": judge,
         "options": view.options,
         "cached": view.cached,
         "base": reverse("evaluations:report_detail", args=[project.slug]),
-        "standings": judge_standings(view.numbers().report, pk) if view.has_numbers else [],
+        "standings": standings,
+        "are_by_expert": bool(standings) and all(standing.shares for standing in standings),
     }
     return render(request, "evaluations/judge_standing.html", context)
 

@@ -9,10 +9,12 @@ import orjson
 
 from geval.reports.downloads.board_tables import board_json
 from geval.reports.downloads.json_values import ends_json, estimate_json, ranked_json, with_interval
+from geval.reports.expert_words import labels_needed
 from geval.reports.instructed import Instructed
 from geval.reports.options import MEAN
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.analysis import Agreement, JudgeAnalysis, Significance
+from geval.reports.verdicts.expert import ExpertEvidence
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.verdict import Evidence
 from geval.reports.words import chosen_note, in_a_sentence, weights_note
@@ -21,6 +23,7 @@ from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.ppi import PpiTable
 from geval.statistics.thresholds import (
+    EXPERT_SHARE,
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
@@ -142,6 +145,7 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
         "rated_outputs": evidence.rated,
         "scored_outputs": evidence.outputs,
         "within_systems": _within_json(evidence),
+        **_by_expert_json(result.by_expert(result.best)),
         "scores_like_a_rater": evidence.scores_like_a_rater,
         "ranks_like_a_rater": evidence.ranks_like_a_rater,
         "one_rater": estimate_json(evidence.ceiling),
@@ -315,16 +319,34 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
     }
 
 
+def _by_expert_json(evidence: ExpertEvidence | None) -> dict[str, Any]:
+    """Return the checks by an expert's labels; nothing where people are the bar."""
+    if evidence is None:
+        return {}
+    return {
+        "by_expert": {
+            "required": EXPERT_SHARE,
+            "finds_the_fails": evidence.found.is_shown,
+            "keeps_the_passes": evidence.kept.is_shown,
+            "better_than_reading_nothing": evidence.is_shown,
+            "labels_needed": labels_needed(evidence),
+        }
+    }
+
+
 def _pass_fail_json(pass_fail: PassFail) -> dict[str, Any]:
     """Pass rates by the position of the system, as for prediction-powered means."""
-    shares = zip(("sensitivity", "specificity", "kappa", "ac1"), pass_fail.shares, strict=True)
     return {
+        "class_to_find": "fail",
         "threshold": pass_fail.threshold,
         "both_pass": pass_fail.both_pass,
         "only_judge_passes": pass_fail.false_pass,
         "only_people_pass": pass_fail.false_fail,
         "both_fail": pass_fail.both_fail,
-        **{name: with_interval(share.estimate, share.interval) for name, share in shares},
+        **{
+            name: with_interval(share.estimate, share.interval)
+            for name, share in pass_fail.by_name.items()
+        },
         "systems": [
             {
                 "outputs": rate.outputs,

@@ -57,7 +57,7 @@ from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tie_calibrated_accuracy,
 )
-from geval.statistics.pass_fail import PassFail, pass_fail
+from geval.statistics.pass_fail import PassFail, pass_fail, with_the_majority
 from geval.statistics.ppi import PpiTable, ppi_table
 from geval.statistics.reliability import Gwet, Icc, cohen_kappa, gwet, intraclass
 from geval.statistics.resampling import Interval, Over
@@ -102,6 +102,8 @@ class JudgeAnalysis:
     are there). `on_scale` says whether all scores are on the criterion's scale. `nulls` are null
     judges, `far_off` is the share of rated outputs whose score is far from people's, and `copied`
     the position of the rater whose ratings the scores are, or RATERS_MEAN (None for own scores).
+    `passing` compares its verdicts with people's on a scale of two points, `filled_passing` with
+    missing scores.
     """
 
     correlations: Correlations
@@ -123,6 +125,7 @@ class JudgeAnalysis:
     length: LengthBias
     writers: WriterBias | None
     passing: PassFail | None = None
+    filled_passing: PassFail | None = None
     copied: int | None = None
 
     @property
@@ -270,9 +273,10 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         reliability=reliability(scored, rated, common.weight),
         length=length_bias(outputs, human, scores, judged.words, documents),
         writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
-        passing=(
-            pass_fail(outputs.clustered, human, scores, middle=sum(judged.scale.points) / 2)
-            if len(judged.scale.points) == 2
+        passing=pass_fail(outputs, human, scores, judged.scale),
+        filled_passing=(
+            pass_fail(outputs, human, with_the_majority(human, scores, judged.scale), judged.scale)
+            if filled is not None and len(judged.scale.points) == 2
             else None
         ),
         copied=_copied(judged),

@@ -30,7 +30,7 @@ from geval.statistics.null_judges import (
     shuffles_of,
     system_scores,
 )
-from geval.statistics.pass_fail import majority_of
+from geval.statistics.pass_fail import PassFail, majority_of, pass_fail
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.types import Estimate, FloatArray
@@ -56,8 +56,9 @@ class NullDraw:
     raters than the best constant.
 
     `ahead` is the interval of how far the real judge's correlation is above theirs on the same
-    outputs (None for scores that rank nothing), and `p_farther` p of the test that the judge is no
-    closer to raters than they are."""
+    outputs (None for scores that rank nothing), `p_farther` p of the test that the judge is no
+    closer to raters than they are, and `passing` compares them with people's pass or fail, where
+    they rank and the scale has two points."""
 
     correlation: Estimate
     interval: Interval
@@ -67,6 +68,7 @@ class NullDraw:
     p_nearer: float | None = None
     ahead: Interval | None = None
     p_farther: float | None = None
+    passing: PassFail | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,12 @@ class NullJudge:
     def is_shown(self) -> bool:
         """Whether pages show it, as it may earn something."""
         return self.name in SHOWN_NULLS
+
+    @property
+    def passing(self) -> PassFail | None:
+        """Its verdicts beside people's; None where it does not rank, or the scale has more points
+        than two."""
+        return self.draws[0].passing
 
     @property
     def is_known_within(self) -> bool:
@@ -276,4 +284,5 @@ def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
             if agreeing is not None and passes
             else None
         ),
+        passing=pass_fail(outputs, view.human, scores, view.scale),
     )

@@ -13,7 +13,8 @@ checks are made of a judge.
 Both take a judge that *reads*: its scores are shown to follow people's ratings, also within
 systems, since whoever knows only who wrote a text orders systems well. To stand in for a rater it
 passes both checks within systems, too. With missing scores the weaker verdict counts: of the scores
-that are there, or of all, the missing ones as the best constant would have them.
+that are there, or of all, the missing ones as the best constant would have them. Where one expert
+labels pass or fail, expert.py gives the verdict.
 
 Each check is tested at 5 %, divided by the number of compared judges (Bonferroni), since the best
 of them is chosen. In doubt, people continue to rate.
@@ -53,8 +54,10 @@ class Verdict(StrEnum):
     """What a judge may do on a criterion, the strongest first."""
 
     STANDS_IN = "stands"
+    AGREES = "agrees"
     SPOT_CHECKS = "spot"
     KEEP_PEOPLE = "keep"
+    KEEP_EXPERT = "expert"
     NO_MEASURE = "unreliable"
     TOO_EARLY = "early"
 
@@ -63,13 +66,19 @@ class Verdict(StrEnum):
         return _LABELS[self]
 
     @property
+    def look(self) -> str:
+        """The verdict that it is drawn like."""
+        same = {Verdict.AGREES: Verdict.STANDS_IN, Verdict.KEEP_EXPERT: Verdict.KEEP_PEOPLE}
+        return same.get(self, self).value
+
+    @property
     def place(self) -> int:
         """The verdict's rank, 0 for the strongest."""
         return list(Verdict).index(self)
 
 
 # With these a judge may rate, alone or with spot checks.
-USABLE = frozenset({Verdict.STANDS_IN, Verdict.SPOT_CHECKS})
+USABLE = frozenset({Verdict.STANDS_IN, Verdict.AGREES, Verdict.SPOT_CHECKS})
 
 
 def exit_code_of(verdicts: Collection[Verdict]) -> int:
@@ -81,8 +90,10 @@ def exit_code_of(verdicts: Collection[Verdict]) -> int:
 
 _LABELS = {
     Verdict.STANDS_IN: "Stands in for a rater",
+    Verdict.AGREES: "Agrees as required",
     Verdict.SPOT_CHECKS: "Use with spot checks",
     Verdict.KEEP_PEOPLE: "Keep people rating",
+    Verdict.KEEP_EXPERT: "Keep the expert labelling",
     Verdict.NO_MEASURE: "Raters do not agree enough",
     Verdict.TOO_EARLY: "Too early to say",
 }

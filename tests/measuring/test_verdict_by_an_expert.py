@@ -1,0 +1,205 @@
+"""What a judge may do by the pass/fail labels of one expert: verdicts, reasons, and what every
+door prints of them."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geval
+from geval.command_line import main
+from geval.measuring.measurement import Measurement
+from geval.reports.required_figures import figures_in
+from geval.reports.requirements import RequirementOutcome, check, parse_requirement
+
+
+def labels(fails: int, passes: int, found: float, kept: float) -> list[dict[str, object]]:
+    """Answers of one system, each to a question of its own: of the fails the judge finds a share,
+    of the passes it keeps one; lengths say nothing."""
+    rng = np.random.default_rng(fails + passes)
+    sides = [(0, 1 - found, fails), (1, kept, passes)]
+    pairs = [
+        (human, int(number < round(share * count)))
+        for human, share, count in sides
+        for number in range(count)
+    ]
+    order = rng.permutation(len(pairs))
+    return [
+        {
+            "id": f"q{place}",
+            "answer": "word " * int(rng.integers(5, 50)),
+            "human": "pass" if pairs[index][0] else "fail",
+            "judge": "pass" if pairs[index][1] else "fail",
+        }
+        for place, index in enumerate(order)
+    ]
+
+
+def measured(*sides: float) -> Measurement:
+    fails, passes, found, kept = sides
+    return geval.measure(labels(int(fails), int(passes), found, kept), human="human", judge="judge")
+
+
+@pytest.mark.parametrize(
+    ("sides", "verdict", "reason"),
+    [
+        ((100, 300, 0.91, 0.93), "agrees", ""),
+        ((100, 300, 0.94, 0.79), "spot", "Let the expert check what it fails: 157 of 400."),
+        ((100, 300, 0.7, 0.93), "spot", "Let the expert check what it passes: 309 of 400."),
+        ((100, 300, 0.7, 0.7), "expert", "At least 0.80 of the fails and of the passes is"),
+        ((100, 300, 0.5, 0.5), "expert", "It is not shown to do better than chance."),
+        ((100, 300, 0.1, 1.0), "expert", "It is not shown to get half of the fails right."),
+        ((100, 300, 0.58, 1.0), "expert", "It is not shown to get half of the fails right."),
+        ((100, 300, 0.62, 1.0), "spot", "Let the expert check what it passes: 338 of 400."),
+        ((300, 100, 1.0, 0.5), "expert", "It is not shown to get half of the passes right."),
+        ((20, 30, 0.9, 0.9), "early", "42 more fails and 32 more passes are needed, about 105"),
+        ((9, 391, 1.0, 1.0), "early", "1 more fail is needed, about 45 labels."),
+        ((400, 4, 1.0, 1.0), "early", "6 more passes are needed, about 606 labels."),
+        ((100, 300, 0.0, 1.0), "expert", "It is not shown to do better than chance."),
+    ],
+)
+def test_a_verdict_follows_from_what_is_found_and_kept(
+    sides: Sequence[float], verdict: str, reason: str
+) -> None:
+    result = measured(*sides)
+
+    (criterion,) = result.criteria
+    assert criterion.verdict == verdict
+    assert criterion.raters == 1
+    assert reason in criterion.reason
+    assert ("One expert's labels cannot show" in " ".join(result.notes)) is True
+    assert "rho" not in str(result)
+    assert "3 people" not in str(result)
+
+
+def test_the_figures_are_those_of_the_counts() -> None:
+    (criterion,) = measured(100, 300, 0.9, 0.8).criteria
+
+    assert (criterion.sensitivity, criterion.specificity) == (0.9, 0.8)
+    assert criterion.accuracy == pytest.approx((90 + 240) / 400)
+    # Both pass 240, both fail 90; by chance 0.625 * 0.75 + 0.375 * 0.25.
+    chance = 0.625 * 0.75 + 0.375 * 0.25
+    assert criterion.kappa == pytest.approx((0.825 - chance) / (1 - chance))
+    (row,) = measured(100, 300, 0.9, 0.8).to_records()
+    assert (row["sensitivity"], row["precision"]) == (0.9, pytest.approx(90 / 150))
+
+
+def test_a_judge_that_knows_the_length_alone_may_not_label() -> None:
+    """The expert fails long answers, and the judge whatever is long."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for number in range(400):
+        words = int(rng.integers(5, 105))
+        human = words < 55 if rng.random() < 0.95 else words >= 55
+        rows.append(
+            {
+                "id": f"q{number}",
+                "answer": "word " * words,
+                "human": "pass" if human else "fail",
+                "judge": "pass" if words < 55 else "fail",
+            }
+        )
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge").criteria
+
+    assert criterion.verdict == "expert"
+    assert (criterion.sensitivity or 0) > 0.9
+    assert "length alone may do as well" in criterion.reason.lower()
+
+
+def test_a_judge_that_knows_who_wrote_may_not_label() -> None:
+    rng = np.random.default_rng(5)
+    rows = []
+    for number in range(400):
+        good = number % 2 == 0
+        human = good if rng.random() < 0.95 else not good
+        rows.append(
+            {
+                "id": f"q{number // 2}",
+                "system": "good" if good else "poor",
+                "answer": "word " * int(rng.integers(5, 50)),
+                "human": "pass" if human else "fail",
+                "judge": "pass" if good else "fail",
+            }
+        )
+
+    (criterion,) = geval.measure(
+        rows, human="human", judge="judge", document="id", system="system"
+    ).criteria
+
+    assert criterion.verdict == "expert"
+    assert "who wrote a text" in criterion.reason
+
+
+def test_scores_that_are_missing_where_the_judge_errs_are_counted() -> None:
+    rows = labels(100, 300, 0.7, 0.93)
+    for row in rows:
+        if row["human"] == "fail" and row["judge"] == "pass":
+            row["judge"] = ""
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge").criteria
+
+    assert criterion.sensitivity == 1
+    assert criterion.verdict == "spot"
+    assert "30 missing scores" in criterion.reason
+
+
+@pytest.mark.parametrize(
+    ("written", "outcome"),
+    [
+        ("sensitivity.low>=0.8", "met"),
+        ("tpr.low>=0.8", "met"),
+        ("specificity.low>=0.9", "cannot say"),
+        ("tnr.low>=0.95", "not met"),
+        ("kappa.low>=0.6", "met"),
+        ("accuracy.low>=0.7", "cannot say"),  # people pass three of four
+        ("accuracy.low>=0.85", "met"),
+        ("balanced_accuracy.low>=0.8", "met"),
+        ("precision.low>=0.9", "not met"),
+        ("verdict.agrees", "met"),
+        ("verdict.spot_checks", "met"),
+        ("verdict.stands_in", "not met"),
+    ],
+)
+def test_a_requirement_names_them(written: str, outcome: str) -> None:
+    (result,) = measured(100, 300, 0.91, 0.93).report.criteria
+    requirement = parse_requirement(written)
+    figures = figures_in([requirement.figure], lambda *_view: (result, result.judges[0]))
+
+    assert check(requirement, figures[requirement.figure]).outcome == outcome
+
+
+def test_always_the_same_verdict_meets_no_requirement() -> None:
+    (result,) = measured(300, 100, 1.0, 0.0).report.criteria
+    for written in ("sensitivity.low>=0.8", "accuracy.low>=0.7"):
+        requirement = parse_requirement(written)
+        figures = figures_in([requirement.figure], lambda *_view: (result, result.judges[0]))
+
+        checked = check(requirement, figures[requirement.figure])
+
+        assert checked.outcome == RequirementOutcome.CANNOT_SAY, checked
+
+
+def test_a_requirement_on_another_scale_cannot_be_decided() -> None:
+    rows = [
+        {"id": f"q{number}", "human": 1 + number % 5, "judge": 1 + number % 5}
+        for number in range(60)
+    ]
+    (result,) = geval.measure(rows, human="human", judge="judge", document="id").report.criteria
+    requirement = parse_requirement("kappa.low>=0.5")
+    figures = figures_in([requirement.figure], lambda *_view: (result, result.judges[0]))
+
+    assert check(requirement, figures["kappa.low"]).outcome == "cannot say"
+
+
+def test_the_terminal_prints_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in labels(100, 300, 0.91, 0.93)))
+
+    code, printed = main(["check", str(path)]), capsys.readouterr().out
+
+    assert code == 0
+    assert "judge agrees with your expert as required" in printed
+    assert "fails found 0.91 [0.84, 0.95]; passes kept 0.93 [0.90, 0.95]" in printed
