@@ -110,7 +110,7 @@ def test_by_one_expert_the_report_shows_what_is_found_and_kept(
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     # Every eighth output is failed by the judge, or passed though people fail it.
     assert "Finds the fails: not yet" in text
-    assert "fewer than 10 documents count" in text
+    assert "Fewer than 10 documents count" in text
     content = json.loads(as_json(build_report(judged)))["criteria"]["factual"]
     counts = content["judges"]["J"]["pass_fail"]
     assert f"{counts['only_judge_passes']} missed" in text
