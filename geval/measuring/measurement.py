@@ -286,13 +286,11 @@ class Measurement:
         texts = () if any(self.gathered.texts) else (NO_TEXTS,)
         sessions = (sessions_note(self.report),) if self.report.sessions else ()
         groups = (groups_note(self.report),) if self.report.groups else ()
-        expert = (expert_note(self.report),) if expert_note(self.report) else ()
         others = (f"{line[:1].upper()}{line[1:]}." for line in unused_in_lines(self.unused))
         return (
             *texts,
             *unmatched(self.gathered),
             *self.gathered.notes,
-            *expert,
             *sessions,
             *groups,
             *others,
@@ -320,7 +318,7 @@ class Measurement:
                 if row.judge
                 and (caution.criterion, caution.about) == (row.criterion, row.judge.name)
             ]
-        for note in self.notes:
+        for note in filter(None, (expert_note(self.report), *self.notes)):
             parts += ["", note]
         gaps = self.disagreements(criterion=self._glance.rows[0].criterion)
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"] if gaps else []

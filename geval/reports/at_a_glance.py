@@ -267,16 +267,16 @@ def _row(
             if criterion.level_to_try
             else ""
         ),
-        shares=_shares(by_expert) if by_expert else (),
+        shares=_shares(by_expert, by_expert.passing) if by_expert and by_expert.passing else (),
         passing=by_expert.passing if by_expert else None,
     )
 
 
-def _shares(evidence: ExpertEvidence) -> tuple[ShareLine, ...]:
+def _shares(evidence: ExpertEvidence, passing: PassFail) -> tuple[ShareLine, ...]:
     nulls = [null.passing for null in evidence.evidence.nulls if null.passing]
     rows = (
-        ("fails found", evidence.passing.sensitivity, [null.sensitivity for null in nulls]),
-        ("passes kept", evidence.passing.specificity, [null.specificity for null in nulls]),
+        ("fails found", passing.sensitivity, [null.sensitivity for null in nulls]),
+        ("passes kept", passing.specificity, [null.specificity for null in nulls]),
     )
     return tuple(
         ShareLine(
@@ -298,22 +298,25 @@ def _values(shares: Sequence[ShareEstimate]) -> list[float]:
 
 def _expert_checks(evidence: ExpertEvidence) -> tuple[Check, ...]:
     """Return the checks by an expert's labels, each with its number."""
-    about = [
-        f"{with_brackets(side.share)} of {thin(side.count)}; {EXPERT_SHARE:.2f} is required"
-        for side in (evidence.found, evidence.kept)
-    ]
-    rivals = ", ".join(evidence.rivals)
-    beats = f"balanced accuracy {with_brackets(evidence.passing.balanced)}"
-    return (
-        Check(evidence.found.is_shown, "Finds the fails", about[0], "sensitivity"),
-        Check(evidence.kept.is_shown, "Keeps the passes", about[1], "sensitivity"),
+    if evidence.passing is None:
+        named = [("Agrees with the expert", "weighted_kappa")]
+        beats = ""
+    else:
+        named = [("Finds the fails", "sensitivity"), ("Keeps the passes", "sensitivity")]
+        beats = f"balanced accuracy {with_brackets(evidence.passing.balanced)}"
+    checks = [
         Check(
-            evidence.is_shown,
-            "Better than who reads nothing",
-            f"{beats}; {rivals} may do as well" if rivals else beats,
-            "null_judges",
-        ),
-    )
+            side.is_shown,
+            name,
+            f"{with_brackets(side.figure)} of {thin(side.count)}; {side.least:.2f} is required",
+            term,
+        )
+        for side, (name, term) in zip(evidence.sides, named, strict=True)
+    ]
+    also = f"{', '.join(evidence.rivals)} may do as well" if evidence.rivals else ""
+    about = "; ".join(filter(None, (beats, also)))
+    reads = Check(evidence.is_shown, "Better than who reads nothing", about, "null_judges")
+    return (*checks, reads)
 
 
 def _forest(

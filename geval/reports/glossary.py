@@ -338,6 +338,13 @@ TERMS: dict[str, Term] = {
         " scale.",
         "Pass or fail",
     ),
+    "weighted_kappa": Term(
+        "Weighted kappa",
+        "Agreement beyond chance of two who rate on one scale, where a distance counts with its"
+        " square: 1 is the same rating everywhere, 0 what chance would give.",
+        "Scores that are always one point higher lower it, too.",
+        "The verdict",
+    ),
     "precision": Term(
         "Precision, accuracy",
         "Of the outputs that the judge fails, the share that people fail (precision); of all, the"

@@ -53,15 +53,17 @@ def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
         pk=criterion.pk,
         criterion=criterion.criterion,
         outputs=result.correlations.pairs,
-        value=f"kappa {shown(by_expert.passing.kappa.estimate)}" if by_expert else shown(estimate),
-        interval=in_brackets(result.analysis.shown),
+        value=f"kappa {shown(by_expert.kappa.estimate)}" if by_expert else shown(estimate),
+        interval=in_brackets(by_expert.kappa.interval if by_expert else result.analysis.shown),
         reason=estimate.reason or result.analysis.shown.reason,
         share="–" if evidence.share is None else whole_percent(evidence.share),
         verdict=criterion.verdict_on(result),
         better=best if best is not None and best.pk != result.pk else None,
         missing=_missing(criterion, result),
         seen=str(result.seen or ""),
-        shares=found_and_kept(by_expert) if by_expert else "",
+        shares=found_and_kept(passing)
+        if (passing := result.analysis.passing) and by_expert
+        else "",
     )
 
 

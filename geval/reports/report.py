@@ -221,10 +221,10 @@ class CriterionResult:
         others. More ratings do not help one that ranks nothing of what people rank."""
         if not self.ranks(result):
             return Verdict.TOO_EARLY
+        if self.ranks_nothing(result):
+            return self.without_a_judge
         if by_expert := self.by_expert(result):
             return by_expert.verdict
-        if self.ranks_nothing(result):
-            return Verdict.KEEP_PEOPLE
         return verdict_of(self.evidence(result))
 
     def ranks_nothing(self, result: "JudgeResult") -> bool:
@@ -240,11 +240,11 @@ class CriterionResult:
     def compared_by(self, result: "JudgeResult") -> float:
         """Return the value by which judges are ordered in this view: at summary level the mean on
         the same documents, elsewhere the shown correlation; by an expert's labels the balanced
-        accuracy. Minus infinity where undefined."""
+        accuracy, or weighted kappa. Minus infinity where undefined."""
         value = result.shown(self.options).value
         if by_expert := self.by_expert(result):
-            value = by_expert.passing.balanced.estimate.value
-            return -1.0 if value is None else value
+            own = by_expert.passing.balanced if by_expert.passing else by_expert.kappa
+            return -1.0 if own.estimate.value is None else own.estimate.value
         if value is None:
             return -np.inf
         if self.options.level == "summary":
@@ -337,21 +337,24 @@ class CriterionResult:
         return len(self.annotators) < VERDICT_RATERS or self.ratings <= self.rated_outputs
 
     def by_expert(self, result: "JudgeResult") -> ExpertEvidence | None:
-        """Return the evidence for a verdict by an expert's pass/fail labels; None where people are
-        the bar, and on other scales."""
-        analysis = result.analysis
-        if analysis.passing is None or not self.has_expert:
+        """Return the evidence for a verdict by an expert's labels; None where people are the
+        bar."""
+        if not self.has_expert:
             return None
-        evidence, documents = self.evidence(result), result.correlations.documents
+        analysis, evidence = result.analysis, self.evidence(result)
+        documents = result.correlations.documents
         ahead = {
             null.title: lead_of(analysis.passing, null.passing, documents)
+            if analysis.passing and null.passing
+            else null.kappa_behind
             for null in evidence.rivals
-            if null.passing
+            if null.kappa_behind
         }
-        own = ExpertEvidence(analysis.passing, ahead, evidence)
-        if analysis.filled_passing is None:
+        own = ExpertEvidence(analysis.kappa, analysis.passing, ahead, evidence)
+        if analysis.filled_kappa is None:
             return own
-        return replace(own, filled=replace(own, passing=analysis.filled_passing))
+        filled = replace(own, kappa=analysis.filled_kappa, passing=analysis.filled_passing)
+        return replace(own, filled=filled)
 
     @property
     def nulls(self) -> tuple[NullJudge, ...]:
@@ -396,8 +399,13 @@ class CriterionResult:
             return self.verdict_on(self.best)
         ranked = self.ranked
         if ranked and all(map(self.ranks_nothing, ranked)):
-            return Verdict.KEEP_PEOPLE
+            return self.without_a_judge
         return Verdict.TOO_EARLY
+
+    @property
+    def without_a_judge(self) -> Verdict:
+        """The verdict where no judge may rate."""
+        return Verdict.KEEP_EXPERT if self.has_expert else Verdict.KEEP_PEOPLE
 
     @property
     def level_to_try(self) -> Level | None:

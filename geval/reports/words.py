@@ -113,10 +113,10 @@ def _too_early(result: CriterionResult) -> str:
 
 _HEADLINES = {
     Verdict.STANDS_IN: "{judge} can stand in for a rater",
-    Verdict.AGREES: "{judge} agrees with your expert as required",
+    Verdict.AGREES: "{judge} agrees with {experts} as required",
     Verdict.SPOT_CHECKS: "{judge} with spot checks",
     Verdict.KEEP_PEOPLE: "people must keep rating",
-    Verdict.KEEP_EXPERT: "the expert must keep labelling",
+    Verdict.KEEP_EXPERT: "{experts} must keep labelling",
     Verdict.NO_MEASURE: "raters do not agree enough",
     Verdict.TOO_EARLY: "it is too early to say",
 }
@@ -126,6 +126,8 @@ def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
     """Return sentences on which judge may do what, over all criteria with a judge, the strongest
     verdict first."""
     names: dict[tuple[Verdict, str], list[str]] = {}
+    is_one = all(len(criterion.annotators) < 2 for criterion in criteria)
+    experts = "your expert" if is_one else "your experts"
     for verdict in Verdict:
         for criterion in criteria:
             if criterion.judges and criterion.verdict == verdict:
@@ -136,7 +138,7 @@ def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
                     marked(criterion.criterion, is_seen=is_seen)
                 )
     sentences = [
-        f"{', '.join(criterion_names)}: {_HEADLINES[verdict].format(judge=judge)}."
+        f"{', '.join(criterion_names)}: {_HEADLINES[verdict].format(judge=judge, experts=experts)}."
         for (verdict, judge), criterion_names in names.items()
     ]
     return tuple(sentence[:1].upper() + sentence[1:] for sentence in sentences)
@@ -459,7 +461,7 @@ def tested_over(over: Over) -> str:
 
 def expert_note(report: Report) -> str:
     """Return the note that one expert is no measure of experts; empty where several rated."""
-    is_one = any(result.has_expert and result.has_pass_fail for result in report.criteria)
+    is_one = any(len(result.annotators) == 1 and result.judges for result in report.criteria)
     return ONE_EXPERT if is_one else ""
 
 

@@ -131,13 +131,17 @@ def alt_test(
 @lru_cache(maxsize=4)
 def nearest_constant(ratings: Ratings, points: tuple[float, ...]) -> float:
     """Return the point that wins most often against raters as a constant score: the best judge that
-    reads nothing. It is cached for all judges on a criterion."""
+    reads nothing; where no two rated the same output, the one nearest to the middle rating. It is
+    cached for all judges on a criterion."""
     by_person = _between_people(ratings)
     compared = ~np.isnan(by_person)
+    if not compared.any():
+        middle = float(np.median(ratings.value)) if len(ratings) else points[0]
+        return min(points, key=lambda point: abs(point - middle))
 
     def wins(point: float) -> float:
         by_constant = _to_others(ratings, np.full(ratings.outputs, point))
-        return float((by_constant >= by_person - 1e-12)[compared].mean()) if compared.any() else 0.0
+        return float((by_constant >= by_person - 1e-12)[compared].mean())
 
     return max(points, key=wins)
 

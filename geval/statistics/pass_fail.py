@@ -214,14 +214,6 @@ def _is_not_above(share: ShareEstimate, value: float) -> bool:
     return ends is not None and ends[0] <= value
 
 
-def with_the_majority(human: FloatArray, judge: FloatArray, scale: Scale) -> FloatArray:
-    """Return the judge's scores, with people's most common verdict where rated outputs have none;
-    shape (outputs,)."""
-    rated = ~np.isnan(human)
-    passes = majority_of(human[rated] >= sum(scale.points) / 2).passes
-    return np.where(rated & np.isnan(judge), scale.points[int(passes)], judge)
-
-
 def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majority:
     """Return people's verdict on most outputs; "pass" if as many pass as fail.
 

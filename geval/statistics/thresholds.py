@@ -159,6 +159,15 @@ EXPERT_SHARE = _verdict.threshold(
     "Agrees as required: shown to find, and to keep, at least this.",
     "A choice, from what teams ask of a judge of one expert's labels.",
 )  # fmt: skip
+EXPERT_KAPPA = _verdict.threshold(
+    "EXPERT_KAPPA", 0.6, "weighted kappa",
+    "Agrees with one expert's ratings as required: shown to be at least this.",
+    "“Substantial” from 0.61 on (Landis and Koch, 1977).",
+)  # fmt: skip
+EXPERT_LABELS = _verdict.threshold(
+    "EXPERT_LABELS", 60, "outputs with ratings and scores",
+    "Fewer: weighted kappa has no interval.", "Of 40 skewed ones intervals held in 91 %.",
+)  # fmt: skip
 VERDICT_ALPHA = _verdict.threshold(
     "VERDICT_ALPHA", 0.2, "Krippendorff's alpha (interval)",
     "Below: raters do not agree enough.",

@@ -29,12 +29,12 @@ def verdict(
 @pytest.mark.parametrize(
     ("judge", "documents", "level", "expected"),
     [
-        (lambda _d, _s: 3, INTERVAL_DOCUMENTS, "summary", Verdict.KEEP_PEOPLE),
+        (lambda _d, _s: 3, INTERVAL_DOCUMENTS, "summary", Verdict.KEEP_EXPERT),
         (lambda _d, _s: 3, INTERVAL_DOCUMENTS - 1, "summary", Verdict.TOO_EARLY),
-        (lambda _d, _s: 3, INTERVAL_DOCUMENTS, "dataset", Verdict.KEEP_PEOPLE),
-        (lambda d, _s: 1 + d % 4, INTERVAL_DOCUMENTS, "summary", Verdict.KEEP_PEOPLE),
+        (lambda _d, _s: 3, INTERVAL_DOCUMENTS, "dataset", Verdict.KEEP_EXPERT),
+        (lambda d, _s: 1 + d % 4, INTERVAL_DOCUMENTS, "summary", Verdict.KEEP_EXPERT),
         (lambda d, _s: 1 + d % 4, INTERVAL_DOCUMENTS - 1, "summary", Verdict.TOO_EARLY),
-        (lambda d, _s: 1 + d % 4, INTERVAL_DOCUMENTS + 1, "summary", Verdict.KEEP_PEOPLE),
+        (lambda d, _s: 1 + d % 4, INTERVAL_DOCUMENTS + 1, "summary", Verdict.KEEP_EXPERT),
         (lambda d, _s: 1 + d % 4, INTERVAL_DOCUMENTS, "dataset", Verdict.TOO_EARLY),
         (lambda d, s: 1 + (s + d) % 4, INTERVAL_DOCUMENTS, "summary", Verdict.TOO_EARLY),
     ],

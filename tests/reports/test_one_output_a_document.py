@@ -92,7 +92,7 @@ def test_the_summary_level_can_be_asked_for_and_says_which_one_to_try(
     assert 'href="/p/small/report/?"' in content
 
 
-def test_two_raters_are_why_there_is_no_verdict_though_a_judge_comes_first(
+def test_two_raters_who_do_not_agree_are_no_measure_though_a_judge_comes_first(
     small_project: Project, load: Callable[..., LoadResult]
 ) -> None:
     rng = random.Random(3)
@@ -111,8 +111,8 @@ def test_two_raters_are_why_there_is_no_verdict_though_a_judge_comes_first(
 
     text = as_text(build_report(small_project))
 
-    assert "a verdict takes 3 people" in text
-    assert "each by name; there are 2." in text
+    assert "raters do not agree enough." in text
+    assert "The experts do not agree enough" in text
 
 
 def test_a_criterion_that_no_judge_scored_says_so(

@@ -114,7 +114,10 @@ def test_by_one_expert_the_report_shows_what_is_found_and_kept(
     content = json.loads(as_json(build_report(judged)))["criteria"]["factual"]
     counts = content["judges"]["J"]["pass_fail"]
     assert f"{counts['only_judge_passes']} missed" in text
-    assert content["verdict"]["by_expert"]["required"] == 0.8
+    assert content["verdict"]["by_expert"]["specificity"] == {
+        "required": 0.8,
+        "is_shown": False,
+    }
 
     addresses = [a.replace("&amp;", "&") for a in re.findall(r'href="([^"]*side=[^"]*)"', page)]
     for side, count in (

@@ -308,8 +308,8 @@ def test_the_best_constant_is_the_one_that_is_nearest_most_often() -> None:
     best = nearest_constant(Ratings.of_table(table), points)
 
     assert best == max(points, key=wins)
-    alone = np.array([[1.0, np.nan], [np.nan, 5.0]])
-    assert nearest_constant(Ratings.of_table(alone), points) == 1.0
+    alone = np.array([[1.0, 4.0, np.nan], [np.nan, np.nan, 5.0]])
+    assert nearest_constant(Ratings.of_table(alone), points) == 4.0
 
 
 def test_a_constant_that_is_what_everybody_says_wins_although_rounding_says_no() -> None:

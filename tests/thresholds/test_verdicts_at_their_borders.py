@@ -15,7 +15,9 @@ from geval.statistics.null_judges import is_met
 from geval.statistics.pass_fail import ShareEstimate
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
+from geval.statistics.thresholds import EXPERT_KAPPA, EXPERT_SHARE, PASS_FAIL_OUTPUTS
 from geval.statistics.types import Estimate
+from geval.statistics.weighted_kappa import KappaEstimate, weighted_kappa
 from tests.reports.test_verdicts import evidence as as_good_as_a_rater
 from tests.thresholds.three_points import pins
 
@@ -41,7 +43,27 @@ def test_the_share_that_an_experts_labels_require(value: float, expected: bool) 
     effective = value * (1 - value) * (1.959963984540054 / (0.9 - value)) ** 2 * (1 + 1e-9)
     share = ShareEstimate(Estimate(0.9), Interval(value, 1), 100, effective, np.inf)
 
-    assert Required(share, "fail", 100, 0.025).is_shown is expected
+    side = Required(share, "fail", 100, 0.025, EXPERT_SHARE, PASS_FAIL_OUTPUTS, 0.5)
+    assert side.is_shown is expected
+
+
+@pins("EXPERT_KAPPA", {0.599: False, 0.6: True, 0.601: True})
+def test_the_kappa_that_an_experts_ratings_require(value: float, expected: bool) -> None:
+    error = (np.arctanh(0.9) - np.arctanh(value)) / 1.959963984540054 * (1 - 1e-9)
+    kappa = KappaEstimate(Estimate(0.9), Interval(value, 1), 100, error, np.inf)
+
+    assert Required(kappa, "label", 100, 0.025, EXPERT_KAPPA, 60, 0.0).is_shown is expected
+
+
+@pins("EXPERT_LABELS", {59: False, 60: True, 61: True})
+def test_labels_for_an_interval_of_weighted_kappa(value: int, expected: bool) -> None:
+    rng = np.random.default_rng(0)
+    people = rng.integers(1, 6, value).astype(float)
+    judge = np.where(rng.random(value) < 0.8, people, 1.0)
+
+    kappa = weighted_kappa(Outputs.full(value, 1), people, judge)
+
+    assert (kappa.interval.low is not None) is expected
 
 
 @pins("VERDICT_ALPHA", {0.199: "unreliable", 0.2: "stands", 0.201: "stands"})

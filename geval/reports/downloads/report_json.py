@@ -23,7 +23,6 @@ from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.ppi import PpiTable
 from geval.statistics.thresholds import (
-    EXPERT_SHARE,
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
@@ -325,9 +324,17 @@ def _by_expert_json(evidence: ExpertEvidence | None) -> dict[str, Any]:
         return {}
     return {
         "by_expert": {
-            "required": EXPERT_SHARE,
-            "finds_the_fails": evidence.found.is_shown,
-            "keeps_the_passes": evidence.kept.is_shown,
+            **{
+                name: {"required": side.least, "is_shown": side.is_shown}
+                for name, side in zip(
+                    ("sensitivity", "specificity") if evidence.passing else ("weighted_kappa",),
+                    evidence.sides,
+                    strict=True,
+                )
+            },
+            "weighted_kappa_of_the_judge": with_interval(
+                evidence.kappa.estimate, evidence.kappa.interval
+            ),
             "better_than_reading_nothing": evidence.is_shown,
             "labels_needed": labels_needed(evidence),
         }

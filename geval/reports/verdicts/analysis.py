@@ -57,7 +57,7 @@ from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tie_calibrated_accuracy,
 )
-from geval.statistics.pass_fail import PassFail, pass_fail, with_the_majority
+from geval.statistics.pass_fail import PassFail, pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
 from geval.statistics.reliability import Gwet, Icc, cohen_kappa, gwet, intraclass
 from geval.statistics.resampling import Interval, Over
@@ -80,6 +80,7 @@ from geval.statistics.thresholds import (
     WILLIAMS_SYSTEMS,
 )
 from geval.statistics.types import Estimate, FloatArray
+from geval.statistics.weighted_kappa import KappaEstimate, weighted_kappa
 
 # Fixed and stated, so that published intervals can be reproduced.
 SEED = 0
@@ -102,8 +103,8 @@ class JudgeAnalysis:
     are there). `on_scale` says whether all scores are on the criterion's scale. `nulls` are null
     judges, `far_off` is the share of rated outputs whose score is far from people's, and `copied`
     the position of the rater whose ratings the scores are, or RATERS_MEAN (None for own scores).
-    `passing` compares its verdicts with people's on a scale of two points, `filled_passing` with
-    missing scores.
+    `kappa` is weighted kappa, and `passing` compares its verdicts with people's on a scale of two
+    points; each also with missing scores.
     """
 
     correlations: Correlations
@@ -124,8 +125,10 @@ class JudgeAnalysis:
     reliability: tuple[ReliabilityBin, ...]
     length: LengthBias
     writers: WriterBias | None
+    kappa: KappaEstimate
     passing: PassFail | None = None
     filled_passing: PassFail | None = None
+    filled_kappa: KappaEstimate | None = None
     copied: int | None = None
 
     @property
@@ -274,11 +277,9 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         length=length_bias(outputs, human, scores, judged.words, documents),
         writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
         passing=pass_fail(outputs, human, scores, judged.scale),
-        filled_passing=(
-            pass_fail(outputs, human, with_the_majority(human, scores, judged.scale), judged.scale)
-            if filled is not None and len(judged.scale.points) == 2
-            else None
-        ),
+        kappa=weighted_kappa(outputs, human, scores),
+        filled_passing=None if filled is None else pass_fail(outputs, human, filled, judged.scale),
+        filled_kappa=None if filled is None else weighted_kappa(outputs, human, filled),
         copied=_copied(judged),
     )
 

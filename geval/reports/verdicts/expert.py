@@ -1,66 +1,83 @@
-"""The verdict on a judge by the pass/fail labels of an expert, where too few people rated for
-people to be the bar. Numbers in, a verdict with reasons out.
+"""The verdict on a judge by the labels of an expert, where too few people rated for people to be
+the bar. Numbers in, a verdict with reasons out.
 
-A judge *agrees as required* if it is shown to find EXPERT_SHARE of the fails and to keep as many of
-the passes; with one of the two, and more than half of the other, the expert checks what it fails,
-or what it passes. Both take a judge that reads: it is better than chance and than length alone in
-balanced accuracy, and it follows the expert within systems, and beyond what length tells. Each end
-errs in half of 5 %, as a 95 % interval's does, and less where the best of more than two judges is
-chosen (Bonferroni).
+On pass or fail, a judge *agrees as required* if it is shown to find EXPERT_SHARE of the fails and
+to keep as many of the passes; with one of the two, and more than half of the other, the expert
+checks what it fails, or what it passes. On other scales its weighted kappa is shown to be at least
+EXPERT_KAPPA. All take a judge that reads: it is better than chance and than length alone (in
+balanced accuracy, or weighted kappa), and it follows the expert within systems, and beyond what
+length tells. Each end errs in half of 5 %, as a 95 % interval's does, and less where the best of
+more than two judges is chosen (Bonferroni).
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from geval.reports.verdicts.verdict import BLIND, Evidence, Verdict
 from geval.statistics.pass_fail import PassFail, ShareEstimate
 from geval.statistics.resampling import Interval
-from geval.statistics.thresholds import EXPERT_SHARE, PASS_FAIL_OUTPUTS, VERDICT_ERROR
+from geval.statistics.thresholds import (
+    EXPERT_KAPPA,
+    EXPERT_LABELS,
+    EXPERT_SHARE,
+    PASS_FAIL_OUTPUTS,
+    VERDICT_ERROR,
+)
+from geval.statistics.weighted_kappa import KappaEstimate
 
 # What a judge that knows nothing reaches: always the same, or its own answers shuffled.
 CHANCE = 0.5
+OFF_SCALE = "its scores are on another scale than the expert's ratings"
 
 
 @dataclass(frozen=True)
 class Required:
-    """A share that is required of a judge: what it is of, in words, and how many there are."""
+    """A figure that is required of a judge to be at least `least`. `kind` is what it is of, in
+    words, `count` how many of them there are, and `fewest` how many it takes; by chance it is
+    `chance`."""
 
-    share: ShareEstimate
+    figure: ShareEstimate | KappaEstimate
     kind: str
     count: int
     error: float
+    least: float
+    fewest: int
+    chance: float
 
     @property
     def is_shown(self) -> bool:
-        return self._is_least(EXPERT_SHARE)
+        return self._is_at_least(self.least)
 
     @property
-    def beats_a_coin(self) -> bool:
-        return self._is_least(CHANCE)
+    def beats_chance(self) -> bool:
+        return self._is_at_least(self.chance)
 
-    def _is_least(self, least: float) -> bool:
-        low = self.share.low(self.error)
+    def _is_at_least(self, least: float) -> bool:
+        low = self.figure.low(self.error)
         return low is not None and low >= least
 
     @property
     def more(self) -> int | None:
         """How many more labels of the kind would show it; None if no affordable number does."""
-        if self.count < PASS_FAIL_OUTPUTS:
-            return PASS_FAIL_OUTPUTS - self.count
-        return self.share.more_for(EXPERT_SHARE, self.error)
+        if self.count < self.fewest:
+            return self.fewest - self.count
+        return self.figure.more_for(self.least, self.error)
 
 
 @dataclass(frozen=True)
 class ExpertEvidence:
     """The evidence for the verdict on a judge by an expert's labels.
 
-    `ahead` are the intervals of how much better its balanced accuracy is than that of null judges
-    that can order outputs without a label, by title. `evidence` has what it knows within systems,
-    and beyond length. `filled` is the same with missing scores as the most common verdict.
+    `kappa` is the weighted kappa, and `passing` what the judge finds and keeps on pass or fail.
+    `ahead` are the intervals of how much better it is than null judges that can order outputs, by
+    title. `evidence` has what it knows within systems, and beyond length. `filled` is the same with
+    the most common label for missing scores.
     """
 
-    passing: PassFail
-    ahead: dict[str, Interval]
+    kappa: KappaEstimate
+    passing: PassFail | None
+    ahead: Mapping[str, Interval]
     evidence: Evidence
     filled: "ExpertEvidence | None" = None
 
@@ -70,24 +87,27 @@ class ExpertEvidence:
         return VERDICT_ERROR / max(2, self.evidence.compared)
 
     @property
-    def found(self) -> Required:
-        """The share of fails that the judge finds."""
-        return Required(self.passing.sensitivity, "fail", self.passing.fails, self.error)
-
-    @property
-    def kept(self) -> Required:
-        """The share of passes that the judge keeps."""
-        return Required(self.passing.specificity, "pass", self.passing.passes, self.error)
+    def sides(self) -> tuple[Required, ...]:
+        """What is required: of pass or fail the share of fails that the judge finds, and that of
+        passes that it keeps; otherwise weighted kappa."""
+        passing, error = self.passing, self.error
+        if passing is None:
+            count = self.kappa.outputs
+            return (Required(self.kappa, "label", count, error, EXPERT_KAPPA, EXPERT_LABELS, 0.0),)
+        return tuple(
+            Required(share, kind, count, error, EXPERT_SHARE, PASS_FAIL_OUTPUTS, CHANCE)
+            for share, kind, count in (
+                (passing.sensitivity, "fail", passing.fails),
+                (passing.specificity, "pass", passing.passes),
+            )
+        )
 
     @property
     def beats_chance(self) -> bool:
+        if self.passing is None:
+            return self.sides[0].beats_chance
         low = self.passing.balanced.interval.low
         return low is not None and low > CHANCE
-
-    @property
-    def worse_than_a_coin(self) -> tuple[str, ...]:
-        """The kinds of labels of which it is not shown to get half right, as a coin does."""
-        return tuple(side.kind for side in (self.found, self.kept) if not side.beats_a_coin)
 
     @property
     def rivals(self) -> tuple[str, ...]:
@@ -112,25 +132,24 @@ class ExpertEvidence:
     def more(self) -> tuple[tuple[int, str], ...]:
         """How many more labels of each kind a verdict needs; none where it needs none, or no
         affordable number gives one."""
-        sides = (self.found, self.kept)
-        few = [side for side in sides if side.count < PASS_FAIL_OUTPUTS]
+        few = [side for side in self.sides if side.count < side.fewest]
         if self.missing and not few:
             return ()
-        return tuple((side.more, side.kind) for side in few or sides if side.more)
+        return tuple((side.more, side.kind) for side in few or self.sides if side.more)
 
     @property
     def labels_needed(self) -> int:
         """About how many labels bring as many of each kind, at the present shares."""
-        counts = {side.kind: max(1, side.count) for side in (self.found, self.kept)}
+        counts = {side.kind: max(1, side.count) for side in self.sides}
         total = sum(counts.values())
         return max((math.ceil(more * total / counts[kind]) for more, kind in self.more), default=0)
 
     @property
     def missing(self) -> str:
         """What a verdict still needs, in words; empty if nothing is missing."""
-        few = [side for side in (self.found, self.kept) if side.share.interval.low is None]
-        if few:
-            return few[0].share.interval.reason
+        for side in self.sides:
+            if side.figure.interval.low is None:
+                return side.figure.interval.reason
         return BLIND if self.evidence.is_blind else ""
 
     @property
@@ -142,14 +161,18 @@ class ExpertEvidence:
     @property
     def own_verdict(self) -> Verdict:
         """The verdict by the scores that are there."""
+        if not self.evidence.is_measurable:
+            return Verdict.NO_MEASURE
+        if not self.evidence.on_scale:
+            return Verdict.KEEP_EXPERT
         if self.missing:
             return Verdict.TOO_EARLY
-        shown = self.found.is_shown + self.kept.is_shown
+        shown = sum(side.is_shown for side in self.sides)
         if not shown and self.more and self.beats_chance:
             return Verdict.TOO_EARLY
-        if not shown or not self.is_shown or self.worse_than_a_coin:
+        if not shown or not self.is_shown or not all(side.beats_chance for side in self.sides):
             return Verdict.KEEP_EXPERT
-        return Verdict.AGREES if shown == 2 else Verdict.SPOT_CHECKS
+        return Verdict.AGREES if shown == len(self.sides) else Verdict.SPOT_CHECKS
 
 
 def _place(verdict: Verdict) -> int:

@@ -34,6 +34,7 @@ from geval.statistics.pass_fail import PassFail, majority_of, pass_fail
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.types import Estimate, FloatArray
+from geval.statistics.weighted_kappa import kappa_lead
 
 # The name of each in tables and sentences.
 TITLES: dict[NullName, str] = {
@@ -58,7 +59,8 @@ class NullDraw:
     `ahead` is the interval of how far the real judge's correlation is above theirs on the same
     outputs (None for scores that rank nothing), `p_farther` p of the test that the judge is no
     closer to raters than they are, and `passing` compares them with people's pass or fail, where
-    they rank and the scale has two points."""
+    they rank and the scale has two points. `kappa_behind` is how far their weighted kappa is below
+    the real judge's, where they rank."""
 
     correlation: Estimate
     interval: Interval
@@ -69,6 +71,7 @@ class NullDraw:
     ahead: Interval | None = None
     p_farther: float | None = None
     passing: PassFail | None = None
+    kappa_behind: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,11 @@ class NullJudge:
         """Its verdicts beside people's; None where it does not rank, or the scale has more points
         than two."""
         return self.draws[0].passing
+
+    @property
+    def kappa_behind(self) -> Interval | None:
+        """How far its weighted kappa is below the real judge's; None where it does not rank."""
+        return self.draws[0].kappa_behind
 
     @property
     def is_known_within(self) -> bool:
@@ -285,4 +293,5 @@ def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
             else None
         ),
         passing=pass_fail(outputs, view.human, scores, view.scale),
+        kappa_behind=kappa_lead(outputs, view.human, view.scores, scores),
     )

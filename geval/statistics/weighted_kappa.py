@@ -1,0 +1,127 @@
+"""Weighted kappa of a judge's scores with people's (Cohen, 1968), with squared distances: one minus
+the mean squared distance by what chance would give. Scores between points need no rounding; it is
+then Lin's concordance (1989), and on two points Cohen's kappa (1960).
+
+Its interval over documents is a jackknife of Fisher's z, which holds where kappa is high and
+ratings are skewed.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.arrays import Outputs, complete
+from geval.statistics.jackknife import (
+    LeftOut,
+    documents_counting,
+    mapped,
+    no_interval,
+    t_quantile,
+)
+from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS, EXPERT_LABELS
+from geval.statistics.types import Estimate, FloatArray
+
+CONSTANT = "people or the judge gave every output the same score"
+_FEW = f"it takes {EXPERT_LABELS} outputs with ratings and scores"
+# Where agreement is perfect, Fisher's z is infinite.
+HIGHEST = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class KappaEstimate:
+    """Weighted kappa over `outputs` with its 95 % interval; `error` is the standard error of
+    Fisher's z, with `freedom` degrees of freedom, 0 without an interval."""
+
+    estimate: Estimate
+    interval: Interval
+    outputs: int
+    error: float = 0.0
+    freedom: float = 0.0
+
+    def low(self, error: float) -> float | None:
+        """Return the lower end that is above the true kappa with at most this probability."""
+        if self.estimate.value is None or not self.error:
+            return None
+        half = t_quantile(self.freedom, 1 - 2 * error) * self.error
+        return math.tanh(_z(self.estimate.value) - half)
+
+    def more_for(self, least: float, error: float) -> int | None:
+        """Return how many more outputs bring the lower end to a kappa, if the estimate stays as it
+        is; 0 if it is there, None if no affordable number does."""
+        value, low = self.estimate.value, self.low(error)
+        if value is None or low is None or value <= least:
+            return None
+        if low >= least:
+            return 0
+        half = t_quantile(self.freedom, 1 - 2 * error) * self.error
+        more = math.ceil(self.outputs * ((half / (_z(value) - _z(least))) ** 2 - 1))
+        return max(1, more) if more <= AFFORDABLE_DOCUMENTS else None
+
+
+def weighted_kappa(outputs: Outputs, human: FloatArray, judge: FloatArray) -> KappaEstimate:
+    """Return the weighted kappa of the outputs that both rated.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+    """
+    common, (rated, scored) = complete(outputs, human, judge)
+    count, documents = len(common), LeftOut.of(outputs.documents, outputs.group)
+    value, left_out = _with_each_left_out(common, rated, scored, documents)
+    if not math.isfinite(value):
+        return KappaEstimate(Estimate.undefined(CONSTANT), no_interval(CONSTANT), count)
+    if count < EXPERT_LABELS:
+        return KappaEstimate(Estimate(value), no_interval(_FEW), count)
+    counting = documents_counting(common)
+    interval = documents.interval(float(_z(value)), _z(left_out), counting=counting)
+    if interval.ends is None:
+        return KappaEstimate(Estimate(value), interval, count)
+    freedom = float(documents.freedom(counting))
+    error = math.sqrt(documents.variance(_z(left_out)))
+    return KappaEstimate(Estimate(value), mapped(interval, math.tanh), count, error, freedom)
+
+
+def kappa_lead(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, other: FloatArray
+) -> Interval:
+    """Return the interval over documents of how much higher a judge's weighted kappa is than
+    another's, over the outputs that all rated.
+
+    Args:
+        human, judge, other: shape (outputs,), NaN for missing.
+    """
+    common, (rated, first, second) = complete(outputs, human, judge, other)
+    documents = LeftOut.of(outputs.documents, outputs.group)
+    own, own_left_out = _with_each_left_out(common, rated, first, documents)
+    its, its_left_out = _with_each_left_out(common, rated, second, documents)
+    if not math.isfinite(own - its):
+        return no_interval(CONSTANT)
+    return documents.interval(
+        own - its, own_left_out - its_left_out, counting=documents_counting(common)
+    )
+
+
+def _z(kappa: FloatArray | float) -> FloatArray:
+    return np.asarray(np.arctanh(np.clip(kappa, -HIGHEST, HIGHEST)))
+
+
+def _with_each_left_out(
+    common: Outputs, rated: FloatArray, scored: FloatArray, documents: LeftOut
+) -> tuple[float, FloatArray]:
+    """Return kappa, and with each document or group left out; NaN where undefined."""
+    # Less the middle, so that squares lose no digits.
+    middle = float(np.mean(rated)) if len(rated) else 0.0
+    people, judge = rated - middle, scored - middle
+    parts = (None, people, judge, people**2, judge**2, people * judge)
+    sums = [common.weighing(part) for part in parts]
+    kappa = _kappa(np.array([part.sum() for part in sums]))
+    return float(kappa), _kappa(np.array([documents.sums(part) for part in sums]))
+
+
+def _kappa(sums: FloatArray) -> FloatArray:
+    """Return kappa from sums of shape (6, ...): weights, both sides, their squares and products."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        people, judge, people_2, judge_2, product = sums[1:] / sums[0]
+        chance = people_2 - people**2 + judge_2 - judge**2 + (people - judge) ** 2
+        return np.asarray(2 * (product - people * judge) / np.where(chance > 1e-12, chance, np.nan))
