@@ -342,9 +342,8 @@ class CriterionResult:
         if not self.has_expert:
             return None
         analysis, evidence = result.analysis, self.evidence(result)
-        documents = result.correlations.documents
         ahead = {
-            null.title: lead_of(analysis.passing, null.passing, documents)
+            null.title: lead_of(analysis.passing, null.passing)
             if analysis.passing and null.passing
             else null.kappa_behind
             for null in evidence.rivals

@@ -11,13 +11,12 @@ Shares have Wilson's interval (1927) at their effective number of outputs, which
 outputs are alike make smaller (Kish, 1965), with Student's t over documents. Where a judge gives
 other scores than the two points, its threshold is chosen as well: resamples of documents choose it
 anew, as the jackknife is too narrow for such discontinuous choices. Their standard error goes into
-the effective number, and for kappa and AC1 into Student's t interval; the corrected rate, a ratio
-whose draws have long tails, has its percentiles. Where outputs were rated with different
+the effective number, and for kappa into Student's t interval; the corrected rate, a ratio whose
+draws have long tails, has its percentiles. Where outputs were rated with different
 probabilities, shares are weighted; the four counts are not.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +27,7 @@ from geval.statistics.jackknife import (
     ALL_THE_SAME,
     TOO_FEW,
     counting_by,
+    mapped,
     no_interval,
     t_interval,
     t_quantile,
@@ -255,49 +255,70 @@ def pass_fail(
     counting = counting_by(common.documents_with(), common.document_weight)
     enough = min(both_pass + false_fail, false_pass + both_fail) >= PASS_FAIL_OUTPUTS
 
-    def index(of: Callable[[np.ndarray], np.ndarray], low: float) -> ShareEstimate:
-        if not enough:
-            return _without(_FEW)
-        interval = fitted.interval(float(of(counts)), of(redrawn), counting)
-        return ShareEstimate(Estimate(float(of(counts))), within(interval, low, 1.0))
+    kappa = _without(_FEW)
+    if enough:
+        value = float(_kappa(counts))
+        interval = fitted.interval(value, _kappa(redrawn), counting)
+        kappa = ShareEstimate(Estimate(value), within(interval, -1.0, 1.0))
 
     def share(hits: np.ndarray, among: np.ndarray, ratio: np.ndarray) -> ShareEstimate:
         return fitted.share(common, hits & among, among, ratio) if enough else _without(_FEW)
 
+    sensitivity = share(~verdict, ~people, _sensitivity(redrawn))
+    specificity = share(verdict, people, _specificity(redrawn))
+    accuracy = share(people == verdict, np.ones_like(people), _accuracy(redrawn))
     return PassFail(
         fitted.threshold,
         both_pass,
         false_pass,
         false_fail,
         both_fail,
-        share(~verdict, ~people, _sensitivity(redrawn)),
-        share(verdict, people, _specificity(redrawn)),
-        index(_kappa, -1.0),
-        index(_ac1, -1.0),
+        sensitivity,
+        specificity,
+        kappa,
+        _ac1_of(accuracy, counts) if enough else _without(_FEW),
         share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3])),
-        share(people == verdict, np.ones_like(people), _accuracy(redrawn)),
-        index(_balanced, 0.0),
+        accuracy,
+        _balanced_of(sensitivity, specificity),
         _rates(outputs, judge, fitted, counting) if enough else (),
         majority_of(people, common.weight),
         _balanced(redrawn),
     )
 
 
-def lead_of(first: PassFail, second: PassFail, documents: int) -> Interval:
+def lead_of(first: PassFail, second: PassFail) -> Interval:
     """Return the interval of the difference in balanced accuracy of two judges of the same outputs,
-    whose resamples are the same.
+    from their own intervals and the correlation of their resamples, which are the same."""
+    apart = np.array([first.redrawn, second.redrawn])
+    if not np.isfinite(apart).all():
+        return no_interval("some draws of documents have no value")
+    varies = apart.std(axis=1).all()
+    together = float(np.corrcoef(apart)[0, 1]) if varies else 0.0
+    return _combined((first.balanced, 1.0), (second.balanced, -1.0), together)
 
-    Args:
-        documents: how many count.
-    """
-    values = first.balanced.estimate.value, second.balanced.estimate.value
-    if values[0] is None or values[1] is None:
-        return no_interval(_FEW)
-    apart = first.redrawn - second.redrawn
-    if why_not := _why_none(apart, documents):
-        return no_interval(why_not)
-    variance = float(apart.var()) * documents / (documents - 1)
-    return t_interval(values[0] - values[1], variance, documents - 1)
+
+def _combined(
+    first: tuple[ShareEstimate, float], second: tuple[ShareEstimate, float], together: float = 0.0
+) -> Interval:
+    """Return the interval of a weighted sum of two shares from their own intervals and correlation
+    (the method of variance estimates recovery: Zou and Donner, 2008): where a share is near 1, its
+    errors to either side differ."""
+    (share, weight), (other, by) = first, second
+    values = share.estimate.value, other.estimate.value
+    ends, others = share.interval.ends, other.interval.ends
+    if values[0] is None or values[1] is None or ends is None or others is None:
+        return share.interval if ends is None else other.interval
+    middle = weight * values[0] + by * values[1]
+    # The lower end of the sum has the upper end of what is subtracted.
+    sides = [
+        (weight * (ends[side] - values[0]), by * (others[side if by > 0 else 1 - side] - values[1]))
+        for side in (0, 1)
+    ]
+    low, high = (
+        math.sqrt(max(0.0, one**2 + two**2 + 2 * np.sign(by) * together * abs(one * two)))
+        for one, two in sides
+    )
+    return Interval(middle - low, middle + high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -529,12 +550,30 @@ def _kappa(cells: np.ndarray) -> np.ndarray:
     return _ratio(agreed - chance, 1 - chance)
 
 
+def _chance_of_ac1(cells: np.ndarray) -> np.ndarray:
+    passing = _ratio(2 * cells[0] + cells[1] + cells[2], 2 * cells.sum(axis=0))
+    return np.asarray(2 * passing * (1 - passing))
+
+
 def _ac1(cells: np.ndarray) -> np.ndarray:
     """Gwet (2008)."""
-    total, agreed = cells.sum(axis=0), _accuracy(cells)
-    passing = _ratio(2 * cells[0] + cells[1] + cells[2], 2 * total)
-    chance = 2 * passing * (1 - passing)
-    return _ratio(agreed - chance, 1 - chance)
+    chance = _chance_of_ac1(cells)
+    return _ratio(_accuracy(cells) - chance, 1 - chance)
+
+
+def _ac1_of(accuracy: ShareEstimate, counts: np.ndarray) -> ShareEstimate:
+    """Return AC1 with the interval of accuracy, on which nearly all of its variation rests."""
+    chance = float(_chance_of_ac1(counts))
+    interval = mapped(accuracy.interval, lambda end: (end - chance) / (1 - chance))
+    return ShareEstimate(Estimate(float(_ac1(counts))), interval)
+
+
+def _balanced_of(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstimate:
+    values = sensitivity.estimate.value, specificity.estimate.value
+    if values[0] is None or values[1] is None:
+        return _without(sensitivity.estimate.reason or specificity.estimate.reason)
+    interval = _combined((sensitivity, 0.5), (specificity, 0.5))
+    return ShareEstimate(Estimate((values[0] + values[1]) / 2), interval)
 
 
 def _rates(
