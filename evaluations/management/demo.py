@@ -10,6 +10,7 @@ from annotations.models import Campaign, CampaignKind, ItemOrder
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.judging.judges.judges import endpoint_at
+from evaluations.management.commands.local_llm import BUNDLED_NAME
 from evaluations.models import (
     CandidateOutput,
     Judge,
@@ -24,7 +25,6 @@ from evaluations.models import (
 from geval.evaluators.base import new_settings
 from geval.evaluators.geval import GEval
 from geval.files.readers import InputFile
-from geval.llm.local_server import BUNDLED_NAME
 from geval_site.demo_logins import PASSWORDS
 
 SLUG = "demo"

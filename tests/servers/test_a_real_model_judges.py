@@ -106,7 +106,7 @@ def test_the_probe_finds_what_the_server_can_do(corpus: Project, local_llm: Mode
     assert findings is not None
     assert findings.logprobs >= 5
     assert findings.temperature
-    assert findings.echo
+    assert not findings.echo
     assert judge.mode == "logprobs"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geval.llm.local_server import bundled_model
+from evaluations.management.commands.local_llm import bundled_model
 from geval.llm.parsing import Failure
 from geval.llm.replies import Reply
 from geval.llm.requests import ChatRequest

