@@ -14,7 +14,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from geval.files.limits import DEFAULT_LIMITS, FileLimits
+from geval.files.limits import limits_of
 from geval.texts import in_languages
 from geval_site import environment, logs
 from geval_site.databases import broker_options, database_settings
@@ -311,22 +311,8 @@ UNKNOWN_IDS_PER_HOUR = environment.whole("GEVAL_UNKNOWN_IDS_PER_HOUR", default=2
 UPLOAD_LIMIT_BYTES = environment.megabytes("GEVAL_UPLOAD_LIMIT_MB", default=1000 * 2**20)
 TEMPORARY_DIR = temporary_folder(DATA_DIR)
 # Each file is read in a separate process, within these limits on memory and processor time.
-FILE_LIMITS = FileLimits(
-    unpacked_bytes=environment.megabytes(
-        "GEVAL_UNPACKED_LIMIT_MB", default=DEFAULT_LIMITS.unpacked_bytes
-    ),
-    field_bytes=environment.megabytes("GEVAL_FIELD_LIMIT_MB", default=DEFAULT_LIMITS.field_bytes),
-    json_bytes=environment.megabytes("GEVAL_JSON_LIMIT_MB", default=DEFAULT_LIMITS.json_bytes),
-    json_depth=environment.whole("GEVAL_JSON_DEPTH", default=DEFAULT_LIMITS.json_depth, least=3),
-    columns=environment.whole("GEVAL_COLUMN_LIMIT", default=DEFAULT_LIMITS.columns, least=10),
-    rows=environment.whole("GEVAL_ROW_LIMIT", default=DEFAULT_LIMITS.rows, least=1),
-    reading_bytes=environment.megabytes(
-        "GEVAL_READING_MEMORY_MB", default=DEFAULT_LIMITS.reading_bytes, least=64
-    ),
-    reading_seconds=environment.whole(
-        "GEVAL_READING_SECONDS", default=DEFAULT_LIMITS.reading_seconds, least=5
-    ),
-    folder=str(TEMPORARY_DIR),
+FILE_LIMITS = limits_of(
+    lambda name, default: environment.whole(name, default=default, least=1), str(TEMPORARY_DIR)
 )
 # A statement of a load that takes longer is ended, with an error that says so.
 LOAD_STATEMENT_SECONDS = environment.whole("GEVAL_LOAD_STATEMENT_SECONDS", default=600, least=1)

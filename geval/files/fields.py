@@ -96,10 +96,7 @@ class Place:
         """Return a text that the database can store, if it is no longer than the site allows."""
         if len(value) > self.errors.field_limit:
             most = self.errors.field_limit // 2**20
-            self.error(
-                column,
-                f"longer than {most:,} MB, which is the limit (GEVAL_FIELD_LIMIT_MB); shorten it",
-            )
+            self.error(column, f"longer than {most:,} MB, which is the limit; shorten it")
         elif "\0" in value:
             self.error(column, "contains a NUL character, which cannot be stored; remove it")
         elif not is_text(value):

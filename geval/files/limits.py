@@ -1,13 +1,13 @@
 """Limits of a file, because a few kilobytes can unpack to gigabytes: bytes, rows, columns, depth.
 
-A site sets its own with `use_limits`; messages name the site's settings, which the library reads
+A site sets its own with `use_limits`; two are settings, which messages name and the library reads
 from the environment.
 """
 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 MEGABYTE = 2**20
@@ -30,33 +30,23 @@ class FileLimits:
     folder: str = ""
 
 
-DEFAULT_LIMITS = FileLimits()
-_VARIABLES = {
-    "unpacked_bytes": ("GEVAL_UNPACKED_LIMIT_MB", MEGABYTE),
-    "field_bytes": ("GEVAL_FIELD_LIMIT_MB", MEGABYTE),
-    "json_bytes": ("GEVAL_JSON_LIMIT_MB", MEGABYTE),
-    "json_depth": ("GEVAL_JSON_DEPTH", 1),
-    "columns": ("GEVAL_COLUMN_LIMIT", 1),
-    "rows": ("GEVAL_ROW_LIMIT", 1),
-    "reading_bytes": ("GEVAL_READING_MEMORY_MB", MEGABYTE),
-    "reading_seconds": ("GEVAL_READING_SECONDS", 1),
-}
-
-
-@cache
-def _of_environment() -> FileLimits:
-    """Return the limits where there is no site; anything but a whole number counts as not set."""
-    texts = {name: os.environ.get(variable, "") for name, (variable, _unit) in _VARIABLES.items()}
+def limits_of(whole: Callable[[str, int], int], folder: str = "") -> FileLimits:
+    """Return the limits with a site's own; `whole` returns a setting by its name and default."""
     return FileLimits(
-        **{
-            name: int(text) * _VARIABLES[name][1]  # type: ignore[arg-type]
-            for name, text in texts.items()
-            if text.isascii() and text.isdecimal() and len(text) < 10 and int(text)
-        }
+        unpacked_bytes=whole("GEVAL_UNPACKED_LIMIT_MB", 4000) * MEGABYTE,
+        rows=whole("GEVAL_ROW_LIMIT", 10_000_000),
+        folder=folder,
     )
 
 
-_limits_now: Callable[[], FileLimits] = _of_environment
+def _of_environment(setting: str, default: int) -> int:
+    """Return a setting where there is no site; anything but a whole number counts as not set."""
+    text = os.environ.get(setting, "")
+    is_whole = text.isascii() and text.isdecimal() and len(text) < 10
+    return int(text) or default if is_whole else default
+
+
+_limits_now: Callable[[], FileLimits] = cache(partial(limits_of, _of_environment))
 
 
 def use_limits(limits_now: Callable[[], FileLimits]) -> None:
@@ -75,10 +65,7 @@ def too_many_columns(count: int) -> str:
     most = file_limits().columns
     if count <= most:
         return ""
-    return (
-        f"has {count:,} columns; the limit is {most:,} (GEVAL_COLUMN_LIMIT); "
-        "leave out those you do not need"
-    )
+    return f"has {count:,} columns; the limit is {most:,}; leave out those you do not need"
 
 
 def too_many_fields(record: Mapping[str, Any]) -> str:
@@ -122,7 +109,4 @@ def has_more_names(value: Any, most: int) -> bool:
 
 def too_deep() -> str:
     """Return the error message for JSON that is nested too deeply."""
-    return (
-        f"the JSON is nested too deeply; the limit is {file_limits().json_depth} levels"
-        " (GEVAL_JSON_DEPTH)"
-    )
+    return f"the JSON is nested too deeply; the limit is {file_limits().json_depth} levels"

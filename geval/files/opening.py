@@ -141,10 +141,7 @@ def _json_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> object:
         with archive.open(info) as file:
             content = file.read(most + 1)
         if len(content) > most:
-            raise PackedError(
-                f"{info.filename} in the zip is larger than {most // 2**20:,} MB"
-                " (GEVAL_JSON_LIMIT_MB)"
-            )
+            raise PackedError(f"{info.filename} in the zip is larger than {most // 2**20:,} MB")
         return orjson.loads(content)
     except NotImplementedError:
         raise PackedError(

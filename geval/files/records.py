@@ -2,7 +2,7 @@
 
 Known formats: CSV with commas, semicolons, tabs or bars, JSON Lines, a JSON list, JSON objects one
 after another, Parquet, Arrow, a sheet of a workbook. All are streamed except a JSON list and
-objects of several lines, which may be as large as GEVAL_JSON_LIMIT_MB.
+objects of several lines, which may be as large as the limit `json_bytes`.
 """
 
 import codecs
@@ -246,8 +246,8 @@ def _limited_lines(stream: IO[str]) -> Iterator[str]:
     while line := stream.readline(most + 1):
         if len(line) > most:
             raise PackedError(
-                f"has a line of more than {most // 2**20:,} MB, four times the limit of a field "
-                "(GEVAL_FIELD_LIMIT_MB); shorten it"
+                f"has a line of more than {most // 2**20:,} MB, four times the limit of a field;"
+                " shorten it"
             )
         yield line
 
@@ -262,8 +262,8 @@ def _whole(first: str, stream: IO[str]) -> str:
         size += whole.write(piece)
         if size > most:
             raise PackedError(
-                f"is one JSON value of more than {most // 2**20:,} MB (GEVAL_JSON_LIMIT_MB); write "
-                "it as JSON Lines, one object per line"
+                f"is one JSON value of more than {most // 2**20:,} MB; write it as JSON Lines, one"
+                " object per line"
             )
     return whole.getvalue()
 

@@ -47,7 +47,7 @@ def _records(file: IO[bytes], name: str) -> Iterator[ZippedRecords]:
         if len(line) > most:
             raise PackedError(
                 f"{name}, line {number}: longer than {most // 2**20:,} MB, six times the limit of a"
-                " field (GEVAL_FIELD_LIMIT_MB)."
+                " field."
             )
         try:
             records.append(orjson.loads(line))

@@ -55,7 +55,7 @@ def read(path: Path) -> tuple[list[Row], FileErrors]:
             "has 1,100 values in column output.list.element; the limit is 1,000",
         ),
         ("text.parquet", partial(one_text_for_all_rows, 100, 10**6), "unpacks to more than 100 MB"),
-        ("wide.csv", wide_csv, "has 50,000 columns; the limit is 1,000 (GEVAL_COLUMN_LIMIT)"),
+        ("wide.csv", wide_csv, "has 50,000 columns; the limit is 1,000"),
         ("wide.jsonl", wide_jsonl, "has 50,000 columns"),
         ("wide.parquet", partial(wide_parquet, 1001), "has 1,001 columns"),
         ("zeros.gz", partial(zeros_in_gzip, 10**7), "has a line of more than 4 MB"),
@@ -89,8 +89,7 @@ def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(
     rows, errors = read(hostile)
 
     message = str(errors.listed[0])
-    assert "cannot be read within 64 MB" in message
-    assert "GEVAL_READING_MEMORY_MB" in message
+    assert "cannot be read within 64 MB of memory" in message
     assert not rows
     assert len(read(good)[0]) == 6
 

@@ -23,7 +23,7 @@ def test_every_setting_is_in_the_table() -> None:
     read = {
         name
         for text in sources()
-        for name in re.findall(r"environment\.\w+\(\s*\"([A-Z_]+)\"", text)
+        for name in re.findall(r"(?:environment\.\w+|whole)\(\s*\"([A-Z_]+)\"", text)
         + re.findall(r"\"(OPENAI_[A-Z_]+)\"", text)
     }
     table = set(re.findall(r"^\| `([A-Z_]+)` \|", DOCS["settings.md"], re.M))

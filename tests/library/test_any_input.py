@@ -171,14 +171,12 @@ def test_limits_are_read_from_the_environment(
 ) -> None:
     from geval.files import limits
 
-    monkeypatch.setenv("GEVAL_COLUMN_LIMIT", "20")
-    monkeypatch.setenv("GEVAL_READING_SECONDS", "soon")
-    limits._of_environment.cache_clear()
+    monkeypatch.setenv("GEVAL_ROW_LIMIT", "20")
+    monkeypatch.setenv("GEVAL_UNPACKED_LIMIT_MB", "soon")
 
-    applied = limits._of_environment()
+    applied = limits.limits_of(limits._of_environment)
 
-    limits._of_environment.cache_clear()
-    assert (applied.columns, applied.reading_seconds) == (20, limits.DEFAULT_LIMITS.reading_seconds)
+    assert (applied.rows, applied.unpacked_bytes) == (20, limits.FileLimits.unpacked_bytes)
 
 
 def test_odd_sources_are_errors_in_words(tmp_path: Path) -> None:

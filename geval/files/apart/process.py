@@ -40,10 +40,9 @@ from geval.files.zipped_records import zipped_records
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20
 TOO_MUCH_MEMORY = (
-    "cannot be read within {} MB of memory (GEVAL_READING_MEMORY_MB); split it, or write it as JSON"
-    " Lines or CSV"
+    "cannot be read within {} MB of memory; split it, or write it as JSON Lines or CSV"
 )
-TOO_MUCH_TIME = "takes longer to read than {} s (GEVAL_READING_SECONDS); split it"
+TOO_MUCH_TIME = "takes longer to read than {} s; split it"
 BROKEN = (
     "cannot be read: its reader ended unexpectedly ({}); write the file again, or in another format"
 )
