@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from geval.pipelines.project_files.file import read_project_file
-from geval.pipelines.project_files.planning import Current, plan_of
+from geval.pipelines.project_files.current import Current, current_of
+from geval.pipelines.project_files.planning import plan_of
 from geval.pipelines.project_files.reading import meaning
 
 CAMPAIGN: dict[str, Any] = {
@@ -16,13 +17,12 @@ CAMPAIGN: dict[str, Any] = {
 }  # fmt: skip
 
 
+PROJECT = {"name": "p", "description": "", "guidelines": ""}
+
+
 def current(**parts: Any) -> Current:
-    given: dict[str, Any] = {
-        "project": {"name": "p", "description": "", "guidelines": ""},
-        "criteria": {"Style": {"id": 7, "name": "Style"}, "Sense": {"id": 8, "name": "Sense"}},
-        "endpoints": {}, "judges": {}, "campaigns": {"C": CAMPAIGN},
-    }  # fmt: skip
-    return Current(**given | parts)
+    criteria = [{"id": 7, "name": "Style"}, {"id": 8, "name": "Sense"}]
+    return current_of(PROJECT, criteria=criteria, campaigns=[CAMPAIGN], **parts)
 
 
 def differences(fields: str) -> set[str]:
@@ -57,8 +57,12 @@ def test_a_campaign_differs_by_what_its_lists_hold(fields: str, changed: set[str
 def test_what_the_file_does_not_name_is_left_alone_and_listed() -> None:
     retired, imported = {"retired_at": "2026-01-01"}, {"kind": "imported"}
     there = current(
-        endpoints={"here": {"id": 1}},
-        judges={"kept": {"id": 2, "kind": "geval"}, "old": retired, "loaded": imported},
+        endpoints=[{"id": 1, "name": "here"}],
+        judges=[
+            {"id": 2, "name": "kept", "kind": "geval"},
+            {"id": 3, "name": "old"} | retired,
+            {"id": 4, "name": "loaded"} | imported,
+        ],
     )
     wanted, _document = read_project_file(b"project: p\ncriteria: {style: {}}\n", "f")
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from geval.pipelines.project_files import reading
+from geval.pipelines.project_files.current import current_of
 from geval.pipelines.project_files.file import read_project_file
-from geval.pipelines.project_files.planning import Current, plan_of
+from geval.pipelines.project_files.planning import plan_of
 from geval.pipelines.project_files.reading import (
     MOST_BYTES,
     MOST_DEPTH,
@@ -118,10 +119,9 @@ def test_a_mode_that_the_site_chose_is_no_difference_and_another_is() -> None:
     def differences(fields: str) -> set[str]:
         text = f"project: p\njudges:\n  mini: {{kind: geval, endpoint: here, model: m{fields}}}\n"
         wanted, _document = read_project_file(text.encode(), "f")
-        current = Current(
-            project={"name": "p", "description": "", "guidelines": ""}, criteria={},
-            endpoints={"here": {"id": 1, "name": "here"}}, judges={"mini": record}, campaigns={},
-        )  # fmt: skip
+        project = {"name": "p", "description": "", "guidelines": ""}
+        here = {"id": 1, "name": "here"}
+        current = current_of(project, endpoints=[here], judges=[record])
         return {name for change in plan_of(wanted, current).changes for name in change.differences}
 
     assert differences("") == set()

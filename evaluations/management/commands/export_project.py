@@ -95,7 +95,13 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if options["form"] == YAML:
-            self._write_yaml(Namespace(**options))
+            arguments = Namespace(**options)
+            client = client_of(arguments) if arguments.site else None
+            export(
+                lambda slug: client or own_site(find_project(slug).slug),
+                arguments,
+                self.stdout,  # type: ignore[arg-type]
+            )
             return
         if options["site"]:
             raise CommandError("From a site over HTTP only --as yaml is written.")
@@ -126,11 +132,3 @@ class Command(SiteCommand):
         self.stdout.write(f"{path}: {listed or 'an empty project'}.")
         if hidden and not options["with_locked"]:
             self.stdout.write(left_out_in_words(hidden))
-
-    def _write_yaml(self, arguments: Namespace) -> None:
-        site = (
-            client_of(arguments)
-            if arguments.site
-            else own_site(find_project(arguments.project).slug)
-        )
-        export(site, arguments, self.stdout)  # type: ignore[arg-type]

@@ -6,11 +6,12 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from geval.client import ApiError, Client
 from geval.client.requests import TOKEN_VARIABLE, no_token
-from geval.pipelines.project_files.applying import ApplyError, apply_plan, read_current
+from geval.pipelines.project_files.applying import make_change
+from geval.pipelines.project_files.current import Current, read_current
 from geval.pipelines.project_files.file import ProjectFile, read_project_file
 from geval.pipelines.project_files.planning import ProjectPlan, plan_of, problems_of
 from geval.pipelines.project_files.reading import (
@@ -28,6 +29,8 @@ SUMMARIES = {
     "diff": "Say what `apply` would change: ends with 0 (nothing), 1 (changes) or 2 (an error)",
     "export_project": "Write a project of a site as a YAML file (--as yaml)",
 }
+# From a project's short name to a client of its site.
+SiteOf = Callable[[str], Client]
 
 
 class CannotError(Exception):
@@ -69,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(list(arguments[1:]))
     try:
         client = client_of(options)
-        return RUN[name](client, options, sys.stdout)
+        return RUN[name](lambda _project: client, options, sys.stdout)
     except CannotError as error:
         sys.stderr.write(f"{error}\n")
         return ERROR
@@ -90,7 +93,7 @@ def client_of(options: Namespace) -> Client:
     return Client(options.site, token=token)
 
 
-def apply(client: Client, options: Namespace, out: TextIO, *, is_whole: bool = False) -> int:
+def apply(site_of: SiteOf, options: Namespace, out: TextIO, *, is_whole: bool = False) -> int:
     """Make the changes; print a line for each, then what was left unchanged.
 
     Args:
@@ -99,43 +102,47 @@ def apply(client: Client, options: Namespace, out: TextIO, *, is_whole: bool = F
     Raises:
         CannotError: the file cannot be applied, or the site refused a change.
     """
-    wanted, document, plan = _planned(client, options.file)
-    try:
-        for line in apply_plan(client, wanted, plan):
+    client, wanted, document, plan = _planned(site_of, options.file)
+    done: list[str] = []
+    for number, change in enumerate(plan.changes, start=1):
+        try:
+            line = make_change(client, change, wanted)
+        except (ApiError, OSError) as error:
+            place = f"{options.file}:{document.line_of(change.place)}"
+            lines = [f"{place}: stopped at {change}", f"  {error}"]
+            left = [str(each) for each in plan.changes[number:]]
+            for title, listed in (("Done before that:", done), ("Not done:", left)):
+                if listed and not is_whole:
+                    lines += [title, *(f"  {each}" for each in listed)]
+            raise CannotError("\n".join(lines + ["Nothing was changed."] * is_whole)) from error
+        if line:
+            done.append(line)
             out.write(f"{line}\n")
             out.flush()
-    except ApplyError as error:
-        at = document.line_of(error.change.place)
-        message = _stopped(error, is_whole=is_whole)
-        raise CannotError(f"{options.file}:{at}: {message}") from error
-    if not plan.changes:
-        out.write(f"{wanted.project} is what {options.file} says; nothing was changed.\n")
-    _write_left_alone(plan, out)
+    _write_rest(wanted, options.file, plan, out, "; nothing was changed")
     return NOTHING
 
 
-def diff(client: Client, options: Namespace, out: TextIO) -> int:
+def diff(site_of: SiteOf, options: Namespace, out: TextIO, **_whole: bool) -> int:
     """Print the changes.
 
     Raises:
         CannotError: the file cannot be applied.
     """
-    wanted, _document, plan = _planned(client, options.file)
+    _client, wanted, _document, plan = _planned(site_of, options.file)
     for change in plan.changes:
         out.write(f"{change}\n")
-    if not plan.changes:
-        out.write(f"{wanted.project} is what {options.file} says.\n")
-    _write_left_alone(plan, out)
+    _write_rest(wanted, options.file, plan, out)
     return CHANGES if plan.changes else NOTHING
 
 
-def export(client: Client, options: Namespace, out: TextIO) -> int:
+def export(site_of: SiteOf, options: Namespace, out: TextIO) -> int:
     """Write the file of a project.
 
     Raises:
         CannotError: there is no such project, or the file exists or cannot be written.
     """
-    current = _asked(lambda: read_current(client, options.project))
+    current = _current(site_of(options.project), options.project)
     if current.project is None:
         raise CannotError(f"There is no project {options.project!r} that you have access to.")
     try:
@@ -149,69 +156,39 @@ def export(client: Client, options: Namespace, out: TextIO) -> int:
     return NOTHING
 
 
-RUN: Mapping[str, Callable[[Client, Namespace, TextIO], int]] = {
-    "apply": apply,
-    "diff": diff,
-    "export_project": export,
-}
+RUN: Mapping[str, Callable[..., int]] = {"apply": apply, "diff": diff, "export_project": export}
 
 
-def wanted_in(path: str) -> ProjectFile:
-    """Read a file before any request to a site.
-
-    Raises:
-        CannotError: lists everything that is wrong in it.
-    """
-    return _read(path)[0]
-
-
-def _read(path: str) -> tuple[ProjectFile, YamlDocument]:
+def _planned(site_of: SiteOf, path: str) -> tuple[Client, ProjectFile, YamlDocument, ProjectPlan]:
+    """Read a file, then the state of its project; both without errors."""
     try:
-        return read_project_file(content_of(path), path)
+        with Path(path).open("rb") as file:
+            wanted, document = read_project_file(file.read(MOST_BYTES + 1), path)
+    except OSError as error:
+        raise CannotError(f"{path} cannot be read: {error.strerror}.") from None
     except ProjectFileError as error:
         raise CannotError(f"{error}\nNothing was changed.") from None
-
-
-def _planned(client: Client, path: str) -> tuple[ProjectFile, YamlDocument, ProjectPlan]:
-    wanted, document = _read(path)
-    current = _asked(lambda: read_current(client, wanted.project))
+    client = site_of(wanted.project)
+    current = _current(client, wanted.project)
     problems = [
         Problem(document.line_of(place), message) for place, message in problems_of(wanted, current)
     ]
     if problems:
         raise CannotError(f"{ProjectFileError(path, problems)}\nNothing was changed.")
-    return wanted, document, plan_of(wanted, current)
+    return client, wanted, document, plan_of(wanted, current)
 
 
-def content_of(path: str) -> bytes:
-    """Return the bytes of a file, or slightly more than the allowed size.
-
-    Raises:
-        CannotError: it cannot be read.
-    """
+def _current(client: Client, project: str) -> Current:
     try:
-        with Path(path).open("rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise CannotError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _asked(read: Callable[[], Any]) -> Any:
-    try:
-        return read()
+        return read_current(client, project)
     except (ApiError, OSError) as error:
         raise CannotError(f"The project cannot be read: {error}") from None
 
 
-def _stopped(error: ApplyError, *, is_whole: bool) -> str:
-    lines = [f"stopped at {error.change}", f"  {error}"]
-    if is_whole:
-        return "\n".join([*lines, "Nothing was changed."])
-    lines += ["Done before that:", *(f"  {line}" for line in error.done)] if error.done else []
-    lines += ["Not done:", *(f"  {change}" for change in error.left)] if error.left else []
-    return "\n".join(lines)
-
-
-def _write_left_alone(plan: ProjectPlan, out: TextIO) -> None:
+def _write_rest(
+    wanted: ProjectFile, path: str, plan: ProjectPlan, out: TextIO, also: str = ""
+) -> None:
+    if not plan.changes:
+        out.write(f"{wanted.project} is what {path} says{also}.\n")
     if plan.left_alone:
         out.write(f"Not in the file, left as it is: {', '.join(plan.left_alone)}.\n")

@@ -9,14 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from geval.files.project_fields import (
-    CampaignFields,
-    CriterionFields,
-    EndpointFields,
-    FormatFields,
-)
+from geval.files.project_fields import CampaignFields, CriterionFields, EndpointFields, FormatFields
 from geval.llm.judge_settings import JudgeSettings
 from geval.pipelines.project_files.reading import (
     Place,
@@ -29,7 +24,6 @@ from geval.reports.options import MEAN, Epsilon, instead_of
 from geval.statistics.consensus import HumanScore
 from geval.texts.near_names import unknown_field
 
-SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 # Usual names of keys, which must not be in a file.
 _KEY_WORDS = re.compile(r"(api[_-]?)?(key|token|secret|password)", re.I)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -38,6 +32,19 @@ NO_KEYS = (
     " an environment variable of the workers, and write the variable's name as key_env. If the file"
     " was shared, replace the key."
 )
+_FIELDS = " needs fields below it; for none, write {}."
+# By pydantic's kind of error: what follows the name of a field.
+_MESSAGES = {
+    "missing": " is missing; add it.",
+    "bool_type": " is true or false; write one of these.",
+    "string_type": " must be a text; put it in quotation marks.",
+    "model_type": _FIELDS,
+    "dict_type": _FIELDS,
+    "model_attributes_type": _FIELDS,
+    "list_type": " must be a list; begin each line below it with “- ”.",
+    "string_pattern_mismatch": ": use letters, digits, - and _.",
+    "timezone_aware": " needs a time zone, such as 2027-01-31T18:00+01:00.",
+}
 Named = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -54,7 +61,10 @@ class CriterionPart(CriterionFields, FilePart):
 
 
 class EndpointPart(EndpointFields, FilePart):
-    pass
+    @field_validator("base_url")
+    @classmethod
+    def _as_stored(cls, address: str) -> str:
+        return address.strip().rstrip("/")
 
 
 class JudgePart(JudgeSettings, FilePart):
@@ -123,6 +133,16 @@ class ProjectFile(FilePart):
     requirements: list[RequirementPart] = []
 
 
+SECTIONS: dict[str, type[BaseModel]] = {
+    "formats": FormatsPart,
+    "criteria": CriterionPart,
+    "endpoints": EndpointPart,
+    "judges": JudgePart,
+    "campaigns": CampaignPart,
+    "requirements": RequirementPart,
+}
+
+
 def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, YamlDocument]:
     """Return a file's project, and its values with their lines.
 
@@ -148,11 +168,6 @@ def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, YamlDocum
     return read, document
 
 
-def schema() -> dict[str, Any]:
-    """Return the JSON schema of project files."""
-    return {"$schema": SCHEMA, **ProjectFile.model_json_schema()}
-
-
 def _unsafe(read: ProjectFile) -> Iterator[tuple[Place, str]]:
     """Return keys in fields for names and addresses."""
     for name, endpoint in read.endpoints.items():
@@ -172,43 +187,18 @@ def _place(error: Mapping[str, Any], document: YamlDocument) -> Place:
 
 
 def _problem(error: Mapping[str, Any], place: Place, document: YamlDocument) -> Problem:
-    line, name = document.line_of(place), str(place[-1]) if place else "The file"
-    kind, context = error["type"], error.get("ctx", {})
-    match kind:
-        case "extra_forbidden" if place[0] == "endpoints" and _KEY_WORDS.fullmatch(name):
-            message = NO_KEYS
-        case "extra_forbidden":
-            message = unknown_field(name, allowed_at(place[:-1]))
-        case "missing":
-            message = f"{name} is missing; add it."
-        case "bool_type":
-            message = f"{name} is true or false; write one of these."
-        case "string_type":
-            message = f"{name} must be a text; put it in quotation marks."
-        case "model_type" | "dict_type" | "model_attributes_type":
-            message = f"{name} needs fields below it; for none, write {{}}."
-        case "list_type":
-            message = f"{name} must be a list; begin each line below it with “- ”."
-        case "string_pattern_mismatch":
-            message = f"{name}: use letters, digits, - and _."
-        case "literal_error" | "enum":
-            message = f"{name} must be {context['expected']}.{instead_of(error['input'])}"
-        case "timezone_aware":
-            message = f"{name} needs a time zone, such as 2027-01-31T18:00+01:00."
-        case _:
-            message = f"{name}: {error['msg'].removeprefix('Input ')}."
-    return Problem(line, message)
+    name, kind = str(place[-1]) if place else "The file", error["type"]
+    if kind == "extra_forbidden":
+        is_key = place[0] == "endpoints" and _KEY_WORDS.fullmatch(name)
+        message = NO_KEYS if is_key else unknown_field(name, allowed_at(place[:-1]))
+    elif kind in ("literal_error", "enum"):
+        message = f"{name} must be {error['ctx']['expected']}.{instead_of(error['input'])}"
+    else:
+        message = name + _MESSAGES.get(kind, f": {error['msg'].removeprefix('Input ')}.")
+    return Problem(document.line_of(place), message)
 
 
 def allowed_at(place: Place) -> list[str]:
     """Return the names of fields that a part of a file may have."""
-    parts: dict[str | int, type[BaseModel]] = {
-        "formats": FormatsPart,
-        "criteria": CriterionPart,
-        "endpoints": EndpointPart,
-        "judges": JudgePart,
-        "campaigns": CampaignPart,
-        "requirements": RequirementPart,
-    }
-    part = parts[place[0]] if place else ProjectFile
+    part = SECTIONS[str(place[0])] if place else ProjectFile
     return list((GoalPart if place[-1:] == ("goal",) else part).model_fields)

@@ -1,6 +1,6 @@
 """Plan what a project file would change. Pure: from the file's content and the current state."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,61 +8,41 @@ from pydantic import BaseModel, ValidationError
 
 from geval.evaluators.base import EvaluatorError, SettingsError, new_settings
 from geval.evaluators.registry import find_evaluator, make_evaluator
-from geval.files.project_fields import PLAN, EndpointFields
+from geval.files.project_fields import PLAN
 from geval.llm.findings import TOKENS_WITH_THOUGHT
-from geval.llm.judge_settings import JudgeSettings, default_of
+from geval.llm.judge_settings import default_of
 from geval.llm.prompts import PromptError, check_template
+from geval.pipelines.project_files.current import (
+    IMPORTED,
+    REFERENCES,
+    Current,
+    Record,
+    key_of,
+    renamed,
+    requirements_on,
+)
 from geval.pipelines.project_files.file import (
     CampaignPart,
     CriterionPart,
     EndpointPart,
-    FormatsPart,
     JudgePart,
     ProjectFile,
     RequirementPart,
 )
 from geval.pipelines.project_files.reading import Place
-from geval.reports.options import MEAN
 from geval.reports.requirements import RequirementError, parse_requirement
-from geval.statistics.consensus import HumanScore
 from geval.statistics.scales import problems_of_scale
 from geval.texts.sentences import excerpt
 
-Record = Mapping[str, Any]
 WORDS = {
-    "project": "project",
-    "formats": "formats of texts",
-    "criteria": "criterion",
-    "endpoints": "endpoint",
-    "judges": "judge",
-    "campaigns": "campaign",
-    "requirements": "requirements",
-}
-IMPORTED = "imported"
-
-
-@dataclass(frozen=True)
-class Current:
-    """The current state of a project, as the API lists it, by name. `project` is None where there
-    is no such project, `certificates` None on a site without them."""
-
-    project: Record | None = None
-    criteria: Mapping[str, Record] = field(default_factory=dict)
-    endpoints: Mapping[str, Record] = field(default_factory=dict)
-    judges: Mapping[str, Record] = field(default_factory=dict)
-    campaigns: Mapping[str, Record] = field(default_factory=dict)
-    systems: Mapping[str, int] = field(default_factory=dict)
-    certificates: Sequence[Record] = ()
-
-    def criterion(self, name: str) -> Record | None:
-        """Return the criterion with a name, ignoring case."""
-        wanted = name.lower()
-        return next((each for key, each in self.criteria.items() if key.lower() == wanted), None)
-
-    def name_of(self, section: str, pk: int | None) -> str:
-        """Return the name of the record with an id; "" for none."""
-        records: Mapping[str, Record] = getattr(self, section)
-        return next((name for name, each in records.items() if each["id"] == pk), "")
+    "project": "project", "formats": "formats of texts", "criteria": "criterion",
+    "endpoints": "endpoint", "judges": "judge", "campaigns": "campaign",
+    "requirements": "requirements", "systems": "system",
+}  # fmt: skip
+# Sections whose records have names, in the order in which they can be made.
+NAMED = ("criteria", "endpoints", "judges", "campaigns")
+TEXTS = ("name", "description", "guidelines")
+Differences = Mapping[str, tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -73,20 +53,26 @@ class PlannedChange:
     section: str
     name: str
     place: Place
-    given: BaseModel
+    part: BaseModel
     record: Record | None
-    differences: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    restores: bool = False
+    differences: Differences = field(default_factory=dict)
+
+    @property
+    def restores(self) -> bool:
+        return bool(self.record and self.record.get("retired_at"))
+
+    @property
+    def what(self) -> str:
+        return f"{WORDS[self.section]} {self.name}".strip()
 
     def __str__(self) -> str:
-        what = " ".join(filter(None, (WORDS[self.section], self.name)))
         if self.record is None:
-            return f"+ {what}"
-        changes = "; ".join(
+            return f"+ {self.what}"
+        changes = ["restore"] * self.restores + [
             f"{name}: {_short(before)} -> {_short(after)}"
             for name, (before, after) in self.differences.items()
-        )
-        return f"~ {what}: {'; '.join(filter(None, ('restore' * self.restores, changes)))}"
+        ]
+        return f"~ {self.what}: {'; '.join(changes)}"
 
 
 @dataclass(frozen=True)
@@ -100,327 +86,85 @@ class ProjectPlan:
 
 def plan_of(wanted: ProjectFile, current: Current) -> ProjectPlan:
     """Plan what applying a file would do."""
-    return ProjectPlan(tuple(_changes(wanted, current)), tuple(_left_alone(wanted, current)))
+    named = {(section, key_of(section, name)) for section, name, _place, _part in _parts(wanted)}
+    left_alone = (
+        f"{WORDS[section]} {record['name']}"
+        for section in NAMED
+        for key, record in current.of(section).items()
+        if is_in_use(record) and (section, key) not in named
+    )
+    return ProjectPlan(tuple(_changes(wanted, current)), tuple(left_alone))
+
+
+def is_in_use(record: Record) -> bool:
+    """Return whether a record is one that a file may name: neither retired nor imported."""
+    return not record.get("retired_at") and record.get("kind") != IMPORTED
+
+
+def _parts(wanted: ProjectFile) -> Iterator[tuple[str, str, Place, Any]]:
+    """Yield each record of a file: its section, name, place and values."""
+    for section in NAMED:
+        for name, part in getattr(wanted, section).items():
+            yield section, name, (section, name), part
+    for number, required in enumerate(wanted.requirements):
+        name = requirements_on(required.judge, required.criterion)
+        yield "requirements", name, ("requirements", number), required
 
 
 def _changes(wanted: ProjectFile, current: Current) -> Iterator[PlannedChange]:
-    existing = current.project
-    now = {} if existing is None else {name: existing[name] for name in ("name", "description",
-                                                                    "guidelines")}  # fmt: skip
-    differences: dict[str, tuple[Any, Any]] = {
-        name: (now.get(name), getattr(wanted, name))
-        for name in ("name", "description", "guidelines")
-        if name in wanted.model_fields_set and now.get(name) != getattr(wanted, name)
-    }
-    if existing is None or differences:
-        name = wanted.project
-        yield PlannedChange("project", name, ("project",), wanted, existing, differences)
-    formats = _differences(wanted.formats, existing or {}, FormatsPart)
-    formats = {name: pair for name, pair in formats.items() if pair[1] is not None}
-    if formats:
-        yield PlannedChange("formats", "", ("formats",), wanted.formats, existing or {}, formats)
-    for name, criterion in wanted.criteria.items():
-        record = current.criterion(name)
-        yield from _change("criteria", name, criterion, record, _of_criterion(criterion, record))
-    for name, endpoint in wanted.endpoints.items():
-        record = current.endpoints.get(name)
-        yield from _change("endpoints", name, endpoint, record, _of_endpoint(endpoint, record))
+    project = current.project
+    texts = _differences(wanted, project or {}, TEXTS)
+    if project is None or texts:
+        yield PlannedChange("project", wanted.project, ("project",), wanted, project, texts)
+    formats = _differences(wanted.formats, project or {})
+    if formats := {name: pair for name, pair in formats.items() if pair[1] is not None}:
+        yield PlannedChange("formats", "", ("formats",), wanted.formats, project or {}, formats)
     renewed = set()
-    for name, judge in wanted.judges.items():
-        record = current.judges.get(name)
-        differences = _of_judge(judge, record, current)
-        if record and differences and record["is_frozen"]:
+    for section, name, place, part in _parts(wanted):
+        record = current.find(section, name)
+        differences = {} if record is None else dict(_differences(part, record))
+        if section == "judges" and record and differences and record["is_frozen"]:
             renewed.add(name)  # which may be a new version without certificates
-        yield from _change("judges", name, judge, record, differences)
-    for name, campaign in wanted.campaigns.items():
-        record = current.campaigns.get(name)
-        yield from _change(
-            "campaigns", name, campaign, record, _of_campaign(campaign, record, current)
-        )
-    for number, required in enumerate(wanted.requirements):
-        before = certified(required, current)
-        if before != as_certified(required) or required.judge in renewed:
-            name = f"of {required.judge} on {required.criterion}"
-            record = None if before is None else {}
-            pair = {"require": (before, as_certified(required))}
-            yield PlannedChange(
-                "requirements", name, ("requirements", number), required, record, pair
-            )
-
-
-def _change(
-    section: str,
-    name: str,
-    given: BaseModel,
-    record: Record | None,
-    differences: Mapping[str, tuple[Any, Any]],
-) -> Iterator[PlannedChange]:
-    restores = bool(record and record.get("retired_at"))
-    if record is None or differences or restores:
-        yield PlannedChange(section, name, (section, name), given, record, differences, restores)
+        if section == "requirements" and part.judge in renewed:
+            differences["judge"] = (part.judge, "its new version")
+        change = PlannedChange(section, name, place, part, record, differences)
+        if record is None or differences or change.restores:
+            yield change
 
 
 def _differences(
-    given: BaseModel, record: Record, part: type[BaseModel]
+    part: BaseModel, record: Record, among: Sequence[str] | None = None
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the given values that differ from the current ones, both in the same types."""
-    names = [name for name in part.model_fields if name in given.model_fields_set]
+    """Return the values that a file gives and that differ from the current ones, in the same
+    types; of a judge's settings each."""
+    kind = type(part)
+    among = tuple(kind.model_fields) if among is None else among
+    names = [name for name in among if name in part.model_fields_set]
     fields = {name: record[name] for name in names if name in record}
     try:
-        now = part.model_validate(fields)
+        now = kind.model_validate(fields)
     except ValidationError:  # current values may be invalid in a file
-        now = part.model_construct(**fields)
-    pairs = {name: (getattr(now, name, None), getattr(given, name)) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-
-def _of_criterion(given: CriterionPart, record: Record | None) -> dict[str, tuple[Any, Any]]:
-    return {} if record is None else _differences(given, record, CriterionPart)
-
-
-def _of_endpoint(given: EndpointPart, record: Record | None) -> dict[str, tuple[Any, Any]]:
-    if record is None:
-        return {}
-    same = given.model_copy(update={"base_url": given.base_url.strip().rstrip("/")})
-    return _differences(same, record, EndpointPart)
-
-
-def _of_judge(
-    given: JudgePart, record: Record | None, current: Current
-) -> dict[str, tuple[Any, Any]]:
-    """Return the differences of a judge; values chosen by the site (a mode, a temperature, room for
-    a thought) do not count."""
-    if record is None:
-        return {}
-    now = dict(record) | {"endpoint": current.name_of("endpoints", record["endpoint_id"])}
-    differences = _differences(given, now, JudgePart)
-    if not given.mode:
-        differences.pop("mode", None)
-    if given.temperature is None:
-        differences.pop("temperature", None)
-    has_room = record["max_tokens"] == TOKENS_WITH_THOUGHT
-    if has_room and given.max_tokens == default_of("max_tokens"):
-        differences.pop("max_tokens", None)
-    settings = {
-        f"settings.{name}": (record["settings"].get(name), value)
-        for name, value in given.settings.items()
-        if name not in record["settings"] or record["settings"][name] != value
+        now = kind.model_construct(**fields)
+    pairs = {name: (getattr(now, name, None), getattr(part, name)) for name in names}
+    before, after = pairs.pop("settings", ({}, {}))
+    pairs |= {
+        f"settings.{name}": ((before or {}).get(name), value) for name, value in after.items()
     }
-    return {name: pair for name, pair in differences.items() if name != "settings"} | settings
+    return {name: pair for name, pair in pairs.items() if not _is_same(name, *pair)}
 
 
-def _of_campaign(
-    given: CampaignPart, record: Record | None, current: Current
-) -> dict[str, tuple[Any, Any]]:
-    if record is None:
-        return {}
-    now = campaign_by_names(record, current)
-    differences = _differences(given, now, CampaignPart)
-    for name, key in (("criteria", _lower), ("annotators", _sorted), ("gold", _rows)):
-        if name in differences and key(differences[name][0]) == key(differences[name][1]):
-            del differences[name]
-    return differences
+def _is_same(name: str, before: Any, after: Any) -> bool:
+    """Return whether a value is the current one, or left to a site that chose it: a mode, a
+    temperature, room for a thought."""
+    if name == "max_tokens" and (before, after) == (TOKENS_WITH_THOUGHT, default_of(name)):
+        return True
+    if (name, after) in (("mode", ""), ("temperature", None)):
+        return True
+    same = _SAME.get(name)
+    return bool(before == after or (same and before and same(before) == same(after)))
 
 
-def campaign_by_names(record: Record, current: Current) -> dict[str, Any]:
-    """Return a campaign with names of criteria, judges and systems instead of ids."""
-    systems = {pk: name for name, pk in current.systems.items()}
-    goal = record["goal"]
-    if goal is not None:
-        goal = {
-            "kind": goal["kind"],
-            "criterion": current.name_of("criteria", goal["criterion"]),
-            **{name: goal[name] for name in ("width",) if goal[name] is not None},
-            **{
-                name: current.name_of("judges", goal[name])
-                for name in ("judge", "rival")
-                if goal[name] is not None
-            },
-            **{
-                name: systems.get(goal[name], "")
-                for name in ("system", "other")
-                if goal[name] is not None
-            },
-        }
-    criteria = [current.name_of("criteria", pk) for pk in record["criteria"]]
-    return dict(record) | {"criteria": criteria, "goal": goal}
-
-
-def as_certified(required: RequirementPart) -> tuple[list[str], float, str]:
-    """Return requirements in the form of certificates, epsilon, and the human score."""
-    texts = dict.fromkeys(str(parse_requirement(text)) for text in required.require)
-    return list(texts), float(required.epsilon), required.human_score
-
-
-def certified(
-    required: RequirementPart, current: Current
-) -> tuple[list[str], float, HumanScore] | None:
-    """Return the requirements of the newest certificate of the judge's current version on the
-    criterion; None without one."""
-    judge = current.judges.get(required.judge)
-    for record in reversed(current.certificates):
-        content = record["certificate"]
-        is_about = judge is not None and content["judge"] == judge["label"]
-        if is_about and content["criterion"].lower() == required.criterion.lower():
-            texts = [each["requirement"] for each in content["requirements"]]
-            return texts, float(content["epsilon"]), content.get("human_score") or MEAN
-    return None
-
-
-def _left_alone(wanted: ProjectFile, current: Current) -> Iterator[str]:
-    criteria = {name.lower() for name in wanted.criteria}
-    yield from (f"criterion {name}" for name in current.criteria if name.lower() not in criteria)
-    for section in ("endpoints", "judges", "campaigns"):
-        records: Mapping[str, Record] = getattr(current, section)
-        for name, record in records.items():
-            is_there = not record.get("retired_at") and record.get("kind") != IMPORTED
-            if is_there and name not in getattr(wanted, section):
-                yield f"{WORDS[section]} {name}"
-
-
-# What cannot be applied
-
-
-def problems_of(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
-    """Yield what a site would refuse, as far as can be known in advance: places in the file, each
-    with what is wrong and what to do."""
-    yield from _problems_of_criteria(wanted, current)
-    yield from _problems_of_endpoints(wanted, current)
-    yield from _problems_of_judges(wanted, current)
-    yield from _problems_of_campaigns(wanted, current)
-    yield from _problems_of_requirements(wanted, current)
-
-
-def _problems_of_criteria(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
-    seen: dict[str, str] = {}
-    for name, given in wanted.criteria.items():
-        if (first := seen.setdefault(name.lower(), name)) != name:
-            yield ("criteria", name), f"This is the criterion {first} again; remove one."
-        merged = dict(current.criterion(name) or {}) | given.model_dump(exclude_unset=True)
-        whole = CriterionPart.model_construct(
-            **{key: merged[key] for key in CriterionPart.model_fields if key in merged}
-        )
-        ends = (whole.scale_min, whole.scale_max, whole.scale_step)
-        for at, message in problems_of_scale(*ends, whole.scale_labels).items():
-            yield ("criteria", name, at), message
-        for at in ("inputs", "prompt_file"):
-            if text := getattr(given, at):
-                try:
-                    check_template(text)
-                except PromptError as error:
-                    yield ("criteria", name, at), str(error)
-
-
-def _problems_of_endpoints(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
-    for name, given in wanted.endpoints.items():
-        record = current.endpoints.get(name)
-        if record and record["has_stored_key"]:
-            at = ("endpoints", name, "key_env")
-            if given.key_env:
-                yield at, "The endpoint has a stored key. Delete that on its page first."
-            elif "base_url" in _of_endpoint(given, record):
-                yield (
-                    ("endpoints", name, "base_url"),
-                    "The stored key was entered for the previous address. Change the address on"
-                    " the endpoint's page, where the key can be entered again.",
-                )
-
-
-def _problems_of_judges(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
-    endpoints = {*wanted.endpoints, *current.endpoints}
-    for name, given in wanted.judges.items():
-        place = ("judges", name)
-        record = current.judges.get(name)
-        if given.endpoint and given.endpoint not in endpoints:
-            yield (*place, "endpoint"), _not_there("endpoint", given.endpoint, endpoints)
-        if record and record["kind"] == IMPORTED:
-            yield place, "Scores with this judge's name were uploaded; choose another name."
-            continue
-        if record and "kind" in given.model_fields_set and given.kind != record["kind"]:
-            yield (
-                (*place, "kind"),
-                f"The judge there is of the kind {record['kind']}; choose another name.",
-            )
-            continue
-        kind = given.kind if record is None else record["kind"]
-        evaluator = find_evaluator(kind)
-        if evaluator is None:
-            continue  # the site may have evaluators that are not installed here
-        before = record["settings"] if record else None
-        given_settings = {**(before or {}), **given.settings}
-        try:
-            make_evaluator(kind, new_settings(evaluator, given_settings, before))
-        except SettingsError as error:
-            for setting, message in error.messages.items():
-                yield (*place, "settings", setting), f"{setting}: {message}"
-        except EvaluatorError:
-            continue  # evaluators missing here may exist there
-
-
-def _problems_of_campaigns(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
-    criteria = {*wanted.criteria, *current.criteria}
-    lower = {name.lower() for name in criteria}
-    judges = {*wanted.judges, *current.judges}
-    for name, given in wanted.campaigns.items():
-        place = ("campaigns", name)
-        for number, criterion in enumerate(given.criteria):
-            if criterion.lower() not in lower:
-                yield (*place, "criteria", number), _not_there("criterion", criterion, criteria)
-        if goal := given.goal:
-            if goal.criterion.lower() not in lower:
-                message = _not_there("criterion", goal.criterion, criteria)
-                yield (*place, "goal", "criterion"), message
-            for at, what, names in (
-                ("judge", "judge", judges),
-                ("rival", "judge", judges),
-                ("system", "system", set(current.systems)),
-                ("other", "system", set(current.systems)),
-            ):
-                value = getattr(goal, at)
-                if value is not None and value not in names:
-                    yield (*place, "goal", at), _not_there(what, value, names)
-        record = current.campaigns.get(name)
-        if record and record["state"] != "draft":
-            fixed = {*PLAN, "criteria", "gold", "goal"}
-            for at in sorted(fixed & _of_campaign(given, record, current).keys()):
-                yield (
-                    (*place, at),
-                    f"The campaign was opened, so its plan is fixed: {at} cannot change. Leave it"
-                    " out, or give the campaign another name.",
-                )
-
-
-def _problems_of_requirements(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
-    criteria = {*wanted.criteria, *current.criteria}
-    judges = {*wanted.judges, *current.judges}
-    for number, required in enumerate(wanted.requirements):
-        place = ("requirements", number)
-        if required.judge not in judges:
-            yield (*place, "judge"), _not_there("judge", required.judge, judges)
-        if required.criterion.lower() not in {name.lower() for name in criteria}:
-            message = _not_there("criterion", required.criterion, criteria)
-            yield (*place, "criterion"), message
-        for index, text in enumerate(required.require):
-            try:
-                parse_requirement(text)
-            except RequirementError as error:
-                yield (*place, "require", index), str(error)
-
-
-def _not_there(what: str, name: str, names: set[str]) -> str:
-    listed = ", ".join(sorted(names)[:20]) or "none"
-    return f"There is no {what} {name!r}, neither here nor on the site; there are: {listed}."
-
-
-def _lower(names: Sequence[str]) -> list[str]:
-    return sorted(name.lower() for name in names)
-
-
-def _sorted(names: Sequence[str]) -> list[str]:
-    return sorted(names)
-
-
-def _rows(gold: Sequence[Mapping[str, Any]]) -> set[tuple[tuple[str, str], ...]]:
+def _rows(gold: Sequence[Record]) -> set[tuple[tuple[str, str], ...]]:
     return {
         tuple(sorted((name, _written(value)) for name, value in row.items() if value != ""))
         for row in gold
@@ -431,31 +175,127 @@ def _written(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value).strip()
 
 
+def _required(texts: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(str(parse_requirement(text)) for text in texts))
+
+
+# What counts of a value, where it can be written in several ways.
+_SAME: Mapping[str, Callable[[Any], Any]] = {
+    "judge": str,
+    "criterion": str.lower,
+    "criteria": lambda names: sorted(name.lower() for name in names),
+    "annotators": sorted,
+    "gold": _rows,
+    "require": _required,
+}
+
+
 def _short(value: Any) -> str:
     if isinstance(value, BaseModel):
         value = value.model_dump(exclude_none=True)
     return excerpt("none" if value in (None, "") else f"{value}", 60)
 
 
-def body_of_judge(change: PlannedChange, endpoint: int | None) -> dict[str, Any]:
-    """Return a judge's request body: the current values with the file's. The site changes a judge
-    as a whole."""
-    given = change.given.model_dump(mode="json", exclude_unset=True)
-    record = change.record
-    if record is None:
-        return {"name": change.name} | given | ({"endpoint": endpoint} if endpoint else {})
-    kept = ("kind", "model", *JudgeSettings.model_fields)
-    body = {name: record[name] for name in kept if name in record}
-    if "mode" in change.differences:
-        body["temperature"] = None  # another mode has its own default
-    body |= {name: value for name, value in given.items() if name in change.differences}
-    settings = {**record["settings"], **given.get("settings", {})}
-    at = endpoint if endpoint is not None else record["endpoint_id"]
-    return body | {"name": change.name, "settings": settings, "endpoint": at}
+# What cannot be applied
 
 
-def body_of_endpoint(change: PlannedChange) -> dict[str, Any]:
-    """Return an endpoint's request body: complete, except for the key, which stays."""
-    record = change.record or {}
-    kept = {name: record[name] for name in EndpointFields.model_fields if name in record}
-    return {"name": change.name} | kept | change.given.model_dump(mode="json", exclude_unset=True)
+def problems_of(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
+    """Yield what a site would refuse, as far as can be known in advance: places in the file, each
+    with what is wrong and what to do."""
+    names: dict[str, dict[str, str]] = {
+        section: {key: record["name"] for key, record in records.items()}
+        for section, records in current.records.items()
+    }
+    first: dict[tuple[str, str], str] = {}
+    parts = list(_parts(wanted))
+    for section, name, place, _part in parts:
+        key = key_of(section, name)
+        names.setdefault(section, {})[key] = name
+        if section in NAMED and (before := first.setdefault((section, key), name)) != name:
+            yield place, f"This is the {WORDS[section]} {before} again; remove one."
+    for section, name, place, part in parts:
+        missing: list[tuple[Place, str]] = []
+
+        def check(kind: str, name: str, at: Place, missing: Any = missing) -> None:
+            if key_of(kind, name) not in names.get(kind, ()):
+                listed = ", ".join(sorted(names.get(kind, {}).values())[:20]) or "none"
+                missing.append((at, f"There is no {WORDS[kind]} {name!r}, neither here nor on the"
+                                    f" site; there are: {listed}."))  # fmt: skip
+
+        renamed(part.model_dump(), REFERENCES.get(section, {}), check)
+        problems = _CHECKS[section](part, current.find(section, name))
+        yield from (((*place, *at), message) for at, message in (*missing, *problems))
+
+
+def _problems_of_criterion(part: CriterionPart, record: Any) -> Iterator[tuple[Place, str]]:
+    merged = {**(record or {}), **part.model_dump(exclude_unset=True)}
+    fields = CriterionPart.model_fields
+    whole = CriterionPart.model_construct(**{key: merged[key] for key in fields if key in merged})
+    ends = (whole.scale_min, whole.scale_max, whole.scale_step)
+    for at, message in problems_of_scale(*ends, whole.scale_labels).items():
+        yield (at,), message
+    for at in ("inputs", "prompt_file"):
+        if text := getattr(part, at):
+            try:
+                check_template(text)
+            except PromptError as error:
+                yield (at,), str(error)
+
+
+def _problems_of_endpoint(part: EndpointPart, record: Any) -> Iterator[tuple[Place, str]]:
+    if record and record["has_stored_key"]:
+        if part.key_env:
+            yield ("key_env",), "The endpoint has a stored key. Delete that on its page first."
+        elif "base_url" in _differences(part, record):
+            yield (
+                ("base_url",),
+                "The stored key was entered for the previous address. Change the address on the"
+                " endpoint's page, where the key can be entered again.",
+            )
+
+
+def _problems_of_judge(part: JudgePart, record: Any) -> Iterator[tuple[Place, str]]:
+    kind = record["kind"] if record else part.kind
+    if kind == IMPORTED and record:
+        yield (), "Scores with this judge's name were uploaded; choose another name."
+        return
+    if "kind" in part.model_fields_set and part.kind != kind:
+        yield ("kind",), f"The judge there is of the kind {kind}; choose another name."
+        return
+    before = record["settings"] if record else None
+    try:
+        if evaluator := find_evaluator(kind):
+            make_evaluator(kind, new_settings(evaluator, (before or {}) | part.settings, before))
+    except SettingsError as error:
+        for setting, message in error.messages.items():
+            yield ("settings", setting), f"{setting}: {message}"
+    except EvaluatorError:
+        return  # evaluators missing here may exist there
+
+
+def _problems_of_campaign(part: CampaignPart, record: Any) -> Iterator[tuple[Place, str]]:
+    if record and record["state"] != "draft":
+        fixed = {*PLAN, "criteria", "gold", "goal"}
+        for at in sorted(fixed & _differences(part, record).keys()):
+            yield (
+                (at,),
+                f"The campaign was opened, so its plan is fixed: {at} cannot change. Leave it out,"
+                " or give the campaign another name.",
+            )
+
+
+def _problems_of_requirement(part: RequirementPart, _record: Any) -> Iterator[tuple[Place, str]]:
+    for index, text in enumerate(part.require):
+        try:
+            parse_requirement(text)
+        except RequirementError as error:
+            yield ("require", index), str(error)
+
+
+_CHECKS: Mapping[str, Callable[[Any, Any], Iterator[tuple[Place, str]]]] = {
+    "criteria": _problems_of_criterion,
+    "endpoints": _problems_of_endpoint,
+    "judges": _problems_of_judge,
+    "campaigns": _problems_of_campaign,
+    "requirements": _problems_of_requirement,
+}

@@ -69,34 +69,32 @@ def read_document(content: bytes, path: str) -> YamlDocument:
     Raises:
         ProjectFileError: it is not YAML, or too large or deep to be a project.
     """
-    if len(content) > MOST_BYTES:
-        raise ProjectFileError(
-            path, [Problem(1, f"The file has more than {MOST_BYTES:,} bytes; split the project.")]
-        )
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ProjectFileError(path, [Problem(line, "This is not UTF-8; save it so.")]) from None
     reader = _Reader()
     try:
-        root = yaml.compose(text, Loader=_Loader)
+        if len(content) > MOST_BYTES:
+            raise _RefusedError(
+                1, f"The file has more than {MOST_BYTES:,} bytes; split the project."
+            )
+        root = yaml.compose(content.decode("utf-8-sig"), Loader=_Loader)
         values = None if root is None else reader.value_of(root, ())
     except RecursionError:
-        raise ProjectFileError(path, [Problem(1, TOO_DEEP)]) from None
+        problem = Problem(1, TOO_DEEP)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        problem = Problem(line, "This is not UTF-8; save it so.")
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         message = ", ".join(filter(None, (error.context, error.problem)))
-        raise ProjectFileError(
-            path, [Problem(mark.line + 1 if mark else 1, f"This is not YAML: {message}.")]
-        ) from None
+        problem = Problem(mark.line + 1 if mark else 1, f"This is not YAML: {message}.")
     except yaml.YAMLError as error:
-        line = text[: getattr(error, "position", 0)].count("\n") + 1
+        before = content.decode("utf-8-sig")[: getattr(error, "position", 0)]
         message = str(error).splitlines()[0]
-        raise ProjectFileError(path, [Problem(line, f"This is not YAML: {message}.")]) from None
+        problem = Problem(before.count("\n") + 1, f"This is not YAML: {message}.")
     except _RefusedError as refused:
-        raise ProjectFileError(path, [refused.problem]) from None
-    return YamlDocument(path, values, reader.lines, reader.problems)
+        problem = refused.problem
+    else:
+        return YamlDocument(path, values, reader.lines, reader.problems)
+    raise ProjectFileError(path, [problem])
 
 
 def meaning(plain: str) -> str | int | float | bool | None:
@@ -118,8 +116,8 @@ class _Loader(yaml.SafeLoader):
 
 
 class _RefusedError(Exception):
-    def __init__(self, node: yaml.Node, message: str) -> None:
-        self.problem = Problem(_line_of(node), message)
+    def __init__(self, at: yaml.Node | int, message: str) -> None:
+        self.problem = Problem(at if isinstance(at, int) else _line_of(at), message)
 
 
 def _line_of(node: yaml.Node) -> int:

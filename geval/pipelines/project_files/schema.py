@@ -3,12 +3,15 @@
 
 import json
 
-from geval.pipelines.project_files.file import schema
+from geval.pipelines.project_files.file import ProjectFile
 
 
 def written_schema() -> str:
     """Return the text of docs/project.schema.json."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return (
+        json.dumps(dialect | ProjectFile.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+    )
 
 
 if __name__ == "__main__":
