@@ -73,7 +73,7 @@ def judge_of(corpus: Project, model: ModelProcess, **about: object) -> Judge:
         name=f"SmolLM2 {len(corpus.judges.all())}",
         endpoint=endpoint,
         model="smollm2",
-        timeout_seconds=300,
+        timeout_seconds=1200,  # other work on the machine slows the model down
         **about,
     )
     return create_judge(corpus, draft)[0]
