@@ -17,6 +17,7 @@ _WORDS = """
     this to two up was we were what when which who will with would you your
     """
 _COMMON = frozenset(_WORDS.split())
+_LINKING = " but he she it they this that also then however instead the "
 
 
 def words(text: str) -> list[str]:
@@ -44,7 +45,7 @@ def support(output: str, source: str) -> float:
     pair_share = sum(pair in pairs_there for pair in pairs) / len(pairs) if pairs else word_share
     names = _names_and_numbers(output)
     name_share = sum(name in source for name in names) / len(names) if names else 1.0
-    return _unit(0.45 * word_share + 0.15 * pair_share**0.5 + 0.4 * name_share**2)
+    return unit(0.45 * word_share + 0.15 * pair_share**0.5 + 0.4 * name_share**2)
 
 
 def coverage(output: str, source: str) -> float:
@@ -62,7 +63,7 @@ def coverage(output: str, source: str) -> float:
     )
     length = len(words(output))
     too_long = max(0.0, length / max(1, len(words(source))) - 0.5)
-    return _unit(1.5 * share - too_long - repetition(output))
+    return unit(1.5 * share - too_long - repetition(output))
 
 
 def well_formed(output: str) -> float:
@@ -79,10 +80,10 @@ def well_formed(output: str) -> float:
     sensible = sum(4 <= length <= 38 for length in lengths) / len(lengths)
     all_words = words(output)
     glue = sum(word in _COMMON for word in all_words) / max(1, len(all_words))
-    natural = _unit(1 - abs(glue - 0.42) * 3)
+    natural = unit(1 - abs(glue - 0.42) * 3)
     stutter = sum(a == b for a, b in pairwise(all_words)) / max(1, len(all_words))
     score = 0.25 * capital + 0.25 * stopped + 0.2 * sensible + 0.3 * natural
-    return _unit(score - 2 * repetition(output) - 4 * stutter)
+    return unit(score - 2 * repetition(output) - 4 * stutter)
 
 
 def connected(output: str) -> float:
@@ -95,26 +96,9 @@ def connected(output: str) -> float:
     for before, after in pairwise(split):
         shared = set(content_words(before)) & set(content_words(after))
         opener = words(after)[:2]
-        linked = any(
-            word
-            in (
-                "but",
-                "he",
-                "she",
-                "it",
-                "they",
-                "this",
-                "that",
-                "also",
-                "then",
-                "however",
-                "instead",
-                "the",
-            )
-            for word in opener
-        )
+        linked = any(f" {word} " in _LINKING for word in opener)
         links += min(1.0, 0.35 * len(shared) + 0.5 * linked + 0.15)
-    return _unit(
+    return unit(
         0.65 * links / (len(split) - 1) + 0.4 * well_formed(output) - 1.5 * repetition(output)
     )
 
@@ -138,5 +122,5 @@ def _names_and_numbers(text: str) -> list[str]:
     return numbers + names
 
 
-def _unit(value: float) -> float:
+def unit(value: float) -> float:
     return min(1.0, max(0.0, value))

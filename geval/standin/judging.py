@@ -1,6 +1,4 @@
-"""Parse a prompt and rate its text: criterion, scale, features of the texts, a distribution.
-Ratings can be biased by a planted defect (`--leaning`).
-"""
+"""Parse a prompt and rate its text: criterion, scale, features of the texts, a distribution."""
 
 import hashlib
 import math
@@ -12,6 +10,7 @@ from dataclasses import dataclass, replace
 from geval.llm.delimiting import NOTE
 from geval.llm.reflection import HEADING
 from geval.standin import features
+from geval.standin.features import unit
 from geval.standin.wording import (
     NOISE,
     mean_of,
@@ -23,12 +22,6 @@ from geval.standin.wording import (
 )
 from geval.texts.stand_in import HONEST_NAME
 
-# Names of families of models, and sentences that address the judge (prompt injection).
-_FAMILY = re.compile(r"\b(?:gpt|claude|gemini|llama|qwen|mistral|stand-in)", re.I)
-_SPEAKS = re.compile(r"\bhighest (?:rating|score)\b", re.I)
-LEANINGS = ("", "position", "length", "family", "instruction", "strict", "squeezed", "noisy")
-_LEAN = 0.15
-_LONG_OUTPUT_WORDS = 120
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 # Names of criteria can be in any language with any punctuation; without a bullet they are words.
 _FORM = re.compile(
@@ -214,36 +207,27 @@ def quality(reading: StandInReading) -> float:
     )
     named = [] if has_own_mix else named_in(reading.wording)
     if named:
-        return min(1.0, max(0.0, mean_of(named, reading.output, reading.source) + chance))
+        return unit(mean_of(named, reading.output, reading.source) + chance)
     mix = _MIXES.get(reading.criterion, ((features.well_formed, 0.5), (features.support, 0.5)))
     score = weights = 0.0
     for feature, weight in mix:
-        if feature in _ABOUT_SOURCE:
-            if not reading.source:
-                continue
-            score += weight * feature(reading.output, reading.source)
-        else:
-            score += weight * feature(reading.output)
-        weights += weight
-    return min(1.0, max(0.0, (score / weights if weights else 0.5) + chance))
+        if feature not in _ABOUT_SOURCE or reading.source:
+            texts = (reading.output, reading.source)[: 1 + (feature in _ABOUT_SOURCE)]
+            score += weight * feature(*texts)
+            weights += weight
+    return unit((score / weights if weights else 0.5) + chance)
 
 
 def distribution(
-    reading: StandInReading, *, leaning: str = "", luck: float = 0.0
+    reading: StandInReading, change: Callable[[float], float] = float
 ) -> dict[int, float]:
     """Return a probability for each point of the scale, centred on the quality. Sums to 0.98: some
     mass goes elsewhere.
 
     Args:
-        leaning, luck: as for `leaned`.
+        change: changes the quality, from 0 to 1.
     """
-    share = leaned(
-        min(1.0, max(0.0, quality(reading) + reading.shift)),
-        leaning,
-        output=reading.output,
-        output_first=reading.output_first,
-        luck=luck,
-    )
+    share = change(unit(quality(reading) + reading.shift))
     centre = reading.lowest + share * (reading.highest - reading.lowest)
     width = max(0.35, 0.14 * (reading.highest - reading.lowest))
     weights = {
@@ -252,32 +236,6 @@ def distribution(
     }
     total = sum(weights.values())
     return {point: 0.98 * weight / total for point, weight in weights.items()}
-
-
-def leaned(share: float, leaning: str, *, output: str, output_first: bool, luck: float) -> float:
-    """Return the quality as seen by a judge with a defect.
-
-    Args:
-        share: the quality, from 0 to 1.
-        leaning: of `LEANINGS`, empty for none.
-        output_first: whether the prompt shows the output before its source.
-        luck: a new random draw each time; from -1 to 1.
-    """
-    if leaning == "length":
-        share += 2 * _LEAN * min(1.0, len(output.split()) / _LONG_OUTPUT_WORDS)
-    elif leaning == "squeezed":
-        share = 0.5 + 0.3 * (share - 0.5)
-    elif leaning == "noisy":
-        share += 3 * _LEAN * luck
-    elif leaning == "strict":
-        share -= _LEAN
-    elif (
-        (leaning == "position" and output_first)
-        or (leaning == "family" and _FAMILY.search(output))
-        or (leaning == "instruction" and _SPEAKS.search(output))
-    ):
-        share += _LEAN
-    return min(1.0, max(0.0, share))
 
 
 def steps_for(prompt: str) -> str:

@@ -4,7 +4,7 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from geval.llm.server_fit import MOST_ALTERNATIVES
@@ -23,33 +23,20 @@ from geval.standin.judging import (
 from geval.standin.wording import reflect
 from geval.texts.stand_in import HONEST_NAME, MODEL
 
-REFUSAL = "I'm sorry, but I can't help with rating this."
-UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
+ABOUT = f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
 # Other tokens that a model might have generated, so that every token has the requested number of
 # alternatives.
 _FILLERS = (
-    "\n",
-    " the",
-    "The",
-    " a",
-    ".",
-    ",",
-    " is",
-    " of",
-    " and",
-    " to",
-    "I",
-    " in",
-    "It",
-    " it",
-    " this",
-    "This",
-    " rate",
-    " text",
-    "-",
-    " as",
-)
+    "\n", " the", "The", " a", ".", ",", " is", " of", " and", " to", "I", " in", "It", " it",
+    " this", "This", " rate", " text", "-", " as",
+)  # fmt: skip
+# From the reading of a prompt, and a random generator, to the probability of each point.
+Rate = Callable[[StandInReading, random.Random], dict[int, float]]
 _TOKEN = re.compile(r"\s?\w+|[^\w\s]|\s+")
+
+
+def usual_rate(reading: StandInReading, _source: random.Random) -> dict[int, float]:
+    return distribution(reading)
 
 
 def count_tokens(text: str) -> int:
@@ -58,15 +45,15 @@ def count_tokens(text: str) -> int:
 
 
 def chat_completion(
-    body: dict[str, Any], *, call: int, defect: str = "", leaning: str = ""
+    body: dict[str, Any], *, call: int, rate: Rate = usual_rate, instead: str = ""
 ) -> dict[str, Any]:
     """Return the answer to a chat completion request.
 
     Args:
         call: how often the same request was made before, so that repeats at a temperature give
             different samples.
-        defect: "refuse" or "garble" for a reply that cannot be read.
-        leaning: the planted defect of ratings (judging.py).
+        rate: how texts are rated.
+        instead: a text in place of the answer.
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
     n = int(body.get("n") or 1)
@@ -75,21 +62,14 @@ def chat_completion(
     limit = int(body.get("max_completion_tokens") or body.get("max_tokens") or 4096)
     asked = body.get("response_format") or {}
     schema = (asked.get("json_schema") or {}).get("schema") or {}
-    choices = [
-        _choice(
-            index,
-            prompt,
-            temperature=temperature,
-            wanted=wanted,
-            limit=limit,
-            call=call,
-            defect=defect,
-            leaning=leaning,
-            schema=schema,
-        )
-        for index in range(n)
-    ]
-    written = sum(count_tokens(choice["message"]["content"] or "") for choice in choices)
+    choices = []
+    for index in range(n):
+        text, alternatives = instead, list[dict[str, float]]()
+        if not instead:
+            text, alternatives = _answer(prompt, (index, call), temperature, rate)
+            text = _by_schema(schema, text) if schema else text
+        choices.append(_choice(index, text, alternatives, wanted, limit))
+    written = sum(count_tokens(choice["message"]["content"]) for choice in choices)
     return {
         "id": f"standin-{seeded(prompt, n, call).getrandbits(48):012x}",
         "object": "chat.completion",
@@ -113,65 +93,37 @@ def model_list() -> dict[str, Any]:
     }
 
 
-def _choice(
-    index: int,
-    prompt: str,
-    *,
-    temperature: float,
-    wanted: int | None,
-    limit: int,
-    call: int,
-    defect: str,
-    leaning: str,
-    schema: dict[str, Any],
-) -> dict[str, Any]:
-    compared = read_comparison(prompt)
-    other = wants_steps(prompt) or wants_reflection(prompt)
-    reading = None if compared or other else read_prompt(prompt)
-    joint = read_joint_prompt(prompt) if reading else []
-    # For each rating in the text, in order.
-    alternatives: list[dict[str, float]] = []
-    if defect == "refuse":
-        text = REFUSAL
-    elif defect == "garble":
-        text = UNREADABLE
-    elif compared:
+def _answer(
+    prompt: str, draw: tuple[int, int], temperature: float, rate: Rate
+) -> tuple[str, list[dict[str, float]]]:
+    """Return a text, and for each rating in it, in order, the probabilities of points."""
+    if compared := read_comparison(prompt):
         points = preference(compared)
-        source = seeded(
-            compared.criterion, compared.source, compared.first, compared.second, index, call
-        )
-        text, alternatives = _drawn(points, temperature=temperature, source=source), [points]
-    elif wants_steps(prompt):
-        text = steps_for(prompt)
-    elif wants_reflection(prompt):
-        text = reflect(prompt)
-    elif joint:
-        rated = [
-            _rate(part, temperature=temperature, index=index, call=call, leaning=leaning)
-            for part in joint
-        ]
-        lines = zip(joint, rated, strict=True)
-        text = "\n".join(f"- {part.name}: {point}" for part, (point, _) in lines)
-        alternatives = [points for _, points in rated]
-    elif reading:
-        text, points = _rate(
-            reading, temperature=temperature, index=index, call=call, leaning=leaning
-        )
-        alternatives = [points]
-    else:
-        text = (
-            f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
-        )
-    if schema and not defect:
-        text = _by_schema(schema, text)
+        source = seeded(compared.criterion, compared.source, compared.first, compared.second, *draw)
+        return _drawn(points, temperature=temperature, source=source), [points]
+    if wants_steps(prompt):
+        return steps_for(prompt), []
+    if wants_reflection(prompt):
+        return reflect(prompt), []
+    if (reading := read_prompt(prompt)) is None:
+        return ABOUT, []
+    joint, lines, alternatives = read_joint_prompt(prompt), [], []
+    for part in joint or [reading]:
+        source = seeded(part.criterion, part.source, part.output, *draw)
+        points = {str(point): share for point, share in rate(part, source).items()}
+        point = _drawn(points, temperature=temperature, source=source)
+        lines.append(f"- {part.name}: {point}" if joint else point)
+        alternatives.append(points)
+    return "\n".join(lines), alternatives
+
+
+def _choice(
+    index: int, text: str, alternatives: list[dict[str, float]], wanted: int | None, limit: int
+) -> dict[str, Any]:
     tokens = _TOKEN.findall(text)
-    cut = tokens[:limit]
-    logprobs = None
+    cut, logprobs = tokens[:limit], None
     if wanted is not None:
-        logprobs = {
-            "content": list(_chat_tokens(cut, alternatives, wanted)),
-            "refusal": None,
-        }
+        logprobs = {"content": list(_chat_tokens(cut, alternatives, wanted)), "refusal": None}
     return {
         "index": index,
         "message": {"role": "assistant", "content": "".join(cut), "refusal": None},
@@ -188,16 +140,6 @@ def _by_schema(schema: dict[str, Any], rating: str) -> str:
     answer: dict[str, Any] = dict.fromkeys(properties, f"The {HONEST_NAME} gives no reasons.")
     spelled = {str(point): point for point in points}
     return json.dumps(answer | {"rating": spelled.get(rating, points[0])})
-
-
-def _rate(
-    reading: StandInReading, *, temperature: float, index: int, call: int, leaning: str
-) -> tuple[str, dict[str, float]]:
-    source = seeded(reading.criterion, reading.source, reading.output, index, call)
-    luck = source.uniform(-1, 1) if leaning else 0.0
-    shares = distribution(reading, leaning=leaning, luck=luck)
-    points = {str(point): probability for point, probability in shares.items()}
-    return _drawn(points, temperature=temperature, source=source), points
 
 
 def _drawn(points: dict[str, float], *, temperature: float, source: random.Random) -> str:
@@ -219,24 +161,16 @@ def _chat_tokens(
 
 
 def _chat_token(token: str, alternatives: dict[str, float], wanted: int) -> dict[str, Any]:
-    if token.strip() not in alternatives:
-        probable = {token: 0.99} | {
-            other: 0.01 / 2**place for place, other in enumerate(_FILLERS, start=1)
-        }
-    else:
-        probable = {
-            other: probability for other, probability in alternatives.items() if probability > 0
-        }
+    if token.strip() in alternatives:
+        probable = {other: share for other, share in alternatives.items() if share > 0}
         probable |= {" " + token.strip(): 0.01, "\n": 0.005, "The": 0.005}
-    ranked = sorted(probable.items(), key=lambda pair: (-pair[1], pair[0]))[
-        : min(wanted, MOST_ALTERNATIVES)
-    ]
-    return {
-        "token": token,
-        "logprob": math.log(probable.get(token, 0.01)),
-        "bytes": list(token.encode()),
-        "top_logprobs": [
-            {"token": other, "logprob": math.log(probability), "bytes": list(other.encode())}
-            for other, probability in ranked
-        ],
-    }
+    else:
+        probable = {other: 0.01 / 2**place for place, other in enumerate(_FILLERS, start=1)}
+        probable = {token: 0.99} | probable
+    ranked = sorted(probable.items(), key=lambda pair: (-pair[1], pair[0]))
+    top = [_logprob(*pair) for pair in ranked[: min(wanted, MOST_ALTERNATIVES)]]
+    return _logprob(token, probable.get(token, 0.01)) | {"top_logprobs": top}
+
+
+def _logprob(token: str, share: float) -> dict[str, Any]:
+    return {"token": token, "logprob": math.log(share), "bytes": list(token.encode())}

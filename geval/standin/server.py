@@ -10,7 +10,7 @@ import orjson
 from aiohttp import web
 
 from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
-from geval.standin.replies import chat_completion, model_list
+from geval.standin.replies import Rate, chat_completion, model_list, usual_rate
 from geval.texts.stand_in import HONEST_NAME
 
 # A large run has many more prompts, whose answers must not fill the memory.
@@ -22,9 +22,9 @@ class StandIn:
     """The server's state: the answers that are always the same."""
 
     most_choices, most_alternatives = MOST_CHOICES, MOST_ALTERNATIVES
-    leaning = ""
 
-    def __init__(self) -> None:
+    def __init__(self, rate: Rate = usual_rate) -> None:
+        self.rate = rate
         self.greedy: dict[bytes, dict[str, Any]] = {}
 
     def application(self) -> web.Application:
@@ -62,55 +62,45 @@ class StandIn:
         return as_json(self.completion(body, raw))
 
     def completion(
-        self, body: dict[str, Any], raw: bytes, *, call: int = 0, defect: str = ""
+        self, body: dict[str, Any], raw: bytes, *, call: int = 0, instead: str = ""
     ) -> dict[str, Any]:
         """Return a completion. Greedy answers are always the same, so a rating is computed once.
 
         Args:
             call: how often the same was asked before.
-            defect: "refuse" or "garble", for a reply that is no rating.
+            instead: a text in place of the answer.
         """
-        if defect or body.get("temperature") != 0:
-            return chat_completion(body, call=call, defect=defect, leaning=self.leaning)
+        if instead or body.get("temperature") != 0:
+            return chat_completion(body, call=call, rate=self.rate, instead=instead)
         key = hashlib.sha256(raw).digest()
         if key not in self.greedy:
             if len(self.greedy) >= REMEMBERED:
                 self.greedy.pop(next(iter(self.greedy)))
-            self.greedy[key] = chat_completion(body, call=0, leaning=self.leaning)
+            self.greedy[key] = chat_completion(body, call=0, rate=self.rate)
         return self.greedy[key]
 
     def problem(self, body: dict[str, Any] | None) -> web.Response | None:
         """Return the error for a request that OpenAI refuses; None for others."""
-        if body is None:
-            return as_error(400, "The body is not a JSON object.", "invalid_request_error")
+        why = "The body is not a JSON object." if body is None else self._why_refused(body)
+        return as_error(400, why, "invalid_request_error") if why else None
+
+    def _why_refused(self, body: dict[str, Any]) -> str:
         messages = body.get("messages")
-        if (
-            not isinstance(messages, list)
-            or not messages
-            or not all(isinstance(message, dict) for message in messages)
-        ):
-            return as_error(
-                400, "`messages` must be a list of objects and not empty.", "invalid_request_error"
-            )
+        is_list = isinstance(messages, list) and bool(messages)
+        if not is_list or not all(isinstance(message, dict) for message in messages or ()):
+            return "`messages` must be a list of objects and not empty."
         for name, low, high in (
             ("n", 1, self.most_choices),
             ("temperature", 0, 2),
             ("top_logprobs", 0, self.most_alternatives),
         ):
             value = body.get(name)
-            if value is not None and (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not low <= value <= high
-            ):
-                return as_error(
-                    400, f"`{name}` must be a number from {low} to {high}.", "invalid_request_error"
-                )
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not (is_number and low <= value <= high):
+                return f"`{name}` must be a number from {low} to {high}."
         if body.get("top_logprobs") is not None and not body.get("logprobs"):
-            return as_error(400, "`top_logprobs` needs `logprobs`: true.", "invalid_request_error")
-        if body.get("stream"):
-            return as_error(400, "The stand-in does not stream.", "invalid_request_error")
-        return None
+            return "`top_logprobs` needs `logprobs`: true."
+        return "The stand-in does not stream." if body.get("stream") else ""
 
 
 async def serve(standin: StandIn, *, host: str, port: int, ready: Callable[[int], None]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from geval.standin.judging import LEANINGS
+from tests.standin.leaning import LEANINGS
 from tests.standin.server import Switches
 
 HELP = {

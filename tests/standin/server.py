@@ -19,6 +19,7 @@ from geval.standin.server import StandIn, as_error, as_json, read_object
 from tests.standin.batches import Batches
 from tests.standin.deciding import decision
 from tests.standin.echoes import text_completion
+from tests.standin.leaning import rate_with
 from tests.standin.limiting import CallLimits
 from tests.standin.responding import as_chat, problem_of, response_of
 
@@ -41,7 +42,7 @@ class Switches:
     model, empty for any. `most_choices` and `most_alternatives` are the largest `n` and
     `top_logprobs` that it accepts; `without_top_p` refuses `top_p`. `only_max_completion_tokens`
     refuses `max_tokens` and any temperature but 1, like reasoning models. `leaning` is a planted
-    defect of its ratings (judging.py).
+    defect of its ratings (leaning.py).
     """
 
     latency: float = 0.0
@@ -76,11 +77,10 @@ class FaultyStandIn(StandIn):
     """The server's state: its switches, and the number of calls."""
 
     def __init__(self, switches: Switches) -> None:
-        super().__init__()
+        super().__init__(rate_with(switches.leaning))
         self.switches = switches
         self.most_choices = switches.most_choices
         self.most_alternatives = switches.most_alternatives
-        self.leaning = switches.leaning
         self.calls = self.open_calls = 0
         self.by_status: Counter[int] = Counter()
         self.requests_seen: Counter[bytes] = Counter()
@@ -180,12 +180,12 @@ class FaultyStandIn(StandIn):
         key = hashlib.sha256(raw).digest()
         call = self.requests_seen[key]
         self.requests_seen[key] += 1
-        defect = ""
+        instead = ""
         if dice() < self.switches.refusal_rate:
-            defect = "refuse"
+            instead = "I'm sorry, but I can't help with rating this."
         elif dice() < self.switches.unparseable_rate:
-            defect = "garble"
-        return self.completion(body, raw, call=call, defect=defect)
+            instead = "Thank you for sharing this text. It touches on several interesting matters."
+        return self.completion(body, raw, call=call, instead=instead)
 
     async def _completion(self, request: web.Request) -> web.StreamResponse:
         refused = self._unauthorised(request)
