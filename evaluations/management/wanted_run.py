@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.judging.runs.lifecycle import RunError, resume_run
-from evaluations.judging.runs.starting import RunRequest, start_run
+from evaluations.judging.runs.starting import RunRequest
 from evaluations.models import Criterion, EvaluationRun, Judge
 from evaluations.people.waking import wake_for_runs
 
@@ -17,32 +17,7 @@ class WantedRun:
 
     judge: Judge
     criteria: Sequence[Criterion]
-    fresh: bool
-    transport: str
-    pilot: int = 0
-    trial: int = 0
-    goal_width: float | None = None
-    goal_rival: Judge | None = None
-
-    def start(self, *, budget: Decimal | None) -> EvaluationRun:
-        """Start the run.
-
-        Raises:
-            RunError, PromptError: as `start_run`.
-        """
-        return start_run(
-            self.judge,
-            self.criteria,
-            RunRequest(
-                fresh=self.fresh,
-                budget=budget,
-                transport=self.transport,
-                pilot=self.pilot,
-                trial=self.trial,
-                goal_width=self.goal_width,
-                goal_rival=self.goal_rival,
-            ),
-        )
+    request: RunRequest
 
     def unfinished(self) -> EvaluationRun | None:
         """Return the judge's active or last run if it matches and was interrupted or paused; None
@@ -68,19 +43,19 @@ class WantedRun:
 
     def _difference(self, run: EvaluationRun) -> str:
         """Return how a run differs from what is wanted; empty if it does not."""
-        frozen = run.frozen
+        frozen, wanted = run.frozen, self.request
         criteria = set(run.judged_criteria())
         if criteria and criteria != set(self.criteria):
             return f"it judges {', '.join(sorted(criterion.name for criterion in criteria))}"
-        if frozen.pilot != self.pilot:
+        if frozen.pilot != wanted.pilot:
             return f"it judges {frozen.pilot or 'all'} documents"
-        if frozen.trial != self.trial:
+        if frozen.trial != wanted.trial:
             return f"it judges {frozen.trial} items" if frozen.trial else "it judges all items"
-        if frozen.fresh != self.fresh:
+        if frozen.fresh != wanted.fresh:
             return "it judges everything again" if frozen.fresh else "it fills in missing scores"
-        if run.transport != self.transport:
+        if run.transport != wanted.transport:
             return f"it is sent {run.get_transport_display().lower()}"
-        if (run.goal_width, run.goal_rival) != (self.goal_width, self.goal_rival):
+        if (run.goal_width, run.goal_rival) != (wanted.goal_width, wanted.goal_rival):
             return f"it ends when {run.goal_in_words}" if run.has_goal else "it has no goal"
         return ""
 

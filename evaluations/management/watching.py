@@ -2,17 +2,18 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any
 
 import orjson
 from django.core.management.base import OutputWrapper
 from django.db import close_old_connections
 from tqdm import tqdm
 
+from evaluations.judging.runs.counts import finished as finished_of
 from evaluations.judging.runs.counts import seconds_left
 from evaluations.judging.runs.lifecycle import steps_written
 from evaluations.models import EvaluationRun, ItemState
@@ -84,8 +85,7 @@ def snapshot(
 ) -> tuple[RunSnapshot, WatchedPace]:
     """Return the current state of a run, with its rate since watching began."""
     counts = run.items_by_state()
-    items, done, failed = sum(counts.values()), counts[ItemState.DONE], counts[ItemState.FAILED]
-    finished = done + failed
+    items, done, finished = sum(counts.values()), counts[ItemState.DONE], finished_of(counts)
     pace = pace or WatchedPace(finished)
     rate = pace.per_minute(finished)
     written, wanted = steps_written(run) or (0, 0)
@@ -95,7 +95,7 @@ def snapshot(
         state=run.state,
         items=items,
         done=done,
-        failed=failed,
+        failed=finished - done,
         rate=rate,
         readable=done / finished if finished else None,
         cost=run.cost,
@@ -106,43 +106,20 @@ def snapshot(
     return taken, pace
 
 
-class Display(Protocol):
-    """Where a run is shown while it is watched."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def show(self, taken: RunSnapshot) -> None: ...
+Show = Callable[[RunSnapshot], None]
 
 
-class ProgressBar:
-    """A progress bar; in a log only the final counts are written."""
+@contextmanager
+def progress_bar(title: str) -> Iterator[Show]:
+    """Show a progress bar; in a log only the final counts are written."""
+    form = "{desc}: {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} {postfix}"
+    with tqdm(desc=title, file=sys.stderr, disable=None, bar_format=form) as bar:
 
-    def __init__(self, title: str) -> None:
-        self._bar = tqdm(
-            total=None,
-            desc=title,
-            file=sys.stderr,
-            disable=None,
-            bar_format="{desc}: {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} {postfix}",
-        )
+        def show(taken: RunSnapshot) -> None:
+            bar.total, bar.n = taken.items or None, taken.finished
+            bar.set_postfix_str(taken.in_words)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._bar.close()
-
-    def show(self, taken: RunSnapshot) -> None:
-        self._bar.total = taken.items or None
-        self._bar.n = taken.finished
-        self._bar.set_postfix_str(taken.in_words)
+        yield show
 
 
 class JsonLines:
@@ -151,11 +128,6 @@ class JsonLines:
     def __init__(self, stdout: OutputWrapper) -> None:
         self._stdout = stdout
         self._last: tuple[object, ...] = ()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None: ...
 
     def show(self, taken: RunSnapshot) -> None:
         changing = (taken.state, taken.items, taken.finished, taken.steps_written)
@@ -171,22 +143,22 @@ class JsonLines:
 def watch_run(
     run: EvaluationRun,
     *,
-    display: Display | None = None,
+    show: Show | None = None,
     still_worked_on: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Show a run until it is done or paused; return its summary.
 
     Args:
-        display: where to show it; by default a progress bar.
+        show: where to show it; by default a progress bar.
         still_worked_on: called at every update; raises if no worker can continue the run.
     """
     pace: WatchedPace | None = None
-    with display or ProgressBar(str(run.judge)) as shown:
+    with nullcontext(show) if show else progress_bar(str(run.judge)) as shown:
         while True:
             close_old_connections()
             run.refresh_from_db()
             taken, pace = snapshot(run, pace)
-            shown.show(taken)
+            shown(taken)
             if not run.is_active:
                 return run_summary(run)
             still_worked_on()

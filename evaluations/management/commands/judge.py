@@ -11,8 +11,9 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.estimate import RunEstimate, estimate_run
 from evaluations.judging.runs.lifecycle import RunError, pause_by_person
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
@@ -20,7 +21,7 @@ from evaluations.management.services import ensure_workers, logged_processes
 from evaluations.management.trial_text import advice_lines, trial_json, trial_lines
 from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
-from evaluations.models import Criterion, EvaluationRun, ItemState, Judge, RunState, Transport
+from evaluations.models import EvaluationRun, ItemState, RunState, Transport
 from geval.llm.prompts import PromptError
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from geval.texts.numbers import in_time
@@ -115,25 +116,26 @@ class Command(SiteCommand):
         named = options["until_better"]
         rival = find_judge(project, named) if named else None
         if options["estimate"]:
-            self._say_estimate(
-                judge,
-                criteria,
-                fresh=options["fresh"],
-                transport=transport,
-                pilot=pilot,
-                as_json=options["json"],
-            )
+            fresh = options["fresh"]
+            estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport, pilot=pilot)
+            if options["json"]:
+                money = None if estimate.cost is None else str(estimate.cost)
+                line = orjson.dumps(asdict(estimate) | {"cost": money}).decode()
+            else:
+                line = _in_words(estimate)
+            self.stdout.write(line)
             return
-        wanted = WantedRun(
-            judge=judge,
-            criteria=criteria,
+        trial = TRIAL_ITEMS if options["trial"] else 0
+        request = RunRequest(
             fresh=options["fresh"],
+            budget=options["budget"],
             transport=transport,
             pilot=pilot,
-            trial=TRIAL_ITEMS if options["trial"] else 0,
+            trial=trial,
             goal_width=until,
             goal_rival=rival,
         )
+        wanted = WantedRun(judge, criteria, request)
         lines = JsonLines(self.stdout) if options["json"] else None
         try:
             summary = self._judge(wanted, options, lines)
@@ -165,7 +167,8 @@ class Command(SiteCommand):
             try:
                 brought_worker = ensure_workers(processes, project=wanted.judge.project.slug)
                 run = self._run(wanted, options, as_json=lines is not None)
-                summary = watch_run(run, display=lines, still_worked_on=lambda: _check(processes))
+                show = lines.show if lines else None
+                summary = watch_run(run, show=show, still_worked_on=lambda: _check(processes))
             except KeyboardInterrupt:
                 interrupted = True
                 if run and brought_worker:
@@ -179,11 +182,14 @@ class Command(SiteCommand):
     def _run(self, wanted: WantedRun, options: dict[str, Any], *, as_json: bool) -> EvaluationRun:
         """Return the run to follow: an unfinished one of the same kind, or a new one."""
         budget = options["budget"]
-        if options["change"]:
-            return self._changed(wanted.judge, options["change"])
-        run = last_run(wanted.judge) if options["retry"] else wanted.unfinished()
+        judge, key = wanted.judge, options["change"]
+        run = last_run(judge) if key or options["retry"] else wanted.unfinished()
+        if key and run is None:
+            raise CommandError(f"{judge} has no run that advises a change; try it with --trial.")
+        if key and run:
+            return change_and_try(run, key)
         if run is None and not options["retry"]:
-            return wanted.start(budget=budget)
+            return start_run(wanted.judge, wanted.criteria, wanted.request)
         if run is None or not continue_run(run, retry_failed=options["retry"], budget=budget):
             raise CommandError("There is nothing to resume; leave --retry out to start a run.")
         if not as_json:
@@ -191,26 +197,11 @@ class Command(SiteCommand):
             self.stdout.flush()
         return run
 
-    def _changed(self, judge: Judge, key: str) -> EvaluationRun:
-        """Start the trial of a judge that was changed as its last run advised.
-
-        Raises:
-            CommandError, RunError, PromptError: the judge cannot be changed or run.
-        """
-        run = last_run(judge)
-        if run is None:
-            raise CommandError(f"{judge} has no run that advises a change; try it with --trial.")
-        return change_and_try(run, key)
-
     def _say_more(self, run: EvaluationRun) -> None:
         """Print a trial's results, or what to change if a run was paused."""
-        if run.frozen.trial:
-            shown = trial_lines(run)
-        else:
-            shown = (
-                advice_lines(run) if run.state in (RunState.PAUSED, RunState.FAILED) else iter(())
-            )
-        for line in shown:
+        advises = run.state in (RunState.PAUSED, RunState.FAILED)
+        lines = trial_lines(run) if run.frozen.trial else advice_lines(run) if advises else ()
+        for line in lines:
             self.stdout.write(line)
 
     def _say_interrupted(self, run: EvaluationRun | None) -> None:
@@ -231,37 +222,6 @@ class Command(SiteCommand):
         self.stderr.write(
             f"Run {run.pk} of {run.judge} is {run.state}. {items_scored(run)} and kept. {same}"
             " continues it; its page ends it for good."
-        )
-
-    def _say_estimate(
-        self,
-        judge: Judge,
-        criteria: list[Criterion],
-        *,
-        fresh: bool,
-        transport: str,
-        pilot: int,
-        as_json: bool,
-    ) -> None:
-        estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport, pilot=pilot)
-        if as_json:
-            money = None if estimate.cost is None else str(estimate.cost)
-            self.stdout.write(orjson.dumps(asdict(estimate) | {"cost": money}).decode())
-            return
-        takes = f"; takes about {in_time(estimate.seconds)}" if estimate.seconds else ""
-        if estimate.is_free:
-            self.stdout.write(
-                f"{estimate.items:,} items: computed here, without calls or cost{takes}."
-            )
-            return
-        price = "unknown without prices"
-        if estimate.cost is not None:
-            price = f"about {estimate.cost:.4f} in the currency of the prices"
-        self.stdout.write(
-            f"{estimate.items:,} items: at most {estimate.calls:,} calls, about"
-            f" {estimate.prompt_tokens:,} input tokens and {estimate.completion_tokens:,} output "
-            "tokens; cost"
-            f" {price}{takes}."
         )
 
     def _say(self, summary: dict[str, Any]) -> None:
@@ -293,6 +253,20 @@ class Command(SiteCommand):
                 f"It resumes by itself at {moment} if the site is running then; or with the same"
                 " command."
             )
+
+
+def _in_words(estimate: RunEstimate) -> str:
+    takes = f"; takes about {in_time(estimate.seconds)}" if estimate.seconds else ""
+    if estimate.is_free:
+        return f"{estimate.items:,} items: computed here, without calls or cost{takes}."
+    price = "unknown without prices"
+    if estimate.cost is not None:
+        price = f"about {estimate.cost:.4f} in the currency of the prices"
+    return (
+        f"{estimate.items:,} items: at most {estimate.calls:,} calls, about"
+        f" {estimate.prompt_tokens:,} input tokens and {estimate.completion_tokens:,} output"
+        f" tokens; cost {price}{takes}."
+    )
 
 
 def _check(processes: Processes) -> None:
