@@ -73,7 +73,7 @@ def judge_of(corpus: Project, model: ModelProcess, **about: object) -> Judge:
         name=f"SmolLM2 {len(corpus.judges.all())}",
         endpoint=endpoint,
         model="smollm2",
-        timeout_seconds=1200,  # other work on the machine slows the model down
+        timeout_seconds=600,
         **about,
     )
     return create_judge(corpus, draft)[0]
@@ -211,6 +211,7 @@ def test_the_model_writes_steps_and_an_explanation(
         assert steps.written_by == "smollm2"
         assert steps.text in run.run_criteria.get().template
         finished.append(run)
+        break  # each takes the model minutes where other work slows it down
 
     assert finished
     run = finished[0]

@@ -2,7 +2,6 @@
 
 import signal
 from argparse import ArgumentParser
-from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,18 +45,17 @@ class Command(BaseCommand):
         params.n_ctx = params.n_parallel * 4096
         params.ui, params.verbosity = False, 1  # errors only
         params.cache_ram_mib = 256  # 8 GB of prompts by default
+        # A server that is interrupted while it loads would never end: signals wait until it has.
+        ending = {signal.SIGINT, signal.SIGTERM}
+        signal.pthread_sigmask(signal.SIG_BLOCK, ending)
         try:
             server = xllamacpp.Server(params)
         except RuntimeError:
-            address = f"{HOST}:{options['port']}"
             raise CommandError(
-                f"Cannot listen on {address}; llama.cpp says why above. Choose another --port?"
+                f"Cannot listen on {HOST}:{options['port']}; llama.cpp says why above. Choose"
+                " another --port?"
             ) from None
-        with suppress(KeyboardInterrupt):
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, signal.default_int_handler)
-            address = server.listening_address
-            self.stdout.write(f"llama.cpp: {address}/v1 (model {BUNDLED_NAME}). Ctrl-C to stop.")
-            self.stdout.flush()
-            while True:
-                signal.pause()
+        address = server.listening_address
+        self.stdout.write(f"llama.cpp: {address}/v1 (model {BUNDLED_NAME}). Ctrl-C to stop.")
+        self.stdout.flush()
+        signal.sigwait(ending)
