@@ -1,6 +1,7 @@
 """What agents can do to see where judges fail, make them better and certify them."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Literal
 
 from django.http import Http404
@@ -41,7 +42,7 @@ def list_disagreements(
     )  # fmt: skip
     if not isinstance(rows, list):
         return {"state": "computing", "message": rows["message"], "link": link}
-    shown = [{**row, "output": shortened(row["output"], MOST_LETTERS)} for row in rows]
+    shown = [asdict(row) | {"output": shortened(row.output, MOST_LETTERS)} for row in rows]
     return {"state": "done", "disagreements": shown, "link": link}
 
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
 
 from evaluations.models import Membership, Project, Role
 from geval_site.sql import JoinedQuery
@@ -110,3 +111,8 @@ def project_view(
         return guarded
 
     return decorate
+
+
+def project_action(roles: frozenset[str], **rights: bool) -> Callable[[View], View]:
+    """Give a view that only takes a POST the project of its `slug`; see `project_view`."""
+    return lambda view: require_POST(project_view(roles, **rights)(view))

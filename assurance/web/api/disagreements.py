@@ -1,11 +1,10 @@
 """HTTP API of disagreements between judges and people, and of their causes."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
-from ninja import Field, Path, Query, Router, Schema
+from ninja import Field, Path, Query, Router
 
 from assurance.disagreements.causes import as_jsonl
 from assurance.disagreements.listing import largest_gaps_as_rows
@@ -16,7 +15,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.corpus import LINES
 from evaluations.web.api.runs import ReportProgress, criteria_named, not_computed
 from evaluations.web.api.schemas import LARGEST_ID, In
-from geval.reports.gap_list import MOST_GAPS, USUAL_GAPS
+from geval.reports.gap_list import MOST_GAPS, USUAL_GAPS, GapRow
 from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
 
@@ -33,22 +32,7 @@ class GapQuery(In):
     most: int = Field(USUAL_GAPS, ge=1, le=MOST_GAPS)
 
 
-class GapOut(Schema):
-    """An output with what people and the judge gave it; `gap` is score less people."""
-
-    rank: int
-    criterion: str
-    judge: str
-    doc_id: str
-    system_id: str
-    people: float
-    score: float
-    gap: float
-    cause: str
-    output: str
-
-
-@router.get("/disagreements", response={200: list[GapOut], 202: ReportProgress})
+@router.get("/disagreements", response={200: list[GapRow], 202: ReportProgress})
 def get_disagreements(
     request: HttpRequest, response: HttpResponse, slug: Path[str], query: Query[GapQuery]
 ) -> Any:
@@ -63,7 +47,7 @@ def get_disagreements(
         numbers = page_view(project, GAPS, view).needed("page")
     except NotComputedError as error:
         return not_computed(error.cached, response)
-    return [asdict(row) for row in largest_gaps_as_rows(project, numbers, query.most)]
+    return largest_gaps_as_rows(project, numbers, query.most)
 
 
 @router.get("/causes", openapi_extra=LINES, tags=["corpus"])

@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from assurance.certifying.badge import badge
 from assurance.certifying.bindings import bound_rows
@@ -16,7 +15,7 @@ from assurance.certifying.sealed import sealed
 from assurance.instrument.sensitivity import sensitivities
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Certificate, Judge, Project
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.reports.serving.limits import too_large_for_page
 
 
@@ -31,8 +30,7 @@ def judge_page(judge: Judge) -> Mapping[str, Any]:
     }
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Check a judge, and open the certificate."""
     judge = get_object_or_404(Judge, project=project, pk=pk)

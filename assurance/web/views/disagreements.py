@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from assurance.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
 from assurance.disagreements.listing import largest_gaps_as_rows
@@ -15,7 +14,7 @@ from assurance.disagreements.page import disagreements, numbers_of_view
 from assurance.prompt_examples import add_examples
 from assurance.web.forms.causes import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.models import CandidateOutput, GapCause, Project
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.data import options_of
 from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
@@ -62,8 +61,7 @@ def _given_just_now(request: HttpRequest, project: Project) -> GapCause | None:
     return causes.select_related("output__document", "output__system").filter(pk=given).first()
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def cause_give(request: HttpRequest, project: Project) -> HttpResponse:
     """Store a cause, and open the next case."""
     form = CauseForm(request.POST, project=project)
@@ -83,8 +81,7 @@ def cause_give(request: HttpRequest, project: Project) -> HttpResponse:
     return _back(request, project, output=about["then"] or about["output"].pk, given=given.pk)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def cause_remove(request: HttpRequest, project: Project) -> HttpResponse:
     """Remove a cause, and open its case."""
     form = GapForm(request.POST, project=project)
@@ -97,8 +94,7 @@ def cause_remove(request: HttpRequest, project: Project) -> HttpResponse:
     return _back(request, project, output=about["output"].pk)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
     """Make an output, or all with a cause, examples in the judge's prompt, with people's
     ratings."""

@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from assurance.improving.adopting import adopt
 from assurance.improving.certificate import certificate
@@ -33,8 +32,9 @@ from evaluations.corpus.locks.locking import (
 )
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import Candidate, Criterion, Judge, Project, WorkerHeartbeat
-from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
+from evaluations.people.access import EDITORS, OWNERS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail
+from evaluations.web.notices import noticing
 from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 from geval.improving.ground import ImproveError
@@ -85,20 +85,15 @@ def improve_state(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     return response
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def lock_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = LockForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Enter a share from 10 to 90 %, and from 1 to 40 looks.")
         return _back(request, project)
-    try:
-        locked = lock_documents(
-            project, by=request.user, share=form.share, looks=form.cleaned_data["looks"]
-        )
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
-    else:
+    looks = form.cleaned_data["looks"]
+    with noticing(request, ValidationError):
+        locked = lock_documents(project, by=request.user, share=form.share, looks=looks)
         note_detail(request, f"{locked.share:.0%}, {locked.looks_allowed} looks")
         messages.success(
             request,
@@ -108,8 +103,7 @@ def lock_create(request: HttpRequest, project: Project) -> HttpResponse:
     return _back(request, project)
 
 
-@require_POST
-@project_view(OWNERS)
+@project_action(OWNERS)
 def lock_open(request: HttpRequest, project: Project) -> HttpResponse:
     locked = locked_of(project)
     if locked is not None:
@@ -118,8 +112,7 @@ def lock_open(request: HttpRequest, project: Project) -> HttpResponse:
     return _back(request, project)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def search_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = SearchForm(
         {"most_calls": SearchLimits.most_calls}
@@ -142,22 +135,19 @@ def search_create(request: HttpRequest, project: Project) -> HttpResponse:
     )
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def search_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pause_search(get_object_or_404(project.searches, pk=pk), request.user)
     return _back(request, project)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def search_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     resume_search(get_object_or_404(project.searches, pk=pk))
     return _back(request, project)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def search_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     cancel_search(get_object_or_404(project.searches, pk=pk), request.user)
     return _back(request, project)
@@ -176,8 +166,7 @@ def look_state(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return response
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def look_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     candidate = _candidate(project, pk)
 
@@ -192,8 +181,7 @@ def look_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     return _doing(request, project, take)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def candidate_adopt(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     candidate = _candidate(project, pk)
 
@@ -227,12 +215,8 @@ def _candidate(project: Project, pk: int) -> Candidate:
 
 def _doing(request: HttpRequest, project: Project, act: Callable[[], Any]) -> HttpResponse:
     """Do an action, then redirect with a message if it could not be done."""
-    try:
+    with noticing(request, ImproveError, RunError, ValidationError):
         act()
-    except (ImproveError, RunError) as error:
-        messages.error(request, str(error))
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
     return _back(request, project)
 
 

@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from assurance.instrument.estimating import StudyEstimate, estimate_study
 from assurance.instrument.page import studies_of
@@ -11,7 +10,7 @@ from assurance.instrument.sensitivity import sensitivities
 from assurance.instrument.studies import StudyError, make_study, stop, why_not
 from assurance.web.forms.instrument import StudyForm
 from evaluations.models import Judge, Project, Study, StudyKind
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_nothing
 from evaluations.reports.steadiness import steadiness
 from geval.reports.steadiness import rows_of
@@ -75,8 +74,7 @@ def _estimate(judge: Judge, form: StudyForm) -> StudyEstimate | None:
     )
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Start a study of the kind that the form names; with the button "Estimate", show its cost
     instead."""
@@ -102,8 +100,7 @@ def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     return render(request, "assurance/instrument.html", context, status=status)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def study_stop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     study = get_object_or_404(Study, project=project, pk=pk)
     if stop(study):

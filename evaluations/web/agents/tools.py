@@ -177,7 +177,7 @@ def load_file(
     return {
         "loaded": {name: loaded[name] for name in counted if any(loaded[name].values())},
         "dry_run": check,
-        "unused_columns": [row["column"] for row in loaded["unused"]],
+        "unused_columns": [row.column for row in loaded["unused"]],
         "notes": loaded["notes"],
         "columns": loaded["columns"],
         "criteria": [

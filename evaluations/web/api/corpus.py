@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import IO, Any, Literal
 
@@ -24,9 +23,10 @@ from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.reports.ratings.exports import as_jsonl
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import In, Page, page_of, reads_by_itself
-from geval.files.load_results import LoadContents
+from geval.files.load_results import ExampleScore, LoadContents
 from geval.files.questions import parsed_columns, parsed_scales
 from geval.files.recognised import as_input
+from geval.files.unused import UnusedColumn
 from geval.texts.turns import turns_as_json
 
 router = Router()
@@ -126,14 +126,6 @@ class OutputFilter(Page):
     system_id: str = Field("", max_length=200)
 
 
-class UnusedOut(Schema):
-    """A column or field that was not used, and how many rows hold something in it."""
-
-    file: str
-    column: str
-    rows: int
-
-
 class TallyOut(Schema):
     created: int
     unchanged: int
@@ -151,19 +143,12 @@ class CriterionContentsOut(Schema):
     scores: int
 
 
-class ExampleScoreOut(Schema):
-    criterion: str
-    rater: str
-    score: float
-    by_judge: bool
-
-
 class ExampleItemOut(Schema):
     doc_id: str
     system: str
     source: str
     output: str
-    scores: list[ExampleScoreOut]
+    scores: list[ExampleScore]
 
 
 class ContentsOut(Schema):
@@ -189,7 +174,7 @@ class Loaded(Schema):
     scores: TallyOut
     replies: TallyOut
     unreadable: int
-    unused: list[UnusedOut]
+    unused: list[UnusedColumn]
     notes: list[str]
     columns: dict[str, str]
     contents: ContentsOut
@@ -285,32 +270,23 @@ def remove_output_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     return Status(204, None)
 
 
-@router.post("/outputs", response=Loaded, openapi_extra=BODY)
-@reads_by_itself
-def load_outputs(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
-    """Load outputs with their documents: JSON Lines, CSV, or any file that an upload accepts."""
-    return _load(request, slug, about, "outputs")
+def _add_load(name: str, about: str) -> None:
+    def load(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+        return _load(request, slug, about, name)
+
+    load.__name__, load.__doc__ = f"load_{name}", about
+    router.post(f"/{name}", response=Loaded, openapi_extra=BODY)(reads_by_itself(load))
 
 
-@router.post("/ratings", response=Loaded, openapi_extra=BODY)
-@reads_by_itself
-def load_ratings(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
-    """Load people's ratings."""
-    return _load(request, slug, about, "ratings")
-
-
-@router.post("/preferences", response=Loaded, openapi_extra=BODY)
-@reads_by_itself
-def load_preferences(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
-    """Load preferences between two outputs: people's, or with `judge` that judge's verdicts."""
-    return _load(request, slug, about, "preferences")
-
-
-@router.post("/scores", response=Loaded, openapi_extra=BODY)
-@reads_by_itself
-def load_scores(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
-    """Load scores, or raw replies, of judges that ran elsewhere."""
-    return _load(request, slug, about, "scores")
+for _name, _about in {
+    "outputs": "Load outputs with their documents: JSON Lines, CSV, or any file that an upload"
+    " accepts.",
+    "ratings": "Load people's ratings.",
+    "preferences": "Load preferences between two outputs: people's, or with `judge` that judge's"
+    " verdicts.",
+    "scores": "Load scores, or raw replies, of judges that ran elsewhere.",
+}.items():
+    _add_load(_name, _about)
 
 
 @router.get("/ratings", openapi_extra=LINES)
@@ -432,7 +408,7 @@ def load_written(
         remember_choices(project, files)
     return result.as_json() | {
         "unreadable": result.unreadable,
-        "unused": [asdict(column) for column in result.unused],
+        "unused": result.unused,
         "notes": result.notes,
         "columns": files[0].columns,
         "contents": result.contents or LoadContents(),

@@ -91,50 +91,38 @@ class UploadForm(forms.Form):
         return data
 
 
+def _optional(label: str, most: int, help_text: str) -> forms.CharField:
+    return forms.CharField(label=label, required=False, max_length=most, help_text=help_text)
+
+
 class LoadOptionsForm(forms.Form):
     """Defaults for columns that files may lack."""
 
-    judge = forms.CharField(
-        label="Judge's name",
-        required=False,
-        max_length=200,
-        help_text="For scores and replies without a judge column (predict_scores, all_responses).",
+    judge = _optional(
+        "Judge's name",
+        200,
+        "For scores and replies without a judge column (predict_scores, all_responses).",
     )
-    verdicts_by = forms.CharField(
-        label="Judge of the preferences",
-        required=False,
-        max_length=200,
-        help_text="If the preferences are a judge's verdicts, its name. Empty: they are people's.",
+    verdicts_by = _optional(
+        "Judge of the preferences",
+        200,
+        "If the preferences are a judge's verdicts, its name. Empty: they are people's.",
     )
-    annotator = forms.CharField(
-        label="Annotator's name",
-        required=False,
-        max_length=200,
-        help_text="For ratings without an annotator column, with one column per criterion.",
+    annotator = _optional(
+        "Annotator's name",
+        200,
+        "For ratings without an annotator column, with one column per criterion.",
     )
-    criterion = forms.CharField(
-        required=False, max_length=100, help_text="For raw replies without a criterion column."
+    criterion = _optional("Criterion", 100, "For raw replies without a criterion column.")
+    version = _optional("Version", 100, "The version of the program that computed the scores.")
+    source = _optional(
+        "Source", 500, "Where the scores come from, for example a paper or a release."
     )
-    version = forms.CharField(
-        label="Version",
-        required=False,
-        max_length=100,
-        help_text="The version of the program that computed the scores.",
-    )
-    source = forms.CharField(
-        label="Source",
-        required=False,
-        max_length=500,
-        help_text="Where the scores come from, for example a paper or a release.",
-    )
-    rate = forms.CharField(
-        label="What is rated of conversations",
-        required=False,
-        max_length=60,
-        help_text=(
-            "reply (the last one of the assistant, if this is empty), session, or a role such as"
-            " assistant: then each of its turns."
-        ),
+    rate = _optional(
+        "What is rated of conversations",
+        60,
+        "reply (the last one of the assistant, if this is empty), session, or a role such as"
+        " assistant: then each of its turns.",
     )
     first_digit = forms.BooleanField(
         label="Read the first digit of raw replies as the rating",
@@ -155,12 +143,8 @@ def initial_options(files: Sequence[str]) -> dict[str, Any]:
     """Return initial options: the judge is named after the first file."""
     stem = stem_of(files[0]) or files[0]
     fields = {name: field.initial or "" for name, field in LoadOptionsForm.base_fields.items()}
-    return fields | {
-        "judge": stem[:200],
-        "annotator": "annotator",
-        "first_digit": False,
-        "replace": False,
-    }
+    named = {"judge": stem[:200], "annotator": "annotator"}
+    return fields | named | {"first_digit": False, "replace": False}
 
 
 @dataclass(frozen=True)
@@ -223,19 +207,14 @@ class ColumnsForm(LoadOptionsForm):
     def columns_of(self, file: UploadFile) -> list[ColumnField]:
         """Return the columns of a file for display."""
         return [
-            ColumnField(
-                column["name"] or "(no name)",
-                column["values"],
-                self[key],
-                *(
-                    self[f"{key}-{part}"]
-                    for part in ("criterion", "rater")
-                    if f"{key}-{part}" in self.fields
-                ),
-            )
+            ColumnField(column["name"] or "(no name)", column["values"], *self._fields_of(key))
             for number, column in enumerate(self._columns(file))
             if (key := self._key(file, number))
         ]
+
+    def _fields_of(self, key: str) -> list[BoundField]:
+        keys = (key, f"{key}-criterion", f"{key}-rater")
+        return [self[each] for each in keys if each in self.fields]
 
     def chosen(self, file: UploadFile) -> dict[str, str]:
         """Return the meanings of a file's columns in a valid form."""

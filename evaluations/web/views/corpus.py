@@ -9,17 +9,17 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from evaluations.corpus.families import keep_families
 from evaluations.corpus.removing import StillInUseError, remove_document, remove_output
 from evaluations.models import CandidateOutput, Document, Project
 from evaluations.pages.browsing import browse
 from evaluations.pages.side_by_side import SORTS, side_by_side
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.web.forms.corpus import DocumentFilterForm
 from evaluations.web.forms.projects import JudgeFormSet, SystemFormSet
+from evaluations.web.notices import noticing
 from evaluations.web.parameters import reads
 from evaluations.web.views.reports import waits
 from geval.reports.report import family_of_judge
@@ -74,30 +74,23 @@ def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     )
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def document_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     document = get_object_or_404(Document, project=project, pk=pk)
-    try:
+    with noticing(request, StillInUseError):
         remove_document(document)
-    except StillInUseError as error:
-        messages.error(request, str(error))
-        return redirect(document)
-    note_detail(request, document.doc_id)
-    messages.success(request, f"Document {document.doc_id} was removed.")
-    return redirect("evaluations:document_list", project.slug)
+        note_detail(request, document.doc_id)
+        messages.success(request, f"Document {document.doc_id} was removed.")
+        return redirect("evaluations:document_list", project.slug)
+    return redirect(document)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def output_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     outputs = CandidateOutput.objects.select_related("document__project", "system")
     output = get_object_or_404(outputs, document__project=project, pk=pk)
-    try:
+    with noticing(request, StillInUseError):
         remove_output(output)
-    except StillInUseError as error:
-        messages.error(request, str(error))
-    else:
         note_detail(request, f"{output.system.name} for {output.document.doc_id}")
         messages.success(request, f"The output of {output.system.name} was removed.")
     return redirect(output.document)
@@ -115,8 +108,7 @@ def system_list(request: HttpRequest, project: Project) -> HttpResponse:
     return _show_systems(request, project, systems, judges, page=page)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def system_change(request: HttpRequest, project: Project) -> HttpResponse:
     systems = SystemFormSet(request.POST, queryset=project.systems.all(), prefix="system")
     judges = JudgeFormSet(request.POST, queryset=project.judges.all(), prefix="judge")

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from evaluations.corpus.removing import StillInUseError, remove_criterion
 from evaluations.judging.judges.criteria import add_presets, preview
@@ -15,10 +14,11 @@ from evaluations.judging.judges.steps import store_steps
 from evaluations.judging.runs.errands import request_steps
 from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
 from evaluations.models import Criterion, EvaluationSteps, Judge, Project
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail, note_nothing
 from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.playground import plain_lines
+from evaluations.web.notices import noticing
 from evaluations.web.parameters import reads
 from evaluations.web.views.errands import shown_errand
 from geval.texts.word_differences import line_differences
@@ -35,8 +35,7 @@ def criterion_list(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/criterion_list.html", context)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def criterion_presets(request: HttpRequest, project: Project) -> HttpResponse:
     form = PresetForm(request.POST, project=project)
     if form.is_valid():
@@ -122,8 +121,7 @@ def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
 
 
 @reads("judge")
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Create a version of the steps: as entered, or written by a judge's model."""
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
@@ -175,15 +173,12 @@ def steps_compare(request: HttpRequest, project: Project, pk: int, version: int)
     return render(request, "evaluations/steps_compare.html", context)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def criterion_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
-    try:
+    with noticing(request, StillInUseError):
         remove_criterion(criterion)
-    except StillInUseError as error:
-        messages.error(request, str(error))
-        return redirect("evaluations:criterion_edit", project.slug, pk)
-    note_detail(request, criterion.name)
-    messages.success(request, f"Criterion {criterion.name} was removed.")
-    return redirect("evaluations:criterion_list", project.slug)
+        note_detail(request, criterion.name)
+        messages.success(request, f"Criterion {criterion.name} was removed.")
+        return redirect("evaluations:criterion_list", project.slug)
+    return redirect("evaluations:criterion_edit", project.slug, pk)

@@ -6,14 +6,13 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from evaluations.judging.judges.findings import findings_of
 from evaluations.judging.judges.judges import retire, save_endpoint
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_models, request_probe
 from evaluations.models import Endpoint, ModelProbe, Project
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_refusal
 from evaluations.web.forms.judges import EndpointForm, ProbeForm
 from evaluations.web.views.errands import shown_errand
@@ -68,8 +67,7 @@ def _saved(request: HttpRequest, endpoint: Endpoint, outcome: str) -> HttpRespon
     return redirect(endpoint)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
     form = ProbeForm(request.POST, suggestions=endpoint.suggested_models)
@@ -85,8 +83,7 @@ def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     return render(request, "evaluations/endpoint_detail.html", context, status=422)
 
 
-@require_POST
-@project_view(EDITORS, calls_out=True)
+@project_action(EDITORS, calls_out=True)
 def endpoint_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
     retire(endpoint, back=bool(endpoint.retired_at))

@@ -5,10 +5,9 @@ import hashlib
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from evaluations.models import Project, ReportSnapshot
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
 from evaluations.reports.serving.parts import NotComputedError
@@ -20,8 +19,7 @@ from evaluations.web.parameters import REPORT, reads
 LEAST_CHARACTERS = 8
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Freeze the current view; equal numbers give the same snapshot."""
     form = SnapshotForm(request.POST)

@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.judges import (
@@ -25,7 +24,7 @@ from evaluations.judging.runs.trial import can_try, latest_playground_run, try_i
 from evaluations.models import Judge, JudgeKind, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
 from evaluations.pages.runs.item import trial_items
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
 from evaluations.reports.data import usual_options
 from evaluations.reports.serving.view import report_view
@@ -363,8 +362,7 @@ def _probing(
     )
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def judge_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
     retire(judge, back=bool(judge.retired_at))

@@ -10,10 +10,9 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from evaluations.models import Membership, Project, Role
-from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
+from evaluations.people.access import EDITORS, OWNERS, READERS, project_action, project_view
 from evaluations.people.activity import in_words
 from evaluations.people.audit import note_detail
 from evaluations.people.languages import in_language
@@ -31,6 +30,7 @@ from evaluations.people.members import (
     send_new_password,
 )
 from evaluations.web.forms.members import InvitationForm, JoinForm, MailedInvitationsForm, RoleForm
+from evaluations.web.notices import noticing
 from evaluations.web.parameters import reads
 
 PAGE_SIZE = 100
@@ -41,8 +41,7 @@ def member_list(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/member_list.html", _context(project, InvitationForm()))
 
 
-@require_POST
-@project_view(OWNERS)
+@project_action(OWNERS)
 def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Create an invitation; its link is shown only in this response."""
     form = InvitationForm(request.POST)
@@ -64,8 +63,7 @@ def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/member_list.html", context)
 
 
-@require_POST
-@project_view(OWNERS)
+@project_action(OWNERS)
 def invitations_mail(request: HttpRequest, project: Project) -> HttpResponse:
     """Invite people by mail, skipping members and those already invited."""
     form = MailedInvitationsForm(request.POST, request.FILES)
@@ -96,8 +94,7 @@ def invitations_mail(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("evaluations:member_list", project.slug)
 
 
-@require_POST
-@project_view(OWNERS)
+@project_action(OWNERS)
 def member_password(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Give a member a link for a new password: by mail, or shown once if they have no address."""
     member = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
@@ -115,20 +112,18 @@ def member_password(request: HttpRequest, project: Project, pk: int) -> HttpResp
     return render(request, "evaluations/member_list.html", context)
 
 
-@require_POST
-@project_view(OWNERS)
+@project_action(OWNERS)
 def invitation_revoke(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     revoke(project, pk)
     return redirect("evaluations:member_list", project.slug)
 
 
-@require_POST
-@project_view(OWNERS)
+@project_action(OWNERS)
 def member_change(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Change a member's role, or with the button "Remove" remove the member."""
     member = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
     form = RoleForm(request.POST)
-    try:
+    with noticing(request, MemberError):
         if "remove" in request.POST:
             remove(member)
             note_detail(request, f"{member.user} removed")
@@ -141,8 +136,6 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
             messages.success(request, f"{member.user} is now {member.get_role_display().lower()}.")
         else:
             messages.error(request, "This role does not exist.")
-    except MemberError as error:
-        messages.error(request, str(error))
     if not project.memberships.filter(user=request.user.pk).exists():
         return redirect("evaluations:project_list")
     return redirect("evaluations:member_list", project.slug)

@@ -12,7 +12,6 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from evaluations.corpus.locks.locking import lock_in_words
 from evaluations.models import Project, Role
@@ -24,6 +23,7 @@ from evaluations.people.access import (
     EVERYONE,
     OWNERS,
     READERS,
+    project_action,
     project_view,
     why_not_call_out,
 )
@@ -52,8 +52,7 @@ def project_list(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluations/project_list.html", context)
 
 
-@require_POST
-@project_view(OWNERS, archived=True)
+@project_action(OWNERS, archived=True)
 def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
     """Archive a project, or restore it."""
     bring_back = "back" in request.POST

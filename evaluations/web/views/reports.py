@@ -12,11 +12,10 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryD
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
-from django.views.decorators.http import require_POST
 
 from evaluations.models import Criterion, Judge, Project
 from evaluations.pages.document_texts import document_texts
-from evaluations.people.access import READERS, project_view
+from evaluations.people.access import READERS, project_action, project_view
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
 from evaluations.reports.probes import Sensitivity
@@ -270,8 +269,7 @@ def _progress_piece(
     return response
 
 
-@require_POST
-@project_view(READERS, archived=True)
+@project_action(READERS, archived=True)
 def report_again(request: HttpRequest, project: Project) -> HttpResponse:
     """Retry a failed computation of numbers."""
     view = request.POST.get("view", "")

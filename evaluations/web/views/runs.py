@@ -8,7 +8,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST
 
 from evaluations.judging.runs.errands import request_explanation
 from evaluations.judging.runs.estimate import RunEstimate, estimate_run
@@ -38,10 +37,11 @@ from evaluations.pages.runs.item import item_view, trial_items
 from evaluations.pages.runs.progress import run_progress
 from evaluations.pages.runs.run_goals import reached
 from evaluations.pages.runs.run_items import PAGE_SIZE, SORTS, ItemsView, count_items, item_rows
-from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.reports.run_results import precisions, so_far
 from evaluations.reports.serving.limits import is_large
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm, wanted_run
+from evaluations.web.notices import noticing
 from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
@@ -68,8 +68,7 @@ def jobs(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, f"includes/{part}.html", context)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def run_start(request: HttpRequest, project: Project) -> HttpResponse:
     """Start a run, or a trial of it; with the button "Estimate", show its cost instead."""
     form = RunForm(request.POST, project=project)
@@ -174,25 +173,18 @@ def _is_to_be_decided(run: EvaluationRun) -> bool:
     return run.judge.asks_llm and (bool(run.frozen.trial) or waits)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def run_change(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Change the judge of a run as its page advises, and try it on a few items."""
     run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
-    try:
+    with noticing(request, RunError, PromptError, ValidationError):
         trial = change_and_try(run, request.POST.get("change", ""))
-    except (RunError, PromptError) as error:
-        messages.error(request, str(error))
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
-    else:
         messages.success(request, f"{trial.judge} is created; this is its trial.")
         return redirect(trial)
     return redirect(run)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def run_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Start a run on what a pilot or a trial left out."""
     pilot = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
@@ -200,15 +192,12 @@ def run_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "The budget is not a valid amount.")
         return redirect(pilot)
-    try:
+    with noticing(request, RunError, PromptError):
         return redirect(start_remainder(pilot, budget=form.cleaned_data["budget"]))
-    except (RunError, PromptError) as error:
-        messages.error(request, str(error))
-        return redirect(pilot)
+    return redirect(pilot)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     if not pause_by_person(run.pk, request.user):
@@ -216,8 +205,7 @@ def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return redirect(run)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def run_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     if not cancel_run(run.pk, f"Cancelled by {request.user}."):
@@ -225,8 +213,7 @@ def run_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return redirect(run)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     form = ResumeForm(request.POST)
@@ -234,14 +221,10 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.error(request, "The budget is not a valid amount.")
     else:
         data = form.cleaned_data
-        try:
-            resumed = resume_run(
-                run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]
-            )
-            if not resumed:
+        how = {"reason": data["reason"], "budget": data["budget"]}
+        with noticing(request, RunError):
+            if not resume_run(run, retry_failed=data["failed"], **how):
                 messages.info(request, "There is nothing to resume.")
-        except RunError as error:
-            messages.error(request, str(error))
     return redirect(run)
 
 
@@ -280,8 +263,7 @@ def item_detail(request: HttpRequest, project: Project, run: int, pk: int) -> Ht
     return render(request, "evaluations/item_detail.html", context)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def item_explain(_request: HttpRequest, project: Project, run: int, pk: int) -> HttpResponse:
     item = _item(project, run, pk)
     score = get_object_or_404(Score, run=item.run, output=item.output, criterion=item.criterion)

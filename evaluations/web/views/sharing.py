@@ -10,12 +10,12 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from evaluations.models import Project, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
-from evaluations.people.access import EDITORS, project_view
+from evaluations.people.access import EDITORS, project_action
 from evaluations.reports.data import options_of
 from evaluations.web.forms.projects import ShareForm
 from evaluations.web.parameters import REPORT, reads
@@ -27,8 +27,7 @@ from geval.reports.options import LISTS
 SENDING = frozenset({"mark", "table", "part", "first", "drawn", "by", "on"})
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a link to the current view; its address is shown once."""
     form = ShareForm(request.POST)
@@ -56,8 +55,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect("evaluations:report_detail", project.slug)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     ShareLink.objects.filter(project=project, pk=pk, revoked_at=None).update(
         revoked_at=timezone.now()

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
 
 from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
@@ -34,10 +33,11 @@ from evaluations.models import (
     UploadState,
     WorkerHeartbeat,
 )
-from evaluations.people.access import EDITORS, project_view
+from evaluations.people.access import EDITORS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
 from evaluations.web.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
+from evaluations.web.notices import noticing
 from evaluations.web.polling import STOP_POLLING
 from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
@@ -95,26 +95,18 @@ def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     return render(request, "evaluations/upload_detail.html", _context(upload))
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Store the meaning of the columns, also for similar files, and check again."""
     upload = _upload(project, pk)
     form = ColumnsForm(upload, list(upload.files.all()), request.POST)
     if not form.is_valid():
         return render(request, "evaluations/upload_detail.html", _context(upload, form), status=422)
-    try:
-        set_columns(
-            upload, {file.pk: form.chosen(file) for file in upload.files.all()}, form.about()
-        )
-        start_check(_upload(project, pk))
-    except NotReadyError as error:
-        messages.error(request, str(error))
-    return redirect(upload)
+    columns = {file.pk: form.chosen(file) for file in upload.files.all()}
+    return _then_check(request, upload, lambda: set_columns(upload, columns, form.about()))
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_answer(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Take an answer to a question about a file's columns, and check again."""
     upload = _upload(project, pk)
@@ -123,8 +115,7 @@ def upload_answer(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     return _then_check(request, upload, lambda: answer_question(upload, file, question, choice))
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_correct(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Replace single cells that have errors, and check again."""
     upload = _upload(project, pk)
@@ -136,24 +127,22 @@ def upload_correct(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     return _then_check(request, upload, lambda: correct_cells(upload, cells))
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Check again without the cells and rows that have errors."""
     upload = _upload(project, pk)
     return _then_check(request, upload, lambda: leave_out_errors(upload))
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_scales(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Set the scales of new criteria, and check again."""
     upload = _upload(project, pk)
-    return _with_scales(
-        request,
-        upload,
-        lambda scales: _then_check(request, upload, lambda: set_scales(upload, scales)),
-    )
+
+    def set_them(scales: Scales) -> HttpResponse:
+        return _then_check(request, upload, lambda: set_scales(upload, scales))
+
+    return _with_scales(request, upload, set_them)
 
 
 @project_view(EDITORS)
@@ -170,23 +159,19 @@ def upload_refused(_request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 
 def _then_check(request: HttpRequest, upload: Upload, change: Callable[[], None]) -> HttpResponse:
-    try:
+    with noticing(request, NotReadyError):
         change()
         start_check(_upload(upload.project, upload.pk))
-    except NotReadyError as error:
-        messages.error(request, str(error))
     return redirect(upload)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def saved_columns_forget(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     get_object_or_404(SavedColumns, project=project, pk=pk).delete()
     return redirect("evaluations:upload_create", project.slug)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Load a checked upload, which confirms its scales."""
     upload = _upload(project, pk)
@@ -194,7 +179,7 @@ def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 
 
 def _load(request: HttpRequest, upload: Upload, scales: Scales) -> HttpResponse:
-    try:
+    with noticing(request, NotReadyError):
         if upload.state == UploadState.CHECKED:
             set_scales(upload, scales)
         if upload.is_silent:
@@ -203,8 +188,6 @@ def _load(request: HttpRequest, upload: Upload, scales: Scales) -> HttpResponse:
             start_check(upload)
         else:
             start_load(upload)
-    except NotReadyError as error:
-        messages.error(request, str(error))
     note_detail(request, str(upload))
     return redirect(upload)
 
@@ -220,8 +203,7 @@ def _with_scales(
     return act(scales.scales())
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Discard an upload; nothing of it is in the project unless it was loaded."""
     upload = _upload(project, pk)
@@ -232,15 +214,12 @@ def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     return redirect("evaluations:upload_create", project.slug)
 
 
-@require_POST
-@project_view(EDITORS)
+@project_action(EDITORS)
 def upload_undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Delete everything that an upload created, or say what depends on it."""
     upload = _upload(project, pk)
-    try:
+    with noticing(request, StillInUseError):
         undo_upload(upload)
-    except StillInUseError as error:
-        messages.error(request, str(error))
     note_detail(request, str(upload))
     return redirect(upload)
 

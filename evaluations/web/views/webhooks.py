@@ -6,11 +6,10 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
 from evaluations.models.sealing import seal, unseal
-from evaluations.people.access import OWNERS, project_view
+from evaluations.people.access import OWNERS, project_action, project_view
 from evaluations.people.audit import note_detail, note_refusal
 from evaluations.people.waking import wake_for_webhooks
 from evaluations.people.webhooks.announcing import leave_message
@@ -61,8 +60,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
     )
 
 
-@require_POST
-@project_view(OWNERS)
+@project_action(OWNERS)
 def webhook_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
     note_detail(request, webhook.url)
@@ -71,8 +69,7 @@ def webhook_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     return redirect("evaluations:webhook_list", project.slug)
 
 
-@require_POST
-@project_view(OWNERS, calls_out=True)
+@project_action(OWNERS, calls_out=True)
 def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Send a test message."""
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
@@ -82,8 +79,7 @@ def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     return redirect("evaluations:webhook_list", project.slug)
 
 
-@require_POST
-@project_view(OWNERS, calls_out=True)
+@project_action(OWNERS, calls_out=True)
 def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Send a message again, unchanged."""
     delivery = get_object_or_404(WebhookDelivery, webhook__project=project, pk=pk)
