@@ -104,15 +104,7 @@ class LoadResult:
 
     @property
     def changed(self) -> bool:
-        tallies = (
-            self.documents,
-            self.outputs,
-            self.ratings,
-            self.preferences,
-            self.verdicts,
-            self.scores,
-            self.replies,
-        )
+        tallies = (getattr(self, kind) for kind in KINDS)
         return any(tally.created or tally.changed for tally in tallies)
 
     def as_json(self) -> dict[str, dict[str, int]]:

@@ -80,13 +80,7 @@ class JoinForm(UserCreationForm):
 
 
 class MailSettingsForm(forms.Form):
-    email = forms.EmailField(
-        label=gettext_lazy("E-mail address"),
-        required=False,
-        help_text=gettext_lazy(
-            "May be left out. It is for mails about your work, and for a new password."
-        ),
-    )
+    email = JoinForm.base_fields["email"]
     mails_work = forms.BooleanField(label=gettext_lazy("There is work for me"), required=False)
     mails_deadline = forms.BooleanField(
         label=gettext_lazy("A campaign ends in two days"), required=False
