@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from geval.pipelines.project_files.applying import body_of
 from geval.pipelines.project_files.current import Current, current_of
 from geval.pipelines.project_files.file import read_project_file
 from geval.pipelines.project_files.planning import plan_of
@@ -69,6 +70,31 @@ def test_what_the_file_does_not_name_is_left_alone_and_listed() -> None:
     assert plan_of(wanted, there).left_alone == (
         "criterion Sense", "endpoint here", "judge kept", "campaign C",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "sent"),
+    [
+        ("samples: 5", {"endpoint": 1, "samples": 5, "temperature": 1.0}),
+        ("mode: direct", {"endpoint": 1, "mode": "direct", "temperature": None}),
+        ('endpoint: ""', {"endpoint": 1, "mode": "samples"}),
+        ("endpoint: there, settings: {a: 2}", {"endpoint": 2, "settings": {"a": 2, "b": 1}}),
+    ],
+)
+def test_a_judge_is_sent_whole(fields: str, sent: dict[str, Any]) -> None:
+    record = {"id": 3, "name": "J", "kind": "x", "model": "m", "endpoint_id": 1, "samples": 20,
+              "mode": "samples", "temperature": 1.0, "settings": {"a": 1, "b": 1},
+              "is_frozen": False, "max_tokens": 32}  # fmt: skip
+    there = current(
+        endpoints=[{"id": 1, "name": "here"}, {"id": 2, "name": "there"}], judges=[record]
+    )
+    text = f"project: p\njudges:\n  J: {{{fields}}}\n"
+    (change,) = plan_of(read_project_file(text.encode(), "f")[0], there).changes
+
+    body = body_of(change, there)
+
+    assert {name: body[name] for name in sent} == sent
+    assert (body["name"], body["model"]) == ("J", "m")
 
 
 @pytest.mark.parametrize(

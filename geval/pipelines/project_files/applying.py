@@ -17,6 +17,8 @@ _WHOLE: Mapping[str, tuple[str, ...]] = {
     "endpoints": tuple(EndpointFields.model_fields),
     "judges": ("kind", "model", "endpoint", "settings", *JudgeSettings.model_fields),
 }
+# A judge keeps its endpoint where the file has none.
+NO_ENDPOINT = ("endpoint", "")
 
 
 def make_change(client: Client, change: PlannedChange, wanted: ProjectFile) -> str:
@@ -39,9 +41,9 @@ def make_change(client: Client, change: PlannedChange, wanted: ProjectFile) -> s
     if section == "requirements":
         if all(each.place != change.place for each in plan_of(wanted, current).changes):
             return ""
-        made = project.request("POST", "/certificates", body=_body_of(change, current))
+        made = project.request("POST", "/certificates", body=body_of(change, current))
         return f"certified {change.what}: {made['outcome']}"
-    body = _body_of(change, current)
+    body = body_of(change, current)
     if record is None:
         made = project.request("POST", f"/{section}", body=body)
         details = {"campaigns": ", a draft"}
@@ -63,7 +65,7 @@ def _changed(change: PlannedChange) -> dict[str, Any]:
     return {name: value for name, value in given(change.part).items() if name in change.differences}
 
 
-def _body_of(change: PlannedChange, current: Current) -> dict[str, Any]:
+def body_of(change: PlannedChange, current: Current) -> dict[str, Any]:
     """Return a request's body: of a new record the file's values, else those that differ, with
     the current ones where the site changes a record as a whole."""
     section, record = change.section, change.record
@@ -74,7 +76,8 @@ def _body_of(change: PlannedChange, current: Current) -> dict[str, Any]:
         if "mode" in change.differences:
             body["temperature"] = None  # another mode has its own default
         settings = body.get("settings", {}) | given(change.part).get("settings", {})
-        body |= _changed(change) | ({"settings": settings} if section == "judges" else {})
+        changed = _changed(change) | ({"settings": settings} if section == "judges" else {})
+        body |= {name: value for name, value in changed.items() if (name, value) != NO_ENDPOINT}
     if body.get("endpoint") == "":
         del body["endpoint"]
     if section in _WHOLE or (record is None and section != "requirements"):
