@@ -6,7 +6,7 @@ such a text.
 with the aspect's definition d in an instruction template T, the aspect a and the source S. A
 template is everything that is sent, with `{{Given}}` for S and `{{Scored}}` for h. The endpoint has
 to echo the prompt with log-probabilities (`echo` of the completions API: vLLM, llama-cpp-python,
-older OpenAI models; not llama.cpp's own server, see geval/llm/local_server.py).
+older OpenAI models; not llama.cpp's own server).
 """
 
 import asyncio
