@@ -9,7 +9,6 @@ from geval.pipelines.project_files.applying import body_of
 from geval.pipelines.project_files.current import Current, current_of
 from geval.pipelines.project_files.file import read_project_file
 from geval.pipelines.project_files.planning import plan_of
-from geval.pipelines.project_files.reading import meaning
 
 CAMPAIGN: dict[str, Any] = {
     "id": 1, "name": "C", "kind": "rating", "criteria": [7, 8], "annotators": ["Ann", "Ben"],
@@ -95,16 +94,3 @@ def test_a_judge_is_sent_whole(fields: str, sent: dict[str, Any]) -> None:
 
     assert {name: body[name] for name in sent} == sent
     assert (body["name"], body["model"]) == ("J", "m")
-
-
-@pytest.mark.parametrize(
-    ("word", "value"),
-    [
-        *((word, None) for word in ("", "~", "null", "Null", "NULL")),
-        *((word, True) for word in ("true", "True", "TRUE")),
-        *((word, False) for word in ("false", "False", "FALSE")),
-        *((word, word) for word in ("nUll", "none", "tRUE", "yes", "no", "on", "off")),
-    ],
-)
-def test_plain_words_mean_what_yaml_1_2_says(word: str, value: Any) -> None:
-    assert meaning(word) is value

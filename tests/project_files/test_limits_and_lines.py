@@ -99,17 +99,6 @@ def test_lines_are_those_of_names_and_of_items_of_lists() -> None:
     assert str(problem.message).startswith("'a' is here twice, first in line 1;")
 
 
-@pytest.mark.parametrize(
-    ("word", "value"),
-    [("0", 0), ("-7", -7), ("007", "007"), ("1.", 1.0), (".5", 0.5), ("1e3", 1000.0),
-     ("1e400", "1e400"), ("9" * 18, int("9" * 18)), ("9" * 19, "9" * 19), ("1_0", "1_0")],
-)  # fmt: skip
-def test_a_word_is_a_number_where_json_has_it_as_one(word: str, value: Any) -> None:
-    read = reading.meaning(word)
-
-    assert (read, type(read)) == (value, type(value))
-
-
 def test_a_mode_that_the_site_chose_is_no_difference_and_another_is() -> None:
     record = {"id": 1, "name": "mini", "label": "mini", "kind": "geval", "version": 1,
               "endpoint_id": 1, "model": "m", "mode": "logprobs", "temperature": 1.0,

@@ -32,17 +32,7 @@ def test_all_errors_come_at_once_by_line() -> None:
         "  first: {deadline: 2027-01-31T10:00:00}\n"
     )
 
-    assert [line.split(":")[1] for line in message] == [
-        "1",
-        "3",
-        "4",
-        "6",
-        "7",
-        "9",
-        "9",
-        "10",
-        "12",
-    ]
+    assert [int(line.split(":")[1]) for line in message] == [1, 3, 4, 6, 7, 9, 9, 10, 12]
     assert message[1].startswith("f:3: 'scale_mni' is no field here.")
     assert "mean scale_min?" in message[1]
     assert "'fluency' is here twice, first in line 3" in message[2]
@@ -71,14 +61,19 @@ def test_a_key_is_refused_wherever_it_stands_and_not_repeated(field: str, value:
 @pytest.mark.parametrize(
     ("word", "value"),
     [
-        ("yes", "yes"), ("no", "no"), ("on", "on"), ("true", True), ("1:30", "1:30"), ("12", 12),
-        ("007", "007"), ("1.50", 1.5), ("2027-01-31", "2027-01-31"), ("~", None), ("'12'", "12"),
-        (".nan", ".nan"), ("1e999", "1e999"), ("1_000", "1_000"), ("0x1f", "0x1f"), ("-3", -3),
-        ("9" * 400, "9" * 400),
+        *((word, None) for word in ("", "~", "null", "Null", "NULL")),
+        *((word, True) for word in ("true", "True", "TRUE")),
+        *((word, False) for word in ("false", "False", "FALSE")),
+        *((word, word) for word in ("nUll", "none", "tRUE", "yes", "no", "on", "off", "1:30", "007",
+                                    "2027-01-31", ".nan", "1e999", "1_000", "0x1f")),
+        ("0", 0), ("-7", -7), ("12", 12), ("1.", 1.0), (".5", 0.5), ("1.50", 1.5), ("1e3", 1000.0),
+        ("'12'", "12"), ("9" * 18, int("9" * 18)), ("9" * 19, "9" * 19), ("9" * 400, "9" * 400),
     ],
 )  # fmt: skip
 def test_words_are_what_json_has_or_else_texts(word: str, value: Any) -> None:
-    assert read_document(f"a: {word}".encode(), "f").values == {"a": value}
+    read = read_document(f"a: {word}".encode(), "f").values["a"]
+
+    assert (read, type(read)) == (value, type(value))
 
 
 @pytest.mark.parametrize(
@@ -87,12 +82,10 @@ def test_words_are_what_json_has_or_else_texts(word: str, value: Any) -> None:
         (b"a: [1", "f:1: This is not YAML"),
         (b"a: \xff", "not UTF-8"),
         (b"a: !!python/object/apply:os.system [ls]", "Remove the tag"),
-        (b"a: " + b"[" * 100 + b"]" * 100, "more than 20 levels"),
         (b"a: 1\n---\nb: 2\n", "a single document"),
         (b"a: *b", "undefined alias"),
         (b"a: &a [*a]", "more than 20 levels"),
         (b"? [a]\n: 1", "must be a word"),
-        (b"#" * (2**20 + 1), "more than 1,048,576 bytes"),
         (
             b"a: &a [1,1,1,1,1,1,1,1,1,1]\n"
             + b"".join(
