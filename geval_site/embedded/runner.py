@@ -181,7 +181,6 @@ class Runner:
         if not self.as_root or _others_can_pass(programs.folder):
             return programs.folder
         # A checkout in a private folder stays private: the other account gets a copy of the
-        # A checkout in a private folder stays private: the other account gets a copy of the
         # programs.
         copy = self.data_dir / f"postgresql-{programs.major}"
         if not copy.exists():
