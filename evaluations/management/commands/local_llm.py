@@ -1,5 +1,6 @@
 """`manage.py local_llm`: SmolLM2 on this machine by llama.cpp's server, for trying things out."""
 
+import os
 import signal
 from argparse import ArgumentParser
 from importlib import import_module
@@ -43,6 +44,9 @@ class Command(BaseCommand):
         params.hostnames, params.port = [HOST], options["port"]
         params.n_parallel = max(1, options["parallel"])
         params.n_ctx = params.n_parallel * 4096
+        # Its threads spin while they wait for each other: with one a core, other work stalls all.
+        threads = max(1, (os.cpu_count() or 2) // 2)
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
         params.ui, params.verbosity = False, 1  # errors only
         params.cache_ram_mib = 256  # 8 GB of prompts by default
         # A server that is interrupted while it loads would never end: signals wait until it has.
