@@ -276,7 +276,7 @@ def pass_fail(
         sensitivity,
         specificity,
         kappa,
-        _ac1_of(accuracy, counts) if enough else _without(_FEW),
+        _ac1_of(accuracy, counts, redrawn) if enough else _without(_FEW),
         share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3])),
         accuracy,
         _balanced_of(sensitivity, specificity),
@@ -550,22 +550,21 @@ def _kappa(cells: np.ndarray) -> np.ndarray:
     return _ratio(agreed - chance, 1 - chance)
 
 
-def _chance_of_ac1(cells: np.ndarray) -> np.ndarray:
-    passing = _ratio(2 * cells[0] + cells[1] + cells[2], 2 * cells.sum(axis=0))
-    return np.asarray(2 * passing * (1 - passing))
-
-
 def _ac1(cells: np.ndarray) -> np.ndarray:
     """Gwet (2008)."""
-    chance = _chance_of_ac1(cells)
+    passing = _ratio(2 * cells[0] + cells[1] + cells[2], 2 * cells.sum(axis=0))
+    chance = 2 * passing * (1 - passing)
     return _ratio(_accuracy(cells) - chance, 1 - chance)
 
 
-def _ac1_of(accuracy: ShareEstimate, counts: np.ndarray) -> ShareEstimate:
-    """Return AC1 with the interval of accuracy, on which nearly all of its variation rests."""
-    chance = float(_chance_of_ac1(counts))
-    interval = mapped(accuracy.interval, lambda end: (end - chance) / (1 - chance))
-    return ShareEstimate(Estimate(float(_ac1(counts))), interval)
+def _ac1_of(accuracy: ShareEstimate, counts: np.ndarray, redrawn: np.ndarray) -> ShareEstimate:
+    """Return AC1 with the interval of accuracy, stretched by how much more resamples of it vary."""
+    value, agreed = float(_ac1(counts)), float(_accuracy(counts))
+    stretch = float(mean_of(_ac1(redrawn).std(), _accuracy(redrawn).std()))
+    if not math.isfinite(stretch):
+        return ShareEstimate(Estimate(value), no_interval(ALL_THE_SAME.format("document")))
+    interval = mapped(accuracy.interval, lambda end: value + (end - agreed) * stretch)
+    return ShareEstimate(Estimate(value), within(interval, -1.0, 1.0))
 
 
 def _balanced_of(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstimate:
