@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from geval.measuring.measuring import measure as measure
     from geval.measuring.plans import Plan as Plan
     from geval.measuring.plans import plan as plan
+    from geval.measuring.rates import rate as rate
     from geval.measuring.reading import QuestionError as QuestionError
 
 # Each name above is imported when it is first used, so that numpy, scipy and openai are loaded once

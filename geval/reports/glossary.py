@@ -361,10 +361,9 @@ TERMS: dict[str, Term] = {
     ),
     "corrected_rate": Term(
         "Corrected pass rate",
-        "A system's pass rate by the judge, corrected for the judge's errors (Rogan and Gladen);"
-        " the interval includes their uncertainty.",
-        "It holds if the judge errs as often on this system as on all. If in doubt, use the"
-        " prediction-powered mean.",
+        "A system's true pass rate: by the judge's verdicts on all its outputs, and people's labels"
+        " of some that it passes and some that it fails.",
+        "It holds if the labelled ones were drawn at random among those with the same verdict.",
         "Pass or fail",
     ),
     "locked_documents": Term(

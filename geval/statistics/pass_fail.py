@@ -2,18 +2,17 @@
 true pass rate of each system.
 
 The class to find is "fail": sensitivity is the share of fails that the judge finds, specificity the
-share of passes that it keeps. A judge's own pass rate mixes true and false passes. With both shares
-on the outputs that people rated, the true rate of a system is (p + sensitivity - 1) / (sensitivity
-+ specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
-1978).
+share of passes that it keeps. A judge's own pass rate mixes true and false passes. Among the
+outputs that it passes, and among those that it fails, people's labels tell the share of true
+passes; both together, by how many it passes and fails, are the system's true rate (a
+post-stratified estimate: Cochran, 1977).
 
 Shares have Wilson's interval (1927) at their effective number of outputs, which documents whose
 outputs are alike make smaller (Kish, 1965), with Student's t over documents. Where a judge gives
 other scores than the two points, its threshold is chosen as well: resamples of documents choose it
 anew, as the jackknife is too narrow for such discontinuous choices. Their standard error goes into
-the effective number, and for kappa into Student's t interval; the corrected rate, a ratio whose
-draws have long tails, has its percentiles. Where outputs were rated with different
-probabilities, shares are weighted; the four counts are not.
+the effective number, and for kappa into Student's t interval. Where outputs were rated with
+different probabilities, shares are weighted; the four counts are not.
 """
 
 import math
@@ -33,14 +32,13 @@ from geval.statistics.jackknife import (
     t_quantile,
     within,
 )
-from geval.statistics.resampling import Interval, percentile_interval
+from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.thresholds import (
     AFFORDABLE_DOCUMENTS,
     CONFIDENCE,
     INTERVAL_DOCUMENTS,
     PASS_FAIL_OUTPUTS,
-    PASS_FAIL_YOUDEN,
 )
 from geval.statistics.types import Estimate, FloatArray, IntArray
 
@@ -54,14 +52,7 @@ _FEW = (
     f"it takes {PASS_FAIL_OUTPUTS} outputs that people pass and {PASS_FAIL_OUTPUTS} that they fail,"
     " with scores"
 )
-_OTHERWISE = (
-    "the judge errs otherwise on this system than on all, as its corrected rate would lie beyond 0"
-    " to 1"
-)
-_CHANCE = (
-    "the judge's verdict says too little: sensitivity and specificity sum to less than"
-    f" {1 + PASS_FAIL_YOUDEN:g}"
-)
+NO_LABELS = "people labelled none of its outputs that the judge {}"
 
 
 @dataclass(frozen=True)
@@ -111,11 +102,15 @@ def wilson(share: float, count: float, freedom: float, confidence: float) -> tup
 
 @dataclass(frozen=True)
 class SystemRate:
-    """A system's pass rate by the judge over all `outputs`, and corrected."""
+    """A system's pass rate by the judge over all `outputs`, and corrected by people's labels of
+    `labelled` ones, drawn at random; `more` labels would halve its interval, None where labels
+    cannot."""
 
     outputs: int
     judged: float | None
     corrected: ShareEstimate
+    labelled: int = 0
+    more: int | None = None
 
 
 @dataclass(frozen=True)
@@ -280,7 +275,7 @@ def pass_fail(
         share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3])),
         accuracy,
         _balanced_of(sensitivity, specificity),
-        _rates(outputs, judge, fitted, counting) if enough else (),
+        _rates(outputs, human, judge, middle, fitted.threshold),
         majority_of(people, common.weight),
         _balanced(redrawn),
     )
@@ -325,22 +320,15 @@ def _combined(
 class _Fitted:
     """Verdicts by thresholds that documents of other folds chose.
 
-    `verdict` has shape (outputs,); `threshold` is chosen by all documents, `fold` has each
-    document's fold, and `thresholds` those of the folds. `counts` are the four counts, shape (4,).
-    For each resample of documents `drawn` says how often each occurs, shape (draws, documents),
-    `redrawn` are the four counts with all thresholds chosen anew, shape (4, draws), and
-    `redrawn_thresholds` these thresholds, shape (draws, folds). `is_chosen` says that
-    thresholds were chosen.
+    `verdict` has shape (outputs,); `threshold` is chosen by all documents. `counts` are the four
+    counts, shape (4,), and `redrawn` the same of each resample of documents with all thresholds
+    chosen anew, shape (4, draws). `is_chosen` says that thresholds were chosen.
     """
 
     verdict: np.ndarray
     threshold: float
     counts: FloatArray
-    drawn: FloatArray
     redrawn: FloatArray
-    fold: IntArray
-    thresholds: FloatArray
-    redrawn_thresholds: FloatArray
     is_chosen: bool
 
     def interval(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
@@ -367,43 +355,59 @@ class _Fitted:
             hits, among: masks of shape (outputs,), the first within the second.
             redrawn: shape (draws,), the share in each resample.
         """
-        weight = np.ones(len(hits)) if outputs.weight is None else outputs.weight
-        count, total = int(among.sum()), float(weight[among].sum())
-        if not total:
+        if not among.any():
             return _without("no output counts")
-        value = float(weight[hits].sum()) / total
-        with_any = np.unique(outputs.document[among])
-        documents = counting_by(
-            np.isin(np.arange(outputs.documents), with_any), outputs.document_weight
-        )
-        if documents < INTERVAL_DOCUMENTS:
+        sample = _sampled(outputs, hits, among, redrawn if self.is_chosen else None)
+        if sample.documents < INTERVAL_DOCUMENTS:
             few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
-            return ShareEstimate(Estimate(value), few, count)
-        binomial = value * (1 - value) / (count - 1)
-        if binomial:
-            left = sums(outputs.document, weight * (hits - value * among), outputs.documents)
-            variance = float((left**2).sum()) / total**2
-            if self.is_chosen:
-                variance = float(np.nanvar(redrawn))
-            effective = count / max(1.0, variance * documents / (documents - 1) / binomial)
-        else:
-            # Nothing tells how much more alike the outputs of a document are than others.
-            effective = float(documents)
-        # With one output a document nothing but the share itself is estimated.
-        freedom = math.inf if documents == count else documents - 1
-        low, high = wilson(value, effective, freedom, CONFIDENCE)
-        interval = Interval(low, high)
-        return ShareEstimate(Estimate(value), interval, count, effective, freedom)
+            return ShareEstimate(Estimate(sample.share), few, sample.count)
+        low, high = sample.ends
+        estimate, interval = Estimate(sample.share), Interval(low, high)
+        return ShareEstimate(estimate, interval, sample.count, sample.effective, sample.freedom)
 
-    def percentiles(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
-        """Return the percentile interval (Efron, 1979) of a ratio, whose resamples have long tails
-        that dominate their variance."""
-        if why_not := _why_none(redrawn, counting):
-            return no_interval(why_not)
-        if not redrawn.var():
-            return no_interval(ALL_THE_SAME.format("document"))
-        low, high = percentile_interval(redrawn).ends or (estimate, estimate)
-        return Interval(min(low, estimate), max(high, estimate))
+
+@dataclass(frozen=True)
+class _Sample:
+    """A share of `count` outputs of `documents`, their effective number, and the degrees of freedom
+    of the interval."""
+
+    share: float
+    count: int
+    documents: int
+    effective: float
+    freedom: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the 95 % interval."""
+        return wilson(self.share, self.effective, self.freedom, CONFIDENCE)
+
+
+def _sampled(
+    outputs: Outputs, hits: np.ndarray, among: np.ndarray, redrawn: FloatArray | None = None
+) -> _Sample:
+    """
+    Args:
+        hits, among: masks of shape (outputs,), the first within the second, which is not empty.
+        redrawn: shape (draws,), the share in each resample, where thresholds were chosen.
+    """
+    weight = np.ones(len(hits)) if outputs.weight is None else outputs.weight
+    count, total = int(among.sum()), float(weight[among].sum())
+    share = float(weight[hits].sum()) / total
+    with_any = np.isin(np.arange(outputs.documents), outputs.document[among])
+    documents = counting_by(with_any, outputs.document_weight)
+    binomial = share * (1 - share) / max(1, count - 1)
+    # Of few documents nothing tells how much more alike the outputs of one are than others.
+    effective = float(documents)
+    if binomial and documents >= INTERVAL_DOCUMENTS:
+        left = sums(outputs.document, weight * (hits - share * among), outputs.documents)
+        variance = float((left**2).sum()) / total**2
+        if redrawn is not None:
+            variance = float(np.nanvar(redrawn))
+        effective = count / max(1.0, variance * documents / (documents - 1) / binomial)
+    # With one output a document nothing but the share itself is estimated.
+    freedom = math.inf if documents == count else max(1, documents - 1)
+    return _Sample(share, count, documents, effective, freedom)
 
 
 def _why_none(redrawn: FloatArray, counting: int) -> str:
@@ -420,12 +424,9 @@ def _cross_validated(
     Args:
         given: the threshold of scores that are verdicts already; None to choose thresholds.
     """
-    is_rated = outputs.documents_with()
-    rated_and_not = np.flatnonzero(is_rated), np.flatnonzero(~is_rated)
+    there = np.flatnonzero(outputs.documents_with())
     fold = np.zeros(outputs.documents, dtype=int)
-    # Includes unrated documents, so that each fold's threshold is applied to its share of them.
-    for part in rated_and_not:
-        fold[part] = np.arange(len(part)) % FOLDS
+    fold[there] = np.arange(len(there)) % FOLDS
     of_output = fold[outputs.document]
     values, place = np.unique(scores, return_inverse=True)
     weights = np.ones(len(scores)) if outputs.weight is None else outputs.weight
@@ -452,26 +453,14 @@ def _cross_validated(
     counts, (cuts,) = judged(np.ones((1, outputs.documents)))
     rng = np.random.default_rng(0)  # the same data have the same interval
     drawn = np.zeros((DRAWS, outputs.documents))
-    # Unrated documents only determine a system's rate, rated ones the judge's errors too, so each
-    # kind is resampled separately.
-    for part in rated_and_not:
-        if len(part):
-            drawn[:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), DRAWS)
+    drawn[:, there] = rng.multinomial(len(there), np.full(len(there), 1 / len(there)), DRAWS)
     at_once = max(1, MOST_AT_ONCE // max(len(scores), FOLDS * 2 * len(values)))
     parts = [judged(drawn[first : first + at_once]) for first in range(0, DRAWS, at_once)]
-    redrawn_cuts = np.concatenate([fold_cuts for _, fold_cuts in parts])
-    at_cut = np.array([_threshold_at(values, each) for each in range(-1, len(values) - 1)])
-    if given is not None:
-        at_cut = np.full(len(values) + 1, given)
     return _Fitted(
         place > cuts[of_output],
         best_threshold(people, scores, outputs.weight) if given is None else given,
         counts[:, 0],
-        drawn,
         np.hstack([redrawn for redrawn, _ in parts]),
-        fold,
-        at_cut[cuts + 1],
-        at_cut[redrawn_cuts + 1],
         given is None,
     )
 
@@ -576,49 +565,50 @@ def _balanced_of(sensitivity: ShareEstimate, specificity: ShareEstimate) -> Shar
 
 
 def _rates(
-    outputs: Outputs,
-    scores: FloatArray,
-    fitted: _Fitted,
-    counting: int,
+    outputs: Outputs, human: FloatArray, judge: FloatArray, middle: float, threshold: float
 ) -> tuple[SystemRate, ...]:
-    """Return the pass rates of all systems; the judge's errors are estimated from rated outputs of
-    all systems."""
-    system_rates = []
-    youden = _sensitivity(fitted.counts) + _specificity(fitted.counts) - 1
-    for system in range(outputs.systems):
-        of_system = (outputs.system == system) & ~np.isnan(scores)
-        system_scores, document = scores[of_system], outputs.document[of_system]
-        raw = float((system_scores >= fitted.threshold).mean()) if len(system_scores) else np.nan
-        if not len(system_scores):
-            system_rates.append(
-                SystemRate(0, None, _without("the judge scored none of its outputs"))
-            )
-            continue
-        if youden < PASS_FAIL_YOUDEN:
-            system_rates.append(SystemRate(len(system_scores), raw, _without(_CHANCE)))
-            continue
-        # With the same thresholds from which the judge's errors were estimated.
-        fold = fitted.fold[document]
-        passed = (system_scores >= fitted.thresholds[fold]).mean()
-        estimate = _corrected(np.asarray(passed), fitted.counts)
-        rates = [
-            mean_of(times[document] @ (system_scores >= thresholds[fold]), times[document].sum())
-            for times, thresholds in zip(fitted.drawn, fitted.redrawn_thresholds, strict=True)
-        ]
-        each = _corrected(np.array(rates), fitted.redrawn)
-        interval = fitted.percentiles(float(estimate), each, counting)
-        if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
-            system_rates.append(SystemRate(len(system_scores), raw, _without(_OTHERWISE)))
-            continue
-        interval = within(interval, 0.0, 1.0)
-        share = ShareEstimate(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
-        system_rates.append(SystemRate(len(system_scores), raw, share))
-    return tuple(system_rates)
+    """Return the pass rates of all systems."""
+    scored = ~np.isnan(judge)
+    passes, people = judge >= threshold, human >= middle
+    return tuple(
+        _rate_of(outputs.part(mask), people[mask], np.isnan(human[mask]), passes[mask])
+        for mask in (scored & (outputs.system == system) for system in range(outputs.systems))
+    )
 
 
-def _corrected(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    sensitivity = _sensitivity(cells)
-    return _ratio(rate + sensitivity - 1, sensitivity + _specificity(cells) - 1)
+def _rate_of(
+    outputs: Outputs, people: np.ndarray, unlabelled: np.ndarray, passes: np.ndarray
+) -> SystemRate:
+    """Return a system's pass rate; masks have shape (outputs,)."""
+    count, labelled = len(outputs), int((~unlabelled).sum())
+    if not count:
+        return SystemRate(0, None, _without("the judge scored none of its outputs"))
+    judged = float(passes.mean())
+    shares, parts = [judged, 1 - judged], []
+    for share, verdict in zip(shares, (passes, ~passes), strict=True):
+        of_these = verdict & ~unlabelled
+        if not share:
+            continue
+        if not of_these.any():
+            kind = "passes" if verdict is passes else "fails"
+            return SystemRate(count, judged, _without(NO_LABELS.format(kind)), labelled)
+        sample = _sampled(outputs, people & of_these, of_these)
+        parts.append((share, sample.share, *sample.ends))
+    estimate = sum(share * value for share, value, _low, _high in parts)
+    # What the judge passes is a share of a sample, too.
+    apart = parts[0][1] - parts[-1][1]
+    of_judge = (t_quantile(math.inf) * apart) ** 2 * judged * (1 - judged) / count
+    below, above = (
+        math.sqrt(sum((part[0] * (part[1] - part[end])) ** 2 for part in parts) + of_judge)
+        for end in (2, 3)
+    )
+    interval = within(Interval(estimate - below, estimate + above), 0.0, 1.0)
+    # The squared half-width by labels alone, as it is and as it would have to be.
+    of_labels = ((below + above) / 2) ** 2 - of_judge
+    wanted = ((below + above) / 4) ** 2 - of_judge
+    more = math.ceil(labelled * (of_labels / wanted - 1)) if wanted > 0 else None
+    corrected = ShareEstimate(Estimate(estimate), interval)
+    return SystemRate(count, judged, corrected, labelled, more)
 
 
 def _without(reason: str) -> ShareEstimate:

@@ -276,11 +276,7 @@ CALIBRATION_MARGIN = _judges.threshold(
 )  # fmt: skip
 PASS_FAIL_OUTPUTS = _judges.threshold(
     "PASS_FAIL_OUTPUTS", 10, "outputs of each kind",
-    "Pass rates are corrected if people pass and fail this many.",
-)  # fmt: skip
-PASS_FAIL_YOUDEN = _judges.threshold(
-    "PASS_FAIL_YOUDEN", 0.1, "sensitivity + specificity − 1",
-    "A judge with less is not corrected.", "Hardly better than chance, and a divisor.",
+    "Sensitivity and specificity need this many passes and fails.",
 )  # fmt: skip
 REPLIES_ITEMS = _judges.threshold(
     "REPLIES_ITEMS", 20, "items with two replies",

@@ -358,6 +358,8 @@ def _pass_fail_json(pass_fail: PassFail) -> dict[str, Any]:
             {
                 "outputs": rate.outputs,
                 "judged": rate.judged,
+                "labelled": rate.labelled,
+                "labels_to_halve": rate.more,
                 "corrected": with_interval(rate.corrected.estimate, rate.corrected.interval),
             }
             for rate in pass_fail.systems
