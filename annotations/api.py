@@ -25,6 +25,7 @@ from annotations.planning.campaigns import close_campaign, open_campaign, seat_a
 from annotations.planning.drafts import ASKED, Draft, free_name, goal_fields, goal_of
 from annotations.planning.known_answers import ids_by_name, known_answers
 from annotations.planning.values import Errors, checked
+from annotations.results.progress import campaign_progress
 from annotations.results.reviewing import answers_of, hand_out_again, reject, restore
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
@@ -36,7 +37,8 @@ from evaluations.web.api.schemas import LARGEST_ID, In, Page, page_of
 from geval.files.answers.gold import GoldError, gold_of_rows
 from geval.files.project_fields import COLUMNS, LISTS, PLAN, CampaignFields
 from geval.measuring.standing import GoalStanding
-from geval.reports.downloads.json_values import ranked_json
+from geval.reports.campaign_progress import people_records
+from geval.reports.downloads.json_values import ranked_json, with_interval
 from geval.statistics.arms import ArmDifference
 
 router = Router()
@@ -178,6 +180,21 @@ def close_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Close it; submitted answers are kept."""
     close_campaign(_campaign(request, slug, pk))
     return get_campaign(request, slug, pk)
+
+
+@router.get("/campaigns/{int:pk}/people", response=dict[str, Any])
+def list_people(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """What is said of each annotator, by question: severity with its interval, checks, and why
+    somebody's answers need a look; and people's agreement. `people.csv` has the same."""
+    progress = campaign_progress(_campaign(request, slug, pk))
+    agreement = {
+        row.question: with_interval(row.alpha, row.interval) | {"items": row.items}
+        for row in progress.agreement
+    }
+    return {
+        "agreement": {"coefficient": "alpha", "measurement": "interval", "questions": agreement},
+        "people": list(people_records(progress)),
+    }
 
 
 @router.get("/campaigns/{int:pk}/answers", response=dict[str, Any])

@@ -34,6 +34,7 @@ urlpatterns = [
     path(CAMPAIGN + "delete/", campaigns.campaign_delete, name="campaign_delete"),
     path(CAMPAIGN + "overlap/", campaigns.campaign_raise, name="campaign_raise"),
     path(CAMPAIGN + "progress/", campaigns.campaign_progress_piece, name="campaign_progress"),
+    path(CAMPAIGN + "people.csv", campaigns.campaign_people, name="campaign_people"),
     path(CAMPAIGN + "answers/", answers.answer_list, name="answer_list"),
     path(CAMPAIGN + "answers/hand-out/", answers.answer_hand_out, name="answer_hand_out"),
     path(CAMPAIGN + "answers/<int:answer>/review/", answers.answer_review, name="answer_review"),

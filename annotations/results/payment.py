@@ -96,9 +96,9 @@ def marks_of(work: Work, skip_percent: int, warnings: Sequence[str]) -> tuple[st
     """Return what is suspicious about a participant's answers, in words.
 
     Args:
-        warnings: those of the campaign's page, of which answers that are all the same count here.
+        warnings: those of the campaign's page, of which signs together count here.
     """
-    marks = [warning for warning in warnings if warning.startswith("flat:")]
+    marks = [warning for warning in warnings if warning.startswith("signs together:")]
     if is_beyond_skips(work.skipped, work.answered, skip_percent):
         marks.append(f"skips: {work.skipped} of {work.skipped + work.answered} items")
     if work.is_too_fast:

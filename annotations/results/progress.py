@@ -1,44 +1,69 @@
 """A campaign's progress: how much is done, how fast, how well, and suspicious answers."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import orjson
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
-from annotations.results.adjudication import COMPARABLE_ANSWERS
 from evaluations.models.improving import withheld_documents
 from evaluations.models.seldom import read_seldom
-from geval.files.answers.pairs import Answer, answer_values
+from geval.files.answers.pairs import answer_values, shown_pattern
 from geval.reports.campaign_progress import (
-    AnnotatorProgress,
+    AnswersRead,
     CampaignProgress,
     OwnProgress,
-    QuestionAgreement,
     Suspicion,
     annotators_progress,
+    people_records,
 )
-from geval.statistics.chance_raters import against_chance, copies
+from geval.reports.campaign_questions import GivenAnswer, campaign_questions
+from geval.statistics.careless_signs import ReadingTimes
+from geval.statistics.chance_raters import AgainstChance, against_chance, copies
 from geval.statistics.types import FloatArray
+from geval.texts.spreadsheets import csv_line
 
-# How long suspicions are cached: a page that refreshes itself polls every two seconds.
+# How long findings are cached: a page that refreshes itself polls every two seconds.
 CACHE_SECONDS = 20
 # Only the newest answers show how a person works now.
 MOST_ANSWERS = 20_000
+# Texts that several items show are counted once.
 _ANSWERS = """
-    SELECT a.item_id, a.annotator_id, a.answer::text, a.shown FROM annotations_assignment a
-    JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
-        AND i.document_id <> ALL(%s)
-    WHERE a.campaign_id = %s AND a.state = 'submitted' ORDER BY a.id DESC LIMIT %s"""
+    WITH given AS (
+        SELECT a.id, a.item_id, i.document_id, a.annotator_id, a.answer::text, a.shown, a.seconds
+        FROM annotations_assignment a
+        JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
+            AND i.document_id <> ALL(%s)
+        WHERE a.campaign_id = %s AND a.state = 'submitted' ORDER BY a.id DESC LIMIT %s
+    ), lengths AS MATERIALIZED (
+        SELECT o.id, evaluations_word_count(o.text) AS words
+        FROM evaluations_candidateoutput o WHERE o.id IN (SELECT unnest(shown) FROM given)
+    )
+    SELECT item_id, document_id, annotator_id, answer, shown, seconds,
+        (SELECT sum(l.words) FROM lengths l WHERE l.id = ANY(g.shown))::int
+    FROM given g ORDER BY id DESC"""
+
+
+@dataclass(frozen=True)
+class _Row(GivenAnswer):
+    """An answer: `pattern` by places on the page, `words` of the texts shown."""
+
+    pattern: str
+    seconds: float | None
+    words: int
 
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """Return all figures of a campaign, from its assignments, in three queries."""
     items, complete = campaign.item_counts()
     hidden = withheld_documents(campaign.project_id)
-    annotators = _annotators(campaign, hidden)
+    read = read_answers(campaign, hidden)
+    with connection.cursor() as cursor:
+        cursor.execute(_BY_ANNOTATOR, {"campaign": campaign.pk})
+        annotators = annotators_progress(cursor.fetchall(), read)
     submitted, reserved, per_hour = _totals(campaign)
     return CampaignProgress(
         items=items,
@@ -50,17 +75,8 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
         annotators=annotators,
         withheld=len(hidden),
         skipped=sum(annotator.skipped for annotator in annotators),
-        agreement=_agreement(campaign, hidden),
+        agreement=read.agreement,
     )
-
-
-def _agreement(campaign: Campaign, hidden: list[int]) -> tuple[QuestionAgreement, ...]:
-    """Return agreement by question, from the first overlap on. With an item's n values of sum s and
-    sum of squares q, alpha is 1 - observed / expected with observed = sum of 2 (n q - s^2) / (n -
-    1), over N values together (interval metric)."""
-    with connection.cursor() as cursor:
-        cursor.execute(_AGREEMENT, {"campaign": campaign.pk, "hidden": hidden})
-        return tuple(QuestionAgreement(*row) for row in cursor.fetchall())
 
 
 def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
@@ -106,40 +122,35 @@ def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
     )
 
 
-def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgress, ...]:
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_ANNOTATOR, {"campaign": campaign.pk})
-        rows = cursor.fetchall()
-        cursor.execute(_DISTANCES, {"campaign": campaign.pk, "hidden": hidden})
-        distances = {
-            annotator: (float(distance), compared, float(above))
-            for annotator, distance, compared, above in cursor.fetchall()
-        }
-    suspected = suspicions(campaign, hidden)
-    return annotators_progress(rows, distances, suspected, is_rating=campaign.is_rating)
+def people_file(campaign: Campaign) -> Iterator[str]:
+    """Return CSV of what is said of each annotator, with a row for each question."""
+    for at, record in enumerate(people_records(campaign_progress(campaign))):
+        if not at:
+            yield csv_line(record)
+        cells = record | {"warnings": "; ".join(record["warnings"])}
+        yield csv_line(cells.values())
 
 
-def suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
-    """Return who answers no better than chance, or copies, cached for a few seconds.
+def read_answers(campaign: Campaign, hidden: list[int]) -> AnswersRead:
+    """Return what the answers say, cached for a few seconds.
 
     Args:
         hidden: ids of documents to exclude.
     """
-    key = ("suspicions", campaign.pk, *hidden)
-    return read_seldom(key, lambda: find_suspicions(campaign, hidden), seconds=CACHE_SECONDS)
+    key = ("answers read", campaign.pk, *hidden)
+    return read_seldom(key, lambda: read_anew(campaign, hidden), seconds=CACHE_SECONDS)
 
 
-def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
-    """Return suspicions computed from the current answers."""
+def read_anew(campaign: Campaign, hidden: list[int]) -> AnswersRead:
+    """Return what the current answers say."""
     with connection.cursor() as cursor:
         cursor.execute(_ANSWERS, [hidden, campaign.pk, MOST_ANSWERS])
-        rows = cursor.fetchall()
+        rows = [_row(*row) for row in cursor.fetchall()]
     # In one order, as the permutations that are drawn depend on it.
-    annotators = sorted({row[1] for row in rows})
+    annotators = sorted({row.annotator for row in rows})
     if len(annotators) < 2:
-        return {}
-    given = [(item, who, orjson.loads(answer), shown) for item, who, answer, shown in rows]
-    answers = _as_array(given, annotators)
+        return AnswersRead()
+    answers = _as_array(rows, annotators)
     shared: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for copy in copies(answers):
         first, second = annotators[copy.first], annotators[copy.second]
@@ -147,34 +158,60 @@ def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicio
         shared[second].append((first, copy.same, copy.items))
     # A fixed seed, so that the same answers give the same result.
     tests = against_chance(answers, np.random.default_rng(campaign.seed))
-    return {
-        annotator: Suspicion(test, tuple(shared[annotator]))
+    by_item: dict[int, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        by_item[row.item][row.pattern] += 1
+    suspicions = {
+        annotator: _suspicion(
+            [row for row in rows if row.annotator == annotator], by_item, test, shared[annotator]
+        )
         for annotator, test in zip(annotators, tests, strict=True)
     }
+    names = {str(pk): name for pk, name in campaign.criteria.values_list("pk", "name")}
+    agreement, severity = campaign_questions(rows, names or {"0": "overall"})
+    return AnswersRead(suspicions, agreement, severity if campaign.is_rating else {})
 
 
-def _as_array(
-    answers: Sequence[tuple[int, int, Answer, Sequence[int]]], annotators: Sequence[int]
-) -> FloatArray:
-    """Return answers as numbers: shape (annotators, items, questions), NaN where there is none.
+def _row(
+    item: int, document: int, annotator: int, answer: str, shown: list[int],
+    seconds: float | None, words: int | None,
+) -> _Row:  # fmt: skip
+    given = orjson.loads(answer)
+    pattern, values = shown_pattern(given, shown), answer_values(given, shown)
+    return _Row(item, document, annotator, values, pattern, seconds, words or 0)
+
+
+def _suspicion(
+    own: Sequence[_Row],
+    by_item: Mapping[int, Counter[str]],
+    chance: AgainstChance,
+    same_as: Sequence[tuple[int, int, int]],
+) -> Suspicion:
+    """Return the findings about the annotator of these answers.
 
     Args:
-        answers: for each the item, the annotator, the answer, and the outputs as shown.
+        by_item: how often each pattern was given, by everybody.
     """
-    items = {pk: index for index, pk in enumerate(dict.fromkeys(item for item, *_ in answers))}
+    timed = [(row.seconds, row.words) for row in own if row.seconds is not None]
+    pattern, same = Counter(row.pattern for row in own).most_common(1)[0]
+    others = sum(by_item[row.item].total() - 1 for row in own)
+    equal = sum(by_item[row.item][pattern] for row in own) - same
+    times = ReadingTimes.of([took for took, _ in timed], [words for _, words in timed])
+    # Without others nothing is known of what is usual.
+    expected = equal / others if others else 1.0
+    return Suspicion(chance, tuple(same_as), times, same, len(own), expected)
+
+
+def _as_array(rows: Sequence[_Row], annotators: Sequence[int]) -> FloatArray:
+    """Return answers as numbers: shape (annotators, items, questions), NaN where there is none."""
+    items = {pk: index for index, pk in enumerate(dict.fromkeys(row.item for row in rows))}
     place = {pk: index for index, pk in enumerate(annotators)}
-    numbers = [
-        (place[who], items[item], answer_values(answer, shown))
-        for item, who, answer, shown in answers
-    ]
-    columns: dict[str, int] = {}
-    for _, _, given in numbers:
-        for name in given:
-            columns.setdefault(name, len(columns))
+    names = dict.fromkeys(name for row in rows for name in row.values)
+    columns = {name: index for index, name in enumerate(names)}
     array = np.full((len(annotators), len(items), max(1, len(columns))), np.nan)
-    for who, item, given in numbers:
-        for name, value in given.items():
-            array[who, item, columns[name]] = value
+    for row in rows:
+        for name, value in row.values.items():
+            array[place[row.annotator], items[row.item], columns[name]] = value
     return array
 
 
@@ -184,13 +221,6 @@ _BY_ANNOTATOR = """
                CASE WHEN a.state = 'submitted' THEN a.passed END AS is_right
         FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
         WHERE a.campaign_id = %(campaign)s
-    ), patterns AS (
-        SELECT annotator_id, max(n) AS most_same, sum(n) AS answers FROM (
-            SELECT m.annotator_id, coalesce(m.answer -> 'scores', m.answer -> 'choices')
-                AS pattern, count(*) AS n
-            FROM mine m WHERE m.state = 'submitted' AND m.kind = 'ordinary'
-                AND m.answer ?| ARRAY['scores', 'choices']
-            GROUP BY 1, 2) AS p GROUP BY 1
     )
     SELECT n.id, n.name, s.removed_at IS NOT NULL,
            EXISTS (SELECT FROM annotations_exclusion e
@@ -205,31 +235,7 @@ _BY_ANNOTATOR = """
                FILTER (WHERE m.state = 'submitted' AND m.kind = 'ordinary'),
            count(m.id) FILTER (WHERE m.is_right IS NOT NULL AND m.kind <> 'practice'),
            count(m.id) FILTER (WHERE m.is_right AND m.kind <> 'practice'),
-           max(m.submitted_at), coalesce(max(p.most_same), 0), coalesce(max(p.answers), 0)
+           max(m.submitted_at)
     FROM annotations_seat s JOIN annotations_annotator n ON n.id = s.annotator_id
-    LEFT JOIN mine m ON m.annotator_id = n.id LEFT JOIN patterns p ON p.annotator_id = n.id
+    LEFT JOIN mine m ON m.annotator_id = n.id
     WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""
-# Each answer compared with the mean of the others' on the same item and question.
-_DISTANCES = f"""
-    WITH given AS ({COMPARABLE_ANSWERS}
-    ), compared AS (
-        SELECT annotator_id, value, sum(value) OVER w - value AS others, count(*) OVER w - 1 AS n
-        FROM given WINDOW w AS (PARTITION BY item_id, criterion_id)
-    )
-    SELECT annotator_id, avg(abs(value - others / n)), count(*), avg(value - others / n)
-    FROM compared WHERE n > 0
-        GROUP BY annotator_id"""
-_AGREEMENT = f"""
-    WITH given AS ({COMPARABLE_ANSWERS}
-    ), by_item AS (
-        SELECT criterion_id, count(*) AS n, sum(value) AS s, sum(value * value) AS q
-        FROM given GROUP BY item_id, criterion_id HAVING count(*) > 1
-    ), by_question AS (
-        SELECT criterion_id, count(*) AS items, sum(n) AS n, sum(s) AS s, sum(q) AS q,
-            sum(2 * (n * q - s * s) / (n - 1)) AS observed
-        FROM by_item GROUP BY criterion_id
-    )
-    SELECT coalesce(c.name, 'overall'), b.items::int,
-        (1 - b.observed * (b.n - 1) / nullif(2 * (b.n * b.q - b.s * b.s), 0))::float8
-    FROM by_question b LEFT JOIN evaluations_criterion c ON c.id = b.criterion_id
-    ORDER BY c.position NULLS FIRST, c.id"""

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -20,7 +20,7 @@ from annotations.planning.campaigns import (
     reopen_campaign,
     seat_annotators,
 )
-from annotations.results.progress import campaign_progress, own_progress
+from annotations.results.progress import campaign_progress, own_progress, people_file
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project, Role
 from evaluations.models.improving import withheld_documents
@@ -103,6 +103,15 @@ def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> 
     if not is_open:
         response.headers["HX-Refresh"] = "true"
     return response
+
+
+@project_view(EDITORS)
+def campaign_people(request: HttpRequest, project: Project, pk: int) -> HttpResponse:  # noqa: ARG001
+    """What is said of each annotator, as CSV."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    response = StreamingHttpResponse(people_file(campaign), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-people-{pk}.csv"'
+    return response  # type: ignore[return-value]
 
 
 def _next_after_saving(campaign: Campaign) -> str:

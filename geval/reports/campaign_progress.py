@@ -1,36 +1,43 @@
 """A campaign's figures: progress, speed, quality, and suspicious answers in words."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from math import exp
 from typing import Any
 
-import numpy as np
-
-from geval.statistics.chance_raters import AgainstChance
-from geval.statistics.thresholds import (
-    SUSPECT_CHECKS,
-    SUSPECT_FAST,
-    SUSPECT_FLAT,
-    SUSPECT_ITEMS,
-    SUSPECT_RIGHT,
-)
+from geval.reports.campaign_questions import QuestionAgreement, QuestionSeverity
+from geval.reports.downloads.json_values import ends_json
+from geval.statistics.careless_signs import RaterWork, ReadingTimes, Signs, signs_of
+from geval.statistics.chance_raters import FEW_ITEMS, AgainstChance
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """Findings about an annotator: agreement compared with chance, and annotators with the same
-    answers."""
+    """Findings about an annotator: agreement compared with chance, annotators with the same
+    answers, the times of answers, and how many are equal as in `RaterWork`."""
 
     chance: AgainstChance
     same_as: tuple[tuple[int, int, int], ...] = ()
+    times: ReadingTimes | None = None
+    same: int = 0
+    answers: int = 0
+    expected: float = 1.0
+
+
+@dataclass(frozen=True)
+class AnswersRead:
+    """What a campaign's answers say: of each annotator by id, and by question."""
+
+    suspicions: Mapping[int, Suspicion] = field(default_factory=dict)
+    agreement: tuple[QuestionAgreement, ...] = ()
+    severity: Mapping[int, tuple[QuestionSeverity, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """One annotator in a campaign. `distance` is the mean distance of their answers from the mean
-    of the others' on the same items, None if nobody else has answered them; `severity` is how much
-    lower than that mean they rate; `warnings` are in words."""
+    """One annotator in a campaign. `severity` is by question, empty for comparisons; `warnings` are
+    in words, `unsaid` why nothing is said of their agreement."""
 
     pk: int
     annotator: str
@@ -44,25 +51,14 @@ class AnnotatorProgress:
     seconds: float | None
     checks: int
     checks_right: int
-    distance: float | None
-    compared: int
-    severity: float | None
+    severity: tuple[QuestionSeverity, ...]
     last: datetime | None
     warnings: tuple[str, ...]
+    unsaid: str = FEW_ITEMS
 
     @property
     def accuracy(self) -> float | None:
         return self.checks_right / self.checks if self.checks else None
-
-
-@dataclass(frozen=True)
-class QuestionAgreement:
-    """People's agreement on a question: Krippendorff's alpha over the items that two or more have
-    answered, None where it is undefined."""
-
-    question: str
-    items: int
-    alpha: float | None
 
 
 @dataclass(frozen=True)
@@ -80,6 +76,11 @@ class CampaignProgress:
     withheld: int = 0
     skipped: int = 0
     agreement: tuple[QuestionAgreement, ...] = ()
+
+    @property
+    def by_doubt(self) -> list[AnnotatorProgress]:
+        """The annotators, those with most warnings first."""
+        return sorted(self.annotators, key=lambda row: -len(row.warnings))
 
     @property
     def is_skipped_by_all(self) -> bool:
@@ -108,45 +109,68 @@ class OwnProgress:
 
 
 def annotators_progress(
-    rows: Iterable[tuple[Any, ...]],
-    distances: Mapping[int, tuple[float, int, float]],
-    suspected: Mapping[int, Suspicion],
-    *,
-    is_rating: bool,
+    rows: Iterable[tuple[Any, ...]], read: AnswersRead
 ) -> tuple[AnnotatorProgress, ...]:
     """Return the annotators of a campaign.
 
     Args:
         rows: rows with the values that `_named` names.
-        distances: by annotator, the mean distance from the others, the number of answers, and the
-            mean difference.
-        suspected: findings, by annotator.
-        is_rating: whether they rate; otherwise they compare.
     """
     named = [_named(row) for row in rows]
-    usual = [
-        row["seconds"] for row in named if row["seconds"] and row["submitted"] >= SUSPECT_ITEMS
-    ]
-    median = float(np.median(usual)) if len(usual) > 1 else None
     names = {row["pk"]: row["annotator"] for row in named}
-    progresses = (_annotator(row, distances, median, is_rating=is_rating) for row in named)
+    work = [_work(row, read.suspicions.get(row["pk"])) for row in named]
     return tuple(
-        replace(
-            progress,
-            warnings=(
-                *progress.warnings,
-                *_against_others(suspected.get(progress.pk), names),
-            ),
-        )
-        for progress in progresses
+        _annotator(row, read, _warnings(did, signs, read.suspicions.get(row["pk"]), names))
+        for row, did, signs in zip(named, work, signs_of(work), strict=True)
     )
 
 
-def _against_others(suspicion: Suspicion | None, names: dict[int, str]) -> list[str]:
-    """Return the findings from comparison with others' answers, in words."""
+def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
+    """Return what is said of each annotator, for the API and CSV: a record for each question, or
+    one without a question."""
+    for row in progress.annotators:
+        person = {
+            "annotator": row.annotator,
+            "answers": row.submitted,
+            "skipped": row.skipped,
+            "flagged": row.flagged,
+            "seconds_per_item": row.seconds,
+            "checks_passed": row.checks_right,
+            "checks": row.checks,
+            "warnings": list(row.warnings),
+            "unsaid": row.unsaid,
+        }
+        for of in row.severity or (None,):
+            low, high = (of and ends_json(of.interval)) or (None, None)
+            yield person | {
+                "question": of and of.question,
+                "shared_items": of and of.items,
+                "severity": of and of.points.value,
+                "severity_low": low,
+                "severity_high": high,
+            }
+
+
+def _work(row: dict[str, Any], suspicion: Suspicion | None) -> RaterWork:
+    work = RaterWork(row["submitted"], row["checks"], row["checks_right"])
     if suspicion is None:
-        return []
-    warnings, chance = [], suspicion.chance
+        return work
+    return replace(
+        work, times=suspicion.times, same=suspicion.same, answers=suspicion.answers,
+        expected=suspicion.expected, against_care=suspicion.chance.against_care,
+    )  # fmt: skip
+
+
+def _warnings(
+    work: RaterWork, signs: Signs, suspicion: Suspicion | None, names: dict[int, str]
+) -> tuple[str, ...]:
+    """Return what is suspicious about an annotator, in words."""
+    warnings = []
+    if signs.are_enough:
+        warnings.append("signs together: " + ", ".join(_signs(work, signs)))
+    if suspicion is None:
+        return tuple(warnings)
+    chance = suspicion.chance
     if chance.is_chance and chance.usual is not None:
         warnings.append(
             f"no better than chance: agrees with others at {chance.agreement or 0:.2f} on"
@@ -155,7 +179,21 @@ def _against_others(suspicion: Suspicion | None, names: dict[int, str]) -> list[
     for other, same, items in suspicion.same_as:
         name = names.get(other, "somebody")
         warnings.append(f"copies: {same} of {items} answers are those of {name}")
-    return warnings
+    return tuple(warnings)
+
+
+def _signs(work: RaterWork, signs: Signs) -> Iterator[str]:
+    """Return the signs that speak against an annotator, in words."""
+    if signs.checks > 1:
+        yield f"{work.right} of {work.checks} checks passed"
+    if signs.time > 1 and work.times and signs.usual_pace is not None:
+        pace, usual = exp(work.times.pace), exp(signs.usual_pace)
+        yield f"takes {pace:.0%} of the time of reading, others {usual:.0%}"
+    if signs.same > 1:
+        share = work.same / work.answers
+        yield f"{share:.0%} of the answers are the same, where others give {work.expected:.0%}"
+    if signs.agreement > 1:
+        yield "agrees with others less than they do with each other"
 
 
 def _named(row: tuple[Any, ...]) -> dict[str, Any]:
@@ -163,20 +201,16 @@ def _named(row: tuple[Any, ...]) -> dict[str, Any]:
         "pk", "annotator", "removed", "is_excluded",
         "submitted", "skipped", "flagged", "holding", "lately",
         "hours", "seconds",
-        "checks", "checks_right", "last", "most_same", "answers",
+        "checks", "checks_right", "last",
     )  # fmt: skip
     return dict(zip(names, row, strict=True))
 
 
 def _annotator(
-    row: dict[str, Any],
-    distances: Mapping[int, tuple[float, int, float]],
-    median: float | None,
-    *,
-    is_rating: bool,
+    row: dict[str, Any], read: AnswersRead, warnings: tuple[str, ...]
 ) -> AnnotatorProgress:
-    distance, compared, above = distances.get(row["pk"], (None, 0, None))
     hours = row["hours"] and float(row["hours"])
+    suspicion = read.suspicions.get(row["pk"])
     return AnnotatorProgress(
         pk=row["pk"],
         annotator=row["annotator"],
@@ -190,24 +224,8 @@ def _annotator(
         seconds=row["seconds"],
         checks=row["checks"],
         checks_right=row["checks_right"],
-        distance=distance,
-        compared=compared,
-        severity=None if above is None or not is_rating else -above,
+        severity=read.severity.get(row["pk"], ()),
         last=row["last"],
-        warnings=tuple(_warnings(row, median)),
+        warnings=warnings,
+        unsaid=suspicion.chance.reason if suspicion else FEW_ITEMS,
     )
-
-
-def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
-    warnings: list[str] = []
-    if row["submitted"] < SUSPECT_ITEMS:
-        return warnings
-    if median and row["seconds"] is not None and row["seconds"] < SUSPECT_FAST * median:
-        warnings.append(f"fast: {row['seconds']:.0f} s per item, while others need {median:.0f} s")
-    if row["answers"] and row["most_same"] / row["answers"] >= SUSPECT_FLAT:
-        warnings.append(
-            f"flat: {row['most_same'] / row['answers']:.0%} of the answers are the same"
-        )
-    if row["checks"] >= SUSPECT_CHECKS and row["checks_right"] / row["checks"] < SUSPECT_RIGHT:
-        warnings.append(f"checks: {row['checks_right']} of {row['checks']} right")
-    return warnings

@@ -357,15 +357,13 @@ SPAN_OUTPUTS = _raters.threshold(
 )  # fmt: skip
 SUSPECT_ITEMS = _raters.threshold(
     "SUSPECT_ITEMS", 10, "submitted items",
-    "Fewer: no warnings, and the person's times do not count for others.",
+    "Fewer: signs together name nobody.",
 )  # fmt: skip
-SUSPECT_FAST = _raters.threshold(
-    "SUSPECT_FAST", 0.3, "share of the median time of an item",
-    "Below: fast.",
-)  # fmt: skip
-SUSPECT_FLAT = _raters.threshold(
-    "SUSPECT_FLAT", 0.95, "share of answers",
-    "Same answer this often: flat.",
+SIGNS_RATIO = _raters.threshold(
+    "SIGNS_RATIO", 30, "times as likely without reading",
+    "Checks, time, equal answers and agreement together are so much likelier: a person is named.",
+    "By Markov's inequality 1 in 30 honest annotators at most; `make bench-people` counts under"
+    " 2 %.",
 )  # fmt: skip
 READING_PACE = _raters.threshold(
     "READING_PACE", 15, "words per second",
@@ -376,7 +374,7 @@ READING_PACE = _raters.threshold(
 CHANCE_LEVEL = _raters.threshold(
     "CHANCE_LEVEL", 0.02, "probability",
     "Agreement that blind answers reach with this probability is not above chance.",
-    "97 % of random annotators are then not above it.",
+    "98 % of random annotators are then not above it.",
 )  # fmt: skip
 CHANCE_ERROR = _raters.threshold(
     "CHANCE_ERROR", 0.05, "probability",
@@ -387,6 +385,10 @@ CHANCE_ITEMS = _raters.threshold(
     "CHANCE_ITEMS", 8, "items that others answered",
     "Fewer: nobody is called no better than chance.", "Few permutations; everybody begins slowly.",
 )  # fmt: skip
+CHANCE_AGREE = _raters.threshold(
+    "CHANCE_AGREE", 1 / 3, "share of annotators of enough items",
+    "Fewer above chance: nobody is called no better than chance.",
+)  # fmt: skip
 COPY_ITEMS = _raters.threshold(
     "COPY_ITEMS", 20, "items that two people answered",
     "Fewer: nobody is said to copy.", "A choice: fewer are equal by chance where texts are alike.",
@@ -394,14 +396,6 @@ COPY_ITEMS = _raters.threshold(
 COPY_SHARE = _raters.threshold(
     "COPY_SHARE", 0.95, "share of shared items",
     "Same answers as another this often, and more often than other pairs: a copy.",
-)  # fmt: skip
-SUSPECT_CHECKS = _raters.threshold(
-    "SUSPECT_CHECKS", 3, "attention checks",
-    "Fewer: no warning for checks.",
-)  # fmt: skip
-SUSPECT_RIGHT = _raters.threshold(
-    "SUSPECT_RIGHT", 0.5, "share of attention checks",
-    "Smaller share right: a warning.",
 )  # fmt: skip
 
 _improving = _Topic("Improving and certifying")

@@ -300,7 +300,7 @@ def test_progress_counts_and_measures(
     rows = {row.annotator: row for row in progress.annotators}
     assert (progress.items, progress.places, progress.submitted, progress.complete) == (6, 12, 8, 2)
     assert rows["ann1"].submitted == 6
-    assert (rows["ann1"].distance, rows["ann1"].compared) == (3.0, 4)
+    assert [of.items for of in rows["ann1"].severity] == [2, 2]
     assert rows["ann3"].submitted == 0
     assert (own.submitted, own.campaign_share) == (6, 8 / 12)
 
@@ -331,11 +331,8 @@ def test_clicking_through_and_flat_answers_are_pointed_out(
     warnings = {row.annotator: row.warnings for row in campaign_progress(campaign).annotators}
 
     assert warnings["ann1"] == warnings["ann2"] == ()
-    # Where the others happen to agree, it is called no better than chance as well.
-    fast, flat = warnings["ann3"][:2]
-    assert fast.startswith("fast: 1 s per item")
-    assert fast.endswith("20 s")
-    assert flat.startswith("flat: 100% ")
+    (straight,) = warnings["ann3"]
+    assert straight.startswith("signs together: 100% of the answers are the same, where others")
 
 
 def test_items_in_dispute_are_decided_beside_the_ratings(
@@ -520,5 +517,5 @@ def test_progress_and_adjudication_read_what_was_answered_in_the_campaign(
     Rating.objects.filter(annotator__user=annotators[1]).update(score=2)
 
     assert {row.spread for row in disputed_items(campaign)} == {3.0}
-    rows = {row.annotator: row for row in campaign_progress(campaign).annotators}
-    assert rows["ann1"].distance == 3.0
+    (agreement, *_) = campaign_progress(campaign).agreement
+    assert (agreement.alpha.value or 0) < 0

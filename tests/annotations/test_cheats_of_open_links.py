@@ -94,7 +94,7 @@ def test_answers_faster_than_reading_end_as_incomplete(link: OpenLink) -> None:
     assert "DONE1" not in end
     payment = payment_of("cheat")
     assert (payment.participant.screened_for, payment.amount) == ("speed", Decimal(0))
-    assert [mark[:15] for mark in payment.marks] == ["flat: 100% of t", "speed: 12 of 12"]
+    assert [mark[:15] for mark in payment.marks] == ["speed: 12 of 12"]
 
 
 def test_stated_seconds_count_only_as_far_as_they_passed(link: OpenLink) -> None:
@@ -208,8 +208,10 @@ def test_why_somebody_is_not_done(done: Work, reason: str | None) -> None:
     assert why_not_done(done, OpenLink(skip_percent=20)) == reason
 
 
-def test_other_warnings_than_straight_answers_are_no_marks() -> None:
-    assert marks_of(Work(9, 0, 0), 20, ["fast: 1 s", "flat: 99%", "copies: x"]) == ("flat: 99%",)
+def test_other_warnings_than_signs_together_are_no_marks() -> None:
+    together = "signs together: 0 of 3 checks passed"
+
+    assert marks_of(Work(9, 0, 0), 20, [together, "copies: x"]) == (together,)
 
 
 @pins("READING_PACE", {14: 0, 15: 0, 16: 1})

@@ -5,15 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geval.reports.campaign_progress import _warnings
 from geval.statistics.arrays import Outputs, Ratings
-from geval.statistics.chance_raters import (
-    Copy,
-    _is_chance,
-    _is_copy,
-    _Test,
-    chance_of_passing,
-)
+from geval.statistics.careless_signs import Signs
+from geval.statistics.chance_raters import FEW_AGREE, Copy, _is_copy, _reason, _Test
 from geval.statistics.latent_classes import (
     LatentClasses,
     RaterCompetence,
@@ -119,58 +113,36 @@ def test_outputs_that_two_people_marked(value: int, expected: bool) -> None:
     assert (span_agreement(texts, value).f1.value is not None) is expected
 
 
-def warned(**changes: float) -> bool:
-    row = {
-        "submitted": 40, "seconds": 30.0, "answers": 100, "most_same": 10, "checks": 10,
-        "checks_right": 9,
-    }  # fmt: skip
-    return bool(_warnings(row | changes, 30.0))
-
-
 @pins("SUSPECT_ITEMS", {9: False, 10: True, 11: True})
-def test_nobody_is_warned_of_before_they_submitted_some_items(value: int, expected: bool) -> None:
-    assert warned(submitted=value, seconds=1.0) is expected
+def test_items_before_signs_together_name_anybody(value: int, expected: bool) -> None:
+    assert Signs(value, 100.0, 1.0, 1.0, 1.0).are_enough is expected
 
 
-@pins("SUSPECT_FAST", {0.29: True, 0.3: False, 0.31: False})
-def test_somebody_who_is_much_faster_than_others(value: float, expected: bool) -> None:
-    assert warned(seconds=30 * value) is expected
-
-
-@pins("SUSPECT_FLAT", {0.94: False, 0.95: True, 0.96: True})
-def test_somebody_who_always_gives_the_same(value: float, expected: bool) -> None:
-    assert warned(most_same=round(100 * value)) is expected
-
-
-@pins("SUSPECT_CHECKS", {2: False, 3: True, 4: True})
-def test_attention_checks_before_anybody_is_warned_of(value: int, expected: bool) -> None:
-    assert warned(checks=value, checks_right=0) is expected
-
-
-@pins("SUSPECT_RIGHT", {0.4: True, 0.5: False, 0.6: False})
-def test_somebody_who_gets_most_attention_checks_wrong(value: float, expected: bool) -> None:
-    assert warned(checks=10, checks_right=round(10 * value)) is expected
+@pins("SIGNS_RATIO", {29: False, 30: True, 31: True})
+def test_how_much_likelier_signs_are_without_reading(value: float, expected: bool) -> None:
+    assert Signs(40, 1.0, value / 2, 2.0, 1.0).are_enough is expected
 
 
 @pins("CHANCE_LEVEL", {0.01: True, 0.02: True, 0.03: False})
 def test_who_is_above_chance(value: float, expected: bool) -> None:
-    assert _Test(30, 0.5, value, 0.1).is_above is expected
+    assert _Test(30, 0.5, value).is_above is expected
 
 
 @pins("CHANCE_ERROR", {0.04: True, 0.05: True, 0.06: False})
 def test_how_often_honest_people_may_be_named(value: float, expected: bool) -> None:
-    # The standard error with which somebody who agrees as usual fails so often.
-    usual, error = 0.5, 1.0
-    low, high = 1e-3, 1.0
-    for _ in range(60):
-        error = (low + high) / 2
-        low, high = (low, error) if chance_of_passing(usual, error) < 1 - value else (error, high)
-    assert _is_chance(_Test(30, 0.0, 0.5, low * (1 - 1e-9)), usual, 1.0) is expected
+    assert (not _reason(_Test(30, 0.0, 0.5), 1 - value, 1.0)) is expected
 
 
 @pins("CHANCE_ITEMS", {7: False, 8: True, 9: True})
 def test_items_before_anybody_is_called_no_better_than_chance(value: int, expected: bool) -> None:
-    assert _is_chance(_Test(value, 0.0, 0.5, 0.01), 0.8, 1.0) is expected
+    assert (not _reason(_Test(value, 0.0, 0.5), 1.0, 1.0)) is expected
+
+
+@pins("CHANCE_AGREE", {0.33: False, 1 / 3: True, 0.34: True})
+def test_the_share_who_agree_before_anybody_is_called_careless(
+    value: float, expected: bool
+) -> None:
+    assert (_reason(_Test(30, 0.0, 0.5), 1.0, value) != FEW_AGREE) is expected
 
 
 @pins("COPY_ITEMS", {19: False, 20: True, 21: True})
@@ -183,8 +155,3 @@ def test_the_share_of_same_answers_of_a_copy(value: float, expected: bool) -> No
     copy = Copy(0, 1, round(100 * value), 100)
 
     assert _is_copy(copy, [Copy(0, 2, 10, 100)]) is expected
-
-
-@pytest.mark.parametrize("changes", [{}, {"seconds": 0.0, "submitted": 9}])
-def test_somebody_who_works_as_others_do_is_not_warned_of(changes: dict[str, float]) -> None:
-    assert not warned(**changes)

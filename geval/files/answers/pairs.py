@@ -57,6 +57,21 @@ def _preferred(better: int, worse: int, criterion: int) -> PreferencePair:
     return PreferencePair(min(better, worse), max(better, worse), criterion, value, None)
 
 
+def shown_pattern(answer: Answer, shown: Sequence[int]) -> str:
+    """Return an answer by the places of outputs on the page, without strengths of choices: the same
+    for somebody who always clicks at the same place."""
+    place = {pk: str(at) for at, pk in enumerate(shown)}
+    choices = {key: (value > 0) - (value < 0) for key, value in answer.get("choices", {}).items()}
+    ends = [
+        {key: place.get(pk) for key, pk in answer.get(name, {}).items()}
+        for name in ("best", "worst")
+    ]
+    ranks = {
+        key: [given.get(str(pk)) for pk in shown] for key, given in answer.get("ranks", {}).items()
+    }
+    return str([sorted(part.items()) for part in (answer.get("scores", {}), choices, *ends, ranks)])
+
+
 def answer_values(answer: Answer, shown: Sequence[int]) -> dict[str, float]:
     """Return an answer as numbers, comparable with another annotator's for the same item: a score
     for each question, or for comparisons a preference for each pair of outputs, in the order of

@@ -1,0 +1,121 @@
+"""What a campaign's answers say by question, never across scales: how far people agree, and how
+strict each is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.agreement import coincidences
+from geval.statistics.arrays import Outputs, Ratings, sums
+from geval.statistics.jackknife import LeftOut, no_interval
+from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import SEVERITY_SHARED
+from geval.statistics.types import Estimate
+from geval.texts.numbers import in_brackets, shown, signed
+
+FEW = f"fewer than {SEVERITY_SHARED} answers to items that others answered too"
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """An annotator's answer to an item as numbers, named as `answer_values` names them."""
+
+    item: int
+    document: int
+    annotator: int
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class QuestionAgreement:
+    """People's agreement on a question: Krippendorff's alpha (interval) over the items that two or
+    more have answered, with its interval over documents. Of comparisons it is over preferences
+    between two outputs."""
+
+    question: str
+    items: int
+    alpha: Estimate
+    interval: Interval
+
+    def __str__(self) -> str:
+        return f"{self.question} {shown(self.alpha)} {in_brackets(self.interval)}".rstrip()
+
+
+@dataclass(frozen=True)
+class QuestionSeverity:
+    """How much lower than the mean of the others an annotator rates `items` that others answered
+    too, in points of the question's scale, with its interval over documents."""
+
+    question: str
+    items: int
+    points: Estimate
+    interval: Interval
+
+    def __str__(self) -> str:
+        if self.points.value is None:
+            return "–"
+        ends = self.interval.ends
+        between = f" [{signed(ends[0])}, {signed(ends[1])}]" if ends else ""
+        return f"{signed(self.points.value)}{between}"
+
+
+def campaign_questions(
+    answers: Sequence[GivenAnswer], names: Mapping[str, str]
+) -> tuple[tuple[QuestionAgreement, ...], dict[int, tuple[QuestionSeverity, ...]]]:
+    """Return agreement by question, and severities by annotator.
+
+    Args:
+        names: the questions by their key in answers, in order.
+    """
+    agreement: list[QuestionAgreement] = []
+    severity: dict[int, list[QuestionSeverity]] = {}
+    for key, name in names.items():
+        rows = [
+            ((answer.document, answer.item, of), answer.annotator, value)
+            for answer in answers
+            for of, value in answer.values.items()
+            if of.split()[0] == key
+        ]
+        if not rows:
+            continue
+        units = sorted({unit for unit, *_ in rows})
+        place = {unit: at for at, unit in enumerate(units)}
+        rows.sort(key=lambda row: place[row[0]])
+        documents, of_unit = np.unique([unit[0] for unit in units], return_inverse=True)
+        raters, rater = np.unique([row[1] for row in rows], return_inverse=True)
+        ratings = Ratings(
+            np.array([place[row[0]] for row in rows]), rater, np.array([row[2] for row in rows]),
+            len(units), len(raters),
+        )  # fmt: skip
+        outputs = Outputs(of_unit, np.zeros_like(of_unit), len(documents), 1)
+        left_out = LeftOut.each(len(documents))
+        twice = {units[at][1] for at in np.flatnonzero(ratings.count > 1)}
+        coinciding = coincidences(outputs, ratings, left_out)
+        if twice:
+            agreement.append(
+                QuestionAgreement(
+                    name, len(twice), coinciding.alpha("interval"),
+                    coinciding.interval("interval", left_out),
+                )
+            )  # fmt: skip
+        below = ratings.others - ratings.value
+        for at, pk in enumerate(raters.tolist()):
+            own = (ratings.rater == at) & ~np.isnan(below)
+            of_document = of_unit[ratings.output[own]]
+            severity.setdefault(pk, []).append(_severity(name, below[own], of_document, left_out))
+    return tuple(agreement), {pk: tuple(rows) for pk, rows in severity.items()}
+
+
+def _severity(
+    name: str, below: np.ndarray, document: np.ndarray, documents: LeftOut
+) -> QuestionSeverity:
+    if len(below) < SEVERITY_SHARED:
+        return QuestionSeverity(name, len(below), Estimate.undefined(FEW), no_interval(FEW))
+    group = documents.group[document]
+    count = len(below) - sums(group, None, documents.groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left_out = (below.sum() - sums(group, below, documents.groups)) / count
+    mean = float(below.mean())
+    interval = documents.interval(mean, left_out, counting=len(np.unique(document)))
+    return QuestionSeverity(name, len(below), Estimate(mean), interval)
