@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.downloads.json_values import with_interval
+from geval.reports.downloads.json_values import ends_json, with_interval
 from geval.reports.human_scores import HumanScores
 from geval.reports.options import ReportOptions
 from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.cache import remembered
+from geval.statistics.jackknife import no_interval
 from geval.statistics.latent_classes import LatentClasses, RaterCompetence, latent_classes
 from geval.statistics.rater_effects import ManyFacets, RaterSeverity, many_facets
 from geval.statistics.resampling import Interval
@@ -34,14 +35,15 @@ MOST_SPLIT = 20
 class AnnotatorNumbers:
     """An annotator on a criterion; `shared` of the ratings are of outputs that others rated too.
 
-    `with_others` is Spearman's rho with the mean of the others, averaged over documents.
+    `with_others` is Spearman's rho with the mean of the others, averaged over documents; pages and
+    the API give it where it `is_shown`.
     """
 
     pk: int
     name: str
     ratings: int
     shared: int
-    with_others: Estimate
+    with_others: LeaveOneOut
     severity: RaterSeverity
     gives_the_class: RaterCompetence
 
@@ -236,14 +238,14 @@ def _annotators(
     ratings = human.ratings
     given = np.bincount(ratings.rater, minlength=ratings.raters)
     shared = ratings.shared
-    alone = LeaveOneOut(Estimate.undefined(NOBODY), 0)
+    alone = LeaveOneOut(Estimate.undefined(NOBODY), 0, no_interval(NOBODY))
     annotators = [
         AnnotatorNumbers(
             pk,
             name,
             int(given[index]),
             int(shared[index]),
-            agreement.leave_one_out.get(name, alone).estimate,
+            agreement.leave_one_out.get(name, alone),
             facets.raters[index],
             classes.raters[index],
         )
@@ -319,12 +321,14 @@ def _criterion_json(numbers: CriterionAnnotators) -> dict[str, Any]:
 
 
 def _annotator_json(annotator: AnnotatorNumbers) -> dict[str, Any]:
-    severity = annotator.severity
+    severity, others = annotator.severity, annotator.with_others
     return {
         "ratings": annotator.ratings,
         "shared_outputs": annotator.shared,
         "severity": with_interval(severity.points, severity.points_interval),
-        "rho_with_others": annotator.with_others.value,
+        "rho_with_others": others.estimate.value if others.is_shown else None,
+        "rho_with_others_ci": ends_json(others.interval),
+        "rho_with_others_documents": others.documents_used,
         "severity_in_logits": with_interval(severity.logits, severity.logits_interval),
         "dawid_skene_gives_the_class": with_interval(
             annotator.gives_the_class.estimate, annotator.gives_the_class.interval

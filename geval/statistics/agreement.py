@@ -37,10 +37,17 @@ MEASUREMENTS: tuple[Measurement, ...] = ("ordinal", "interval")
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """One annotator's summary-level correlation with the others' mean, and the documents used."""
+    """One annotator's summary-level correlation with the others' mean, the documents used, and its
+    interval over documents."""
 
     estimate: Estimate
     documents_used: int
+    interval: Interval = Interval(None, None)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether enough documents are used to print it; a few jump between few values."""
+        return self.documents_used >= INTERVAL_DOCUMENTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +189,18 @@ def human_ceiling(
     averaged over annotators."""
     against_others = _against_others(outputs, ratings, ratings.value, coefficient)
     each = tuple(
-        LeaveOneOut(Estimate(value), count)
+        LeaveOneOut(
+            Estimate(value),
+            count,
+            within(documents.interval(value, without, counting=count), -1.0, 1.0),
+        )
         if count
-        else LeaveOneOut(Estimate.undefined(NO_RANKS), 0)
-        for value, count in zip(
-            against_others.means().tolist(), against_others.documents.tolist(), strict=True
+        else LeaveOneOut(Estimate.undefined(NO_RANKS), 0, no_interval(NO_RANKS))
+        for value, count, without in zip(
+            against_others.means().tolist(),
+            against_others.documents.tolist(),
+            against_others.each_without(documents).T,
+            strict=True,
         )
     )
     estimate = against_others.estimate(NOBODY)
@@ -490,14 +504,17 @@ class _AgainstOthers:
 
     def means_without(self, documents: LeftOut) -> FloatArray:
         """Return the mean over annotators without each group of documents; shape (groups,)."""
+        return mean_of_rows(self.each_without(documents))
+
+    def each_without(self, documents: LeftOut) -> FloatArray:
+        """Return annotators' means without each group of documents; shape (groups, raters)."""
         shape = (documents.groups, self.raters)
         indexes = documents.group[self.document] * self.raters + self.rater
         total, count = (
             sums(indexes, values, shape[0] * shape[1]).reshape(shape)
             for values in (self.value, None)
         )
-        means = mean_of(total.sum(axis=0) - total, count.sum(axis=0) - count)
-        return mean_of_rows(means)
+        return mean_of(total.sum(axis=0) - total, count.sum(axis=0) - count)
 
 
 def _against_others(

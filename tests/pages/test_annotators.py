@@ -64,6 +64,8 @@ def test_a_worker_computes_them_and_the_strictest_comes_first(
     assert re.search(r"−0\.\d\d\s+<small class=\"quiet nowrap\">\[−0\.\d\d, −0\.\d\d\]", text)
     assert "Agreement of people on coherence: alpha" in text
     assert "60 outputs rated by two" in text
+    assert re.search(r"0\.\d\d\s+<small class=\"quiet nowrap\">\[0\.\d\d, [01]\.\d\d\]", text)
+    assert '<td class="number" data-label="Documents">20</td>' in text
     assert in_order(text.split("<tbody>")[1], (">ada<", ">cleo<", ">ben<"))
 
 
@@ -82,6 +84,9 @@ def test_the_api_has_the_same_numbers(rated: Project, as_role: Callable[[str], C
     assert found["agreement"]["pairs"] == 60 * 6
     assert found["agreement"]["ci"][0] < found["agreement"]["value"] < found["agreement"]["ci"][1]
     assert ada["rho_with_others"] > dan["rho_with_others"]
+    low, high = ada["rho_with_others_ci"]
+    assert low < ada["rho_with_others"] < high
+    assert ada["rho_with_others_documents"] == 20
     assert len(found["least_clear"]) == min(20, found["split_outputs"])
 
 

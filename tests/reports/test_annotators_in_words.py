@@ -1,12 +1,18 @@
 """The page *Annotators* begins with severity and agreement, as far as intervals tell, and judges
 nobody's competence by name."""
 
+from dataclasses import replace
+
+import pytest
+
 from geval.reports.annotators import (
     AnnotatorNumbers,
     AnnotatorsFound,
     CriterionAnnotators,
     RaterAgreement,
+    _annotator_json,
 )
+from geval.statistics.agreement import LeaveOneOut
 from geval.statistics.latent_classes import RaterCompetence
 from geval.statistics.rater_effects import RaterSeverity
 from geval.statistics.resampling import Interval
@@ -21,7 +27,7 @@ def annotator(name: str, severity: Severity) -> AnnotatorNumbers:
     points = Interval(*ends) if ends else NONE
     of_rater = RaterSeverity(Estimate(None, "few"), NONE, Estimate(value), points)
     competence = RaterCompetence(Estimate(0.0), Interval(0.0, 0.1))
-    return AnnotatorNumbers(0, name, 90, 90, Estimate(0.5), of_rater, competence)
+    return AnnotatorNumbers(0, name, 90, 90, LeaveOneOut(Estimate(0.5), 90), of_rater, competence)
 
 
 def criterion(
@@ -69,3 +75,15 @@ def test_competence_is_nobodys_headline() -> None:
 
     assert "competence" not in lead(guessing)
     assert "ada" not in lead(guessing)
+
+
+@pytest.mark.parametrize(
+    ("documents", "expected"), [(1, None), (3, None), (9, None), (10, 0.86), (11, 0.86)]
+)
+def test_a_rho_of_few_documents_is_not_given(documents: int, expected: float | None) -> None:
+    others = LeaveOneOut(Estimate(0.86), documents)
+    of = replace(annotator("ada", (0.0, None)), with_others=others)
+
+    found = _annotator_json(of)
+
+    assert (found["rho_with_others"], found["rho_with_others_documents"]) == (expected, documents)

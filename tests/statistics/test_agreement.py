@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import stats
 
 from geval.statistics.agreement import MEASUREMENTS, Measurement
 from geval.statistics.jackknife import TOO_FEW
@@ -100,6 +101,17 @@ def test_leave_one_out_ranks_a_rater_against_the_mean_of_the_others() -> None:
     found = human_ceiling(ratings).by_rater[0]
 
     assert (found.estimate.value, found.documents_used) == (pytest.approx(1), 1)
+
+
+def test_intervals_of_leave_one_out_are_students_t_of_its_documents() -> None:
+    ratings = np.random.default_rng(4).normal(size=(3, 12, 5))
+
+    found = human_ceiling(ratings).by_rater[0]
+
+    others = ratings[1:].mean(axis=0)
+    each = [stats.spearmanr(*both).statistic for both in zip(ratings[0], others, strict=True)]
+    ends = stats.t.interval(0.95, 11, np.mean(each), stats.sem(each))
+    assert found.interval.ends == pytest.approx(ends)
 
 
 def test_leave_one_out_is_undefined_where_nobody_else_rated() -> None:
