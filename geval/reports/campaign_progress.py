@@ -186,7 +186,7 @@ def _signs(work: RaterWork, signs: Signs) -> Iterator[str]:
     """Return the signs that speak against an annotator, in words."""
     if signs.checks > 1:
         yield f"{work.right} of {work.checks} checks passed"
-    if signs.time > 1 and work.times and signs.usual_pace is not None:
+    if signs.time > 1 and work.times:
         pace, usual = exp(work.times.pace), exp(signs.usual_pace)
         yield f"takes {pace:.0%} of the time of reading, others {usual:.0%}"
     if signs.same > 1:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.statistics.agreement import coincidences
-from geval.statistics.arrays import Outputs, Ratings, sums
+from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
 from geval.statistics.jackknife import LeftOut, no_interval
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import SEVERITY_SHARED
-from geval.statistics.types import Estimate
+from geval.statistics.types import Estimate, FloatArray, IntArray
 from geval.texts.numbers import in_brackets, shown, signed
 
 FEW = f"fewer than {SEVERITY_SHARED} answers to items that others answered too"
@@ -55,9 +55,8 @@ class QuestionSeverity:
     def __str__(self) -> str:
         if self.points.value is None:
             return "–"
-        ends = self.interval.ends
-        between = f" [{signed(ends[0])}, {signed(ends[1])}]" if ends else ""
-        return f"{signed(self.points.value)}{between}"
+        between = [signed(end) for end in self.interval.ends or ()]
+        return f"{signed(self.points.value)} [{', '.join(between)}]".removesuffix(" []")
 
 
 def campaign_questions(
@@ -69,53 +68,44 @@ def campaign_questions(
         names: the questions by their key in answers, in order.
     """
     agreement: list[QuestionAgreement] = []
-    severity: dict[int, list[QuestionSeverity]] = {}
+    severity: dict[int, tuple[QuestionSeverity, ...]] = {}
     for key, name in names.items():
-        rows = [
+        rows = sorted(
             ((answer.document, answer.item, of), answer.annotator, value)
             for answer in answers
             for of, value in answer.values.items()
             if of.split()[0] == key
-        ]
+        )
         if not rows:
             continue
-        units = sorted({unit for unit, *_ in rows})
+        units = list(dict.fromkeys(unit for unit, *_ in rows))
         place = {unit: at for at, unit in enumerate(units)}
-        rows.sort(key=lambda row: place[row[0]])
-        documents, of_unit = np.unique([unit[0] for unit in units], return_inverse=True)
+        documents, document = np.unique([unit[0] for unit in units], return_inverse=True)
         raters, rater = np.unique([row[1] for row in rows], return_inverse=True)
-        ratings = Ratings(
-            np.array([place[row[0]] for row in rows]), rater, np.array([row[2] for row in rows]),
-            len(units), len(raters),
-        )  # fmt: skip
-        outputs = Outputs(of_unit, np.zeros_like(of_unit), len(documents), 1)
+        unit, value = np.array([(place[row[0]], row[2]) for row in rows]).T
+        ratings = Ratings(unit.astype(np.int64), rater, value, len(units), len(raters))
+        outputs = Outputs(document, np.zeros_like(document), len(documents), 1)
         left_out = LeftOut.each(len(documents))
-        twice = {units[at][1] for at in np.flatnonzero(ratings.count > 1)}
         coinciding = coincidences(outputs, ratings, left_out)
-        if twice:
-            agreement.append(
-                QuestionAgreement(
-                    name, len(twice), coinciding.alpha("interval"),
-                    coinciding.interval("interval", left_out),
-                )
-            )  # fmt: skip
+        alpha = coinciding.alpha("interval"), coinciding.interval("interval", left_out)
+        if twice := {units[at][1] for at in np.flatnonzero(ratings.count > 1)}:
+            agreement.append(QuestionAgreement(name, len(twice), *alpha))
         below = ratings.others - ratings.value
         for at, pk in enumerate(raters.tolist()):
-            own = (ratings.rater == at) & ~np.isnan(below)
-            of_document = of_unit[ratings.output[own]]
-            severity.setdefault(pk, []).append(_severity(name, below[own], of_document, left_out))
-    return tuple(agreement), {pk: tuple(rows) for pk, rows in severity.items()}
+            own = (rater == at) & ~np.isnan(below)
+            of_own = _severity(name, below[own], document[ratings.output[own]], left_out)
+            severity[pk] = (*severity.get(pk, ()), of_own)
+    return tuple(agreement), severity
 
 
 def _severity(
-    name: str, below: np.ndarray, document: np.ndarray, documents: LeftOut
+    name: str, below: FloatArray, document: IntArray, documents: LeftOut
 ) -> QuestionSeverity:
     if len(below) < SEVERITY_SHARED:
         return QuestionSeverity(name, len(below), Estimate.undefined(FEW), no_interval(FEW))
     group = documents.group[document]
-    count = len(below) - sums(group, None, documents.groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        left_out = (below.sum() - sums(group, below, documents.groups)) / count
+    total, count = (sums(group, of, documents.groups) for of in (below, None))
+    left_out = mean_of(below.sum() - total, len(below) - count)
     mean = float(below.mean())
     interval = documents.interval(mean, left_out, counting=len(np.unique(document)))
     return QuestionSeverity(name, len(below), Estimate(mean), interval)

@@ -42,7 +42,7 @@ class LeaveOneOut:
 
     estimate: Estimate
     documents_used: int
-    interval: Interval = Interval(None, None)
+    interval: Interval
 
     @property
     def is_shown(self) -> bool:

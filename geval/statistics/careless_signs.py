@@ -27,7 +27,7 @@ GUESSED, LEAST_PASSED, MOST_PASSED = 0.5, 0.6, 0.95
 LEAST_TIMED, LEAST_TIMES = 5, 6
 # How much honest annotators differ at least: in the logarithm of time, and the share of one answer.
 TIME_SPREAD, SAME_SPREAD = 0.35, 0.1
-# Answers without reading take at least this share of honest annotators' time, as a logarithm.
+# The logarithm of the time that answers without reading save is at most this.
 MOST_SAVED = 4.0
 # Of people who do not read, so many show a sign of time, of no regard to length, of one answer.
 HASTY, REGARDLESS, STRAIGHT = 0.5, 0.8, 0.2
@@ -35,19 +35,19 @@ HASTY, REGARDLESS, STRAIGHT = 0.5, 0.8, 0.2
 MOST_TIME, MOST_AGREEMENT = 25.0, 10.0
 # A p-value p counts as CALIBRATOR * p ** (CALIBRATOR - 1) (Sellke, Bayarri and Berger, 2001).
 CALIBRATOR = 0.3
-CARELESS = 0.5  # share before anything is known
+# Before anything is known, half are careless; so often is it asked again who is honest.
 ROUNDS = 6
 
 
 @dataclass(frozen=True)
 class ReadingTimes:
     """The times of `answers`: `pace` is the median logarithm of an answer's time over that of
-    reading its texts, `follows` Fisher's z of the correlation of both logarithms, None where the
-    texts are equally long."""
+    reading its texts, `follows` Fisher's z of the correlation of both logarithms, NaN where the
+    texts or times are equally long."""
 
     answers: int
     pace: float
-    follows: float | None
+    follows: float
 
     @classmethod
     def of(cls, seconds: Sequence[float], words: Sequence[int]) -> "ReadingTimes | None":
@@ -56,10 +56,10 @@ class ReadingTimes:
             return None
         took = np.log(np.maximum(seconds, 0.1))
         reading = np.log(SECONDS_PER_ANSWER + SECONDS_PER_WORD * np.asarray(words))
-        follows = None
-        if min(took.std(), reading.std()) > 1e-9:
-            follows = float(np.arctanh(np.clip(np.corrcoef(took, reading)[0, 1], -0.99, 0.99)))
-        return cls(len(took), float(np.median(took - reading)), follows)
+        varies = min(took.std(), reading.std()) > 1e-9
+        r = np.corrcoef(took, reading)[0, 1] if varies else np.nan
+        pace = float(np.median(took - reading))
+        return cls(len(took), pace, float(np.arctanh(np.clip(r, -0.99, 0.99))))
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Signs:
     time: float
     same: float
     agreement: float
-    usual_pace: float | None = None
+    usual_pace: float = np.nan
 
     @property
     def ratio(self) -> float:
@@ -101,102 +101,83 @@ class Signs:
 
 def signs_of(people: Sequence[RaterWork]) -> list[Signs]:
     """Return the signs of each annotator of a campaign."""
-    honest, signs = np.ones(len(people)), []
+    honest, signs = np.ones(len(people)), list[Signs]()
     for _ in range(ROUNDS):
-        usual = _Usual.of(people, honest)
-        signs = [usual.signs(person) for person in people]
-        odds = np.array([sign.ratio for sign in signs]) * CARELESS / (1 - CARELESS)
-        honest = 1 / (1 + odds)
+        signs = _signs_beside(people, honest)
+        honest = 1 / (1 + np.array([sign.ratio for sign in signs]))
     return signs
 
 
-@dataclass(frozen=True)
-class _Usual:
-    """What honest annotators do: the share of passed checks, and the middle and the spread of their
-    pace and of how far time follows length (None for few), and the spread of equal answers."""
+def _signs_beside(people: Sequence[RaterWork], honest: FloatArray) -> list[Signs]:
+    """Return signs compared with what honest annotators do.
 
-    passed: float
-    pace: tuple[float, float] | None
-    follows: tuple[float, float] | None
-    same_spread: float
-
-    @classmethod
-    def of(cls, people: Sequence[RaterWork], honest: FloatArray) -> "_Usual":
-        """Return what is usual.
-
-        Args:
-            honest: shape (people,), how likely each is honest.
-        """
-        checks, right = np.array([(person.checks, person.right) for person in people]).T
-        # One of two more checks is passed, so that there is always a share.
-        passed = (honest @ right + 1) / (honest @ checks + 2)
-        times = [(person.times, weight) for person, weight in zip(people, honest, strict=True)]
-        paces = [(time.pace, weight) for time, weight in times if time]
-        following = [
-            (time.follows, time.answers, weight)
-            for time, weight in times
-            if time and time.follows is not None
+    Args:
+        honest: shape (people,), how likely each is honest.
+    """
+    checks, right = np.array([(person.checks, person.right) for person in people] or [(0, 0)]).T
+    # One of two more checks is passed, so that there is always a share.
+    passed = (honest @ right + 1) / (honest @ checks + 2) if people else GUESSED
+    passed = float(np.clip(passed, LEAST_PASSED, MOST_PASSED))
+    times = np.array(
+        [
+            (of.times.pace, of.times.follows, max(of.times.answers - 3, 1) ** -0.5)
+            if of.times
+            else (np.nan,) * 3
+            for of in people
         ]
-        apart = [
-            (abs(person.same / person.answers - person.expected), weight)
-            for person, weight in zip(people, honest, strict=True)
-            if person.answers
-        ]
-        error = float(np.median([answers - 3 for _, answers, _ in following] or [1])) ** -0.5
-        return cls(
-            float(np.clip(passed, LEAST_PASSED, MOST_PASSED)),
-            _middle(paces, TIME_SPREAD),
-            _middle([(follows, weight) for follows, _, weight in following], error),
-            max(_median(np.array(apart)) if apart else 0.0, SAME_SPREAD),
-        )
-
-    def signs(self, person: RaterWork) -> Signs:
-        wrong = person.checks - person.right
-        passed = (GUESSED / self.passed) ** person.right
-        missed = ((1 - GUESSED) / (1 - self.passed)) ** wrong
-        return Signs(
-            person.items, passed * missed, self._time(person.times), self._same(person),
-            min(person.against_care, MOST_AGREEMENT), self.pace and self.pace[0],
-        )  # fmt: skip
-
-    def _time(self, times: ReadingTimes | None) -> float:
-        ratio = 1.0
-        if times and self.pace:
-            middle, spread = self.pace
-            saved = middle - times.pace
+    ).reshape(-1, 3)
+    pace = _middle(times[:, 0], honest, TIME_SPREAD)
+    follows = _middle(times[:, 1], honest, float(np.nan_to_num(np.nanmax(times[:, 2], initial=0))))
+    apart = [abs(of.same / of.answers - of.expected) if of.answers else np.nan for of in people]
+    same_spread = max(_median(np.array(apart), honest), SAME_SPREAD)
+    signs = []
+    for person, (own_pace, own_follows, error) in zip(people, times.tolist(), strict=True):
+        time, saved = 1.0, pace[0] - own_pace
+        if not np.isnan(saved):
             hasty = 1 / MOST_SAVED if 0 < saved < MOST_SAVED else 0.0
-            usual = stats.t.pdf(saved / spread, 8) / spread
-            ratio *= 1 - HASTY + HASTY * hasty / usual
-        if times and self.follows and times.follows is not None:
-            middle, spread = self.follows
-            blind = stats.norm.pdf(times.follows, 0, (times.answers - 3) ** -0.5)
-            usual = stats.t.pdf((times.follows - middle) / spread, 8) / spread
-            ratio *= 1 - REGARDLESS + REGARDLESS * blind / usual
-        return float(min(ratio, MOST_TIME))
-
-    def _same(self, person: RaterWork) -> float:
-        if not person.answers:
-            return 1.0
-        mean = float(np.clip(person.expected, 0.02, 0.98))
-        precision = max(mean * (1 - mean) / self.same_spread**2 - 1, 1.0)
-        ends = (mean * precision, (1 - mean) * precision)
-        tail = float(stats.betabinom.sf(person.same - 1, person.answers, *ends))
-        ratio = CALIBRATOR * float(max(tail, 1e-12) ** (CALIBRATOR - 1))
-        return 1 - STRAIGHT + STRAIGHT * ratio
+            time *= _mixed(HASTY, hasty, own_pace, pace)
+        if not np.isnan(own_follows + follows[0]):
+            blind = float(stats.norm.pdf(own_follows, 0, error))
+            time *= _mixed(REGARDLESS, blind, own_follows, follows)
+        missed = person.checks - person.right
+        ratio = (GUESSED / passed) ** person.right * ((1 - GUESSED) / (1 - passed)) ** missed
+        signs.append(
+            Signs(
+                person.items, ratio, min(time, MOST_TIME), _same(person, same_spread),
+                min(person.against_care, MOST_AGREEMENT), pace[0],
+            )
+        )  # fmt: skip
+    return signs
 
 
-def _middle(weighted: Sequence[tuple[float, float]], least: float) -> tuple[float, float] | None:
-    """Return the weighted median and the spread around it; None for few values."""
-    if len(weighted) < LEAST_TIMED:
-        return None
-    pairs = np.array(weighted)
-    middle = _median(pairs)
-    apart = np.column_stack([np.abs(pairs[:, 0] - middle), pairs[:, 1]])
-    return middle, max(1.4826 * _median(apart), least)
+def _mixed(part: float, density: float, value: float, usual: tuple[float, float]) -> float:
+    """Return a ratio of which a part of the careless show the sign, with this density."""
+    middle, spread = usual
+    return 1 - part + part * density / float(stats.t.pdf((value - middle) / spread, 8) / spread)
 
 
-def _median(pairs: FloatArray) -> float:
-    """Return the weighted median; shape (values, 2): values and weights."""
-    ordered = pairs[np.argsort(pairs[:, 0])]
-    cumulated = np.cumsum(ordered[:, 1])
-    return float(ordered[np.searchsorted(cumulated, cumulated[-1] / 2), 0])
+def _same(person: RaterWork, spread: float) -> float:
+    if not person.answers:
+        return 1.0
+    mean = float(np.clip(person.expected, 0.02, 0.98))
+    precision = max(mean * (1 - mean) / spread**2 - 1, 1.0)
+    ends = (mean * precision, (1 - mean) * precision)
+    tail = float(stats.betabinom.sf(person.same - 1, person.answers, *ends))
+    return float(1 - STRAIGHT + STRAIGHT * CALIBRATOR * max(tail, 1e-12) ** (CALIBRATOR - 1))
+
+
+def _middle(values: FloatArray, honest: FloatArray, least: float) -> tuple[float, float]:
+    """Return honest annotators' median and the spread around it; NaN for few values."""
+    if np.count_nonzero(~np.isnan(values)) < LEAST_TIMED:
+        return np.nan, np.nan
+    middle = _median(values, honest)
+    return middle, max(1.4826 * _median(np.abs(values - middle), honest), least)
+
+
+def _median(values: FloatArray, weights: FloatArray) -> float:
+    """Return the weighted median without missing values; 0 if there are none."""
+    order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]
+    if not len(order):
+        return 0.0
+    cumulated = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(cumulated, cumulated[-1] / 2)])

@@ -27,7 +27,9 @@ def annotator(name: str, severity: Severity) -> AnnotatorNumbers:
     points = Interval(*ends) if ends else NONE
     of_rater = RaterSeverity(Estimate(None, "few"), NONE, Estimate(value), points)
     competence = RaterCompetence(Estimate(0.0), Interval(0.0, 0.1))
-    return AnnotatorNumbers(0, name, 90, 90, LeaveOneOut(Estimate(0.5), 90), of_rater, competence)
+    return AnnotatorNumbers(
+        0, name, 90, 90, LeaveOneOut(Estimate(0.5), 90, NONE), of_rater, competence
+    )
 
 
 def criterion(
@@ -81,7 +83,7 @@ def test_competence_is_nobodys_headline() -> None:
     ("documents", "expected"), [(1, None), (3, None), (9, None), (10, 0.86), (11, 0.86)]
 )
 def test_a_rho_of_few_documents_is_not_given(documents: int, expected: float | None) -> None:
-    others = LeaveOneOut(Estimate(0.86), documents)
+    others = LeaveOneOut(Estimate(0.86), documents, NONE)
     of = replace(annotator("ada", (0.0, None)), with_others=others)
 
     found = _annotator_json(of)

@@ -87,6 +87,13 @@ def test_times_are_measured_against_the_length_of_the_texts() -> None:
     assert clicker is not None
     assert reader.pace == pytest.approx(0.0)
     assert clicker.pace < -1
-    assert (reader.follows or 0) > 2 > (clicker.follows or 0)
+    assert reader.follows > 2 > clicker.follows
     assert ReadingTimes.of(reading[:5], words[:5]) is None
-    assert getattr(ReadingTimes.of([4.0] * 6, words), "follows", 1) is None
+    same = ReadingTimes.of([4.0] * 6, words)
+    assert same is not None
+    assert np.isnan(same.follows)
+
+
+def test_nobody_has_no_signs() -> None:
+    assert signs_of([]) == []
+    assert signs_of([RaterWork(12)])[0].ratio == 1.0
