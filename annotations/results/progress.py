@@ -21,7 +21,7 @@ from geval.reports.campaign_progress import (
     people_records,
 )
 from geval.reports.campaign_questions import GivenAnswer, campaign_questions
-from geval.statistics.careless_signs import ReadingTimes
+from geval.statistics.careless_signs import RaterWork, ReadingTimes
 from geval.statistics.chance_raters import AgainstChance, against_chance, copies
 from geval.statistics.types import FloatArray
 from geval.texts.spreadsheets import csv_line
@@ -199,7 +199,8 @@ def _suspicion(
     times = ReadingTimes.of([took for took, _ in timed], [words for _, words in timed])
     # Without others nothing is known of what is usual.
     expected = equal / others if others else 1.0
-    return Suspicion(chance, tuple(same_as), times, same, len(own), expected)
+    work = RaterWork(0, 0, 0, times, same, len(own), expected, chance.against_care)
+    return Suspicion(chance, tuple(same_as), work)
 
 
 def _as_array(rows: Sequence[_Row], annotators: Sequence[int]) -> FloatArray:
@@ -227,7 +228,6 @@ _BY_ANNOTATOR = """
                WHERE e.annotator_id = n.id AND e.lifted_at IS NULL),
            count(m.id) FILTER (WHERE m.state = 'submitted' AND m.kind = 'ordinary'),
            count(m.id) FILTER (WHERE m.state = 'skipped'), count(m.id) FILTER (WHERE m.flagged),
-           count(m.id) FILTER (WHERE m.state = 'reserved' AND m.lease_until > now()),
            count(m.id) FILTER (WHERE m.submitted_at > now() - interval '1 hour'),
            extract(epoch FROM least(interval '1 hour', now() - min(m.submitted_at)
                FILTER (WHERE m.submitted_at > now() - interval '1 hour'))) / 3600,

@@ -8,21 +8,21 @@ from typing import Any
 
 from geval.reports.campaign_questions import QuestionAgreement, QuestionSeverity
 from geval.reports.downloads.json_values import ends_json
-from geval.statistics.careless_signs import RaterWork, ReadingTimes, Signs, signs_of
+from geval.statistics.careless_signs import RaterWork, Signs, signs_of
 from geval.statistics.chance_raters import FEW_ITEMS, AgainstChance
 
 
 @dataclass(frozen=True)
 class Suspicion:
     """Findings about an annotator: agreement compared with chance, annotators with the same
-    answers, the times of answers, and how many are equal as in `RaterWork`."""
+    answers, and their work but for what rows have."""
 
     chance: AgainstChance
-    same_as: tuple[tuple[int, int, int], ...] = ()
-    times: ReadingTimes | None = None
-    same: int = 0
-    answers: int = 0
-    expected: float = 1.0
+    same_as: tuple[tuple[int, int, int], ...]
+    work: RaterWork
+
+
+NOTHING = Suspicion(AgainstChance(0, None, None, None, False, reason=FEW_ITEMS), (), RaterWork(0))
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,6 @@ class AnnotatorProgress:
     submitted: int
     skipped: int
     flagged: int
-    holding: int
     per_hour: float | None
     seconds: float | None
     checks: int
@@ -54,17 +53,13 @@ class AnnotatorProgress:
     severity: tuple[QuestionSeverity, ...]
     last: datetime | None
     warnings: tuple[str, ...]
-    unsaid: str = FEW_ITEMS
-
-    @property
-    def accuracy(self) -> float | None:
-        return self.checks_right / self.checks if self.checks else None
+    unsaid: str = ""
 
 
 @dataclass(frozen=True)
 class CampaignProgress:
     """A campaign's figures. `places` counts item x annotator: items times overlap; `withheld`
-    documents, whose ratings count in no distance."""
+    documents, whose answers count in no agreement."""
 
     items: int
     places: int
@@ -118,11 +113,18 @@ def annotators_progress(
     """
     named = [_named(row) for row in rows]
     names = {row["pk"]: row["annotator"] for row in named}
-    work = [_work(row, read.suspicions.get(row["pk"])) for row in named]
+    of = [read.suspicions.get(row["pk"], NOTHING) for row in named]
+    work = [
+        replace(one.work, items=row["submitted"], checks=row["checks"], right=row["checks_right"])
+        for row, one in zip(named, of, strict=True)
+    ]
     return tuple(
-        _annotator(row, read, _warnings(did, signs, read.suspicions.get(row["pk"]), names))
-        for row, did, signs in zip(named, work, signs_of(work), strict=True)
-    )
+        _annotator(
+            row, read.severity.get(row["pk"], ()), one.chance.reason,
+            _warnings(did, signs, one, names),
+        )
+        for row, one, did, signs in zip(named, of, work, signs_of(work), strict=True)
+    )  # fmt: skip
 
 
 def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
@@ -151,25 +153,13 @@ def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
             }
 
 
-def _work(row: dict[str, Any], suspicion: Suspicion | None) -> RaterWork:
-    work = RaterWork(row["submitted"], row["checks"], row["checks_right"])
-    if suspicion is None:
-        return work
-    return replace(
-        work, times=suspicion.times, same=suspicion.same, answers=suspicion.answers,
-        expected=suspicion.expected, against_care=suspicion.chance.against_care,
-    )  # fmt: skip
-
-
 def _warnings(
-    work: RaterWork, signs: Signs, suspicion: Suspicion | None, names: dict[int, str]
+    work: RaterWork, signs: Signs, suspicion: Suspicion, names: dict[int, str]
 ) -> tuple[str, ...]:
     """Return what is suspicious about an annotator, in words."""
     warnings = []
     if signs.are_enough:
         warnings.append("signs together: " + ", ".join(_signs(work, signs)))
-    if suspicion is None:
-        return tuple(warnings)
     chance = suspicion.chance
     if chance.is_chance and chance.usual is not None:
         warnings.append(
@@ -199,7 +189,7 @@ def _signs(work: RaterWork, signs: Signs) -> Iterator[str]:
 def _named(row: tuple[Any, ...]) -> dict[str, Any]:
     names = (
         "pk", "annotator", "removed", "is_excluded",
-        "submitted", "skipped", "flagged", "holding", "lately",
+        "submitted", "skipped", "flagged", "lately",
         "hours", "seconds",
         "checks", "checks_right", "last",
     )  # fmt: skip
@@ -207,10 +197,12 @@ def _named(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _annotator(
-    row: dict[str, Any], read: AnswersRead, warnings: tuple[str, ...]
+    row: dict[str, Any],
+    severity: tuple[QuestionSeverity, ...],
+    unsaid: str,
+    warnings: tuple[str, ...],
 ) -> AnnotatorProgress:
     hours = row["hours"] and float(row["hours"])
-    suspicion = read.suspicions.get(row["pk"])
     return AnnotatorProgress(
         pk=row["pk"],
         annotator=row["annotator"],
@@ -219,13 +211,12 @@ def _annotator(
         submitted=row["submitted"],
         skipped=row["skipped"],
         flagged=row["flagged"],
-        holding=row["holding"],
         per_hour=row["lately"] / hours if row["lately"] and hours and hours > 1 / 60 else None,
         seconds=row["seconds"],
         checks=row["checks"],
         checks_right=row["checks_right"],
-        severity=read.severity.get(row["pk"], ()),
+        severity=severity,
         last=row["last"],
         warnings=warnings,
-        unsaid=suspicion.chance.reason if suspicion else FEW_ITEMS,
+        unsaid=unsaid,
     )
