@@ -101,69 +101,66 @@ class Signs:
 
 def signs_of(people: Sequence[RaterWork]) -> list[Signs]:
     """Return the signs of each annotator of a campaign."""
-    honest, signs = np.ones(len(people)), list[Signs]()
+    honest = np.ones(len(people))
+    table, pace = np.empty((0, 4)), np.nan
     for _ in range(ROUNDS):
-        signs = _signs_beside(people, honest)
-        honest = 1 / (1 + np.array([sign.ratio for sign in signs]))
-    return signs
+        table, pace = _ratios(people, honest)
+        honest = 1 / (1 + table.prod(axis=1))
+    return [
+        Signs(person.items, *row, usual_pace=pace)
+        for person, row in zip(people, table.tolist(), strict=True)
+    ]
 
 
-def _signs_beside(people: Sequence[RaterWork], honest: FloatArray) -> list[Signs]:
-    """Return signs compared with what honest annotators do.
+def _ratios(people: Sequence[RaterWork], honest: FloatArray) -> tuple[FloatArray, float]:
+    """Return the ratios of checks, time, equal answers and agreement beside what honest annotators
+    do, shape (people, 4), and their usual pace.
 
     Args:
         honest: shape (people,), how likely each is honest.
     """
-    checks, right = np.array([(person.checks, person.right) for person in people] or [(0, 0)]).T
+    own = np.array([(of.checks, of.right, of.same, of.answers) for of in people], dtype=float)
+    checks, right, same, answers = own.reshape(-1, 4).T
     # One of two more checks is passed, so that there is always a share.
-    passed = (honest @ right + 1) / (honest @ checks + 2) if people else GUESSED
-    passed = float(np.clip(passed, LEAST_PASSED, MOST_PASSED))
-    times = np.array(
-        [
-            (of.times.pace, of.times.follows, max(of.times.answers - 3, 1) ** -0.5)
-            if of.times
-            else (np.nan,) * 3
-            for of in people
-        ]
-    ).reshape(-1, 3)
-    pace = _middle(times[:, 0], honest, TIME_SPREAD)
-    follows = _middle(times[:, 1], honest, float(np.nan_to_num(np.nanmax(times[:, 2], initial=0))))
-    apart = [abs(of.same / of.answers - of.expected) if of.answers else np.nan for of in people]
-    same_spread = max(_median(np.array(apart), honest), SAME_SPREAD)
-    signs = []
-    for person, (own_pace, own_follows, error) in zip(people, times.tolist(), strict=True):
-        time, saved = 1.0, pace[0] - own_pace
-        if not np.isnan(saved):
-            hasty = 1 / MOST_SAVED if 0 < saved < MOST_SAVED else 0.0
-            time *= _mixed(HASTY, hasty, own_pace, pace)
-        if not np.isnan(own_follows + follows[0]):
-            blind = float(stats.norm.pdf(own_follows, 0, error))
-            time *= _mixed(REGARDLESS, blind, own_follows, follows)
-        missed = person.checks - person.right
-        ratio = (GUESSED / passed) ** person.right * ((1 - GUESSED) / (1 - passed)) ** missed
-        signs.append(
-            Signs(
-                person.items, ratio, min(time, MOST_TIME), _same(person, same_spread),
-                min(person.against_care, MOST_AGREEMENT), pace[0],
-            )
-        )  # fmt: skip
-    return signs
+    passed = np.clip((honest @ right + 1) / (honest @ checks + 2), LEAST_PASSED, MOST_PASSED)
+    missed = ((1 - GUESSED) / (1 - passed)) ** (checks - right)
+    times = [
+        (of.times.pace, of.times.follows, max(of.times.answers - 3, 1) ** -0.5)
+        if of.times
+        else (np.nan,) * 3
+        for of in people
+    ]
+    pace, follows, error = np.array(times).reshape(-1, 3).T
+    usual = _middle(pace, honest, TIME_SPREAD)
+    saved = usual[0] - pace
+    hasty = np.where((saved > 0) & (saved < MOST_SAVED), 1 / MOST_SAVED, 0.0)
+    following = _middle(follows, honest, float(np.nan_to_num(np.nanmax(error, initial=0))))
+    blind = stats.norm.pdf(follows, 0, error)
+    time = _mixed(HASTY, hasty, pace, usual) * _mixed(REGARDLESS, blind, follows, following)
+    mean = np.clip([of.expected for of in people], 0.02, 0.98)
+    apart = np.where(answers > 0, np.abs(same / np.maximum(answers, 1) - mean), np.nan)
+    spread = max(_median(apart, honest), SAME_SPREAD)
+    precision = np.maximum(mean * (1 - mean) / spread**2 - 1, 1.0)
+    tail = stats.betabinom.sf(same - 1, answers, mean * precision, (1 - mean) * precision)
+    straight = STRAIGHT * CALIBRATOR * np.maximum(tail, 1e-12) ** (CALIBRATOR - 1)
+    table = (
+        (GUESSED / passed) ** right * missed,
+        np.minimum(time, MOST_TIME),
+        np.where(answers > 0, 1 - STRAIGHT + straight, 1.0),
+        np.minimum([of.against_care for of in people], MOST_AGREEMENT),
+    )
+    return np.column_stack(table), usual[0]
 
 
-def _mixed(part: float, density: float, value: float, usual: tuple[float, float]) -> float:
-    """Return a ratio of which a part of the careless show the sign, with this density."""
+def _mixed(
+    part: float, density: FloatArray, values: FloatArray, usual: tuple[float, float]
+) -> FloatArray:
+    """Return ratios of which a part of the careless show the sign, with this density; 1 where it is
+    unknown."""
     middle, spread = usual
-    return 1 - part + part * density / float(stats.t.pdf((value - middle) / spread, 8) / spread)
-
-
-def _same(person: RaterWork, spread: float) -> float:
-    if not person.answers:
-        return 1.0
-    mean = float(np.clip(person.expected, 0.02, 0.98))
-    precision = max(mean * (1 - mean) / spread**2 - 1, 1.0)
-    ends = (mean * precision, (1 - mean) * precision)
-    tail = float(stats.betabinom.sf(person.same - 1, person.answers, *ends))
-    return float(1 - STRAIGHT + STRAIGHT * CALIBRATOR * max(tail, 1e-12) ** (CALIBRATOR - 1))
+    honest = stats.t.pdf((values - middle) / spread, 8) / spread
+    ratios: FloatArray = np.nan_to_num(1 - part + part * density / honest, nan=1.0)
+    return ratios
 
 
 def _middle(values: FloatArray, honest: FloatArray, least: float) -> tuple[float, float]:

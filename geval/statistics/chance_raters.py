@@ -95,7 +95,8 @@ def against_chance(answers: FloatArray, rng: np.random.Generator) -> list[Agains
         if has_care.sum() > 1:
             counted = has_care
     others = crowd.others(crowd.values, counted)
-    tests = [crowd.test(rater, others, rng) for rater in range(len(answers))]
+    sides = crowd.standard(crowd.values, others)
+    tests = [crowd.test(rater, others, sides, rng) for rater in range(len(answers))]
     reached = [test.agreement for test in tests if test.is_above and test.agreement is not None]
     usual = float(np.median(reached)) if reached else None
     agree = [test.is_above for test in tests if test.items >= CHANCE_ITEMS]
@@ -193,33 +194,50 @@ class _Crowd:
         """Return the agreement of honest annotators in each place, of each degree of care, with
         others of the typical care; shape (degrees, draws, raters), NaN where it is undefined."""
         times = int(np.clip(MOST_REDRAWN_ANSWERS // max(self.values.size, 1), 8, REDRAWN))
+        ordered = np.column_stack(
+            [column[np.lexsort((column, self.rater))] for column in self.values.T]
+        )
         drawn = np.full((len(CARE), times, self.raters), np.nan)
         for draw in range(times):
             quality = (rng.normal(size=(self.items, len(self.mix))) @ self.mix.T)[self.item]
-            others = self.others(self._answered(quality, typical, rng), counted)
+            others = self.others(self._answered(quality, typical, ordered, rng), counted)
             for degree, care in enumerate(CARE):
-                own = self._answered(quality, care, rng)
+                own = self._answered(quality, care, ordered, rng)
                 drawn[degree, draw] = self.agreement(own, others)
         return drawn
 
-    def _answered(self, quality: FloatArray, care: float, rng: np.random.Generator) -> FloatArray:
-        """Give each rater's own answers to their items again, in the order of what they see."""
+    def _answered(
+        self, quality: FloatArray, care: float, ordered: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Give each rater's own answers to their items again, in the order of what they see.
+
+        Args:
+            ordered: the answers by rater and value, missing ones last.
+        """
         seen = care * quality + np.sqrt(1 - care**2) * rng.normal(size=quality.shape) @ self.mix.T
-        values = np.full(seen.shape, np.nan)
-        for question, column in enumerate(self.values.T):
-            rows = np.flatnonzero(~np.isnan(column))
-            rater = self.rater[rows]
-            to, of = (np.lexsort((by[rows], rater)) for by in (seen[:, question], column))
-            values[rows[to], question] = column[rows[of]]
+        # Raters are further apart than what they see; missing answers come last.
+        seen += 1000.0 * self.rater[:, None] + np.where(np.isnan(self.values), 500.0, 0.0)
+        values = np.empty(seen.shape)
+        np.put_along_axis(values, np.argsort(seen, axis=0), ordered, axis=0)
         return values
 
-    def test(self, rater: int, others: FloatArray, rng: np.random.Generator) -> _Test:
-        """Compare a rater's agreement with that of their answers in random orders."""
-        given = ~np.isnan(self.values) & ~np.isnan(others)
-        rows = np.flatnonzero((self.rater == rater) & given.any(axis=1))
+    def test(
+        self,
+        rater: int,
+        others: FloatArray,
+        sides: tuple[FloatArray, FloatArray],
+        rng: np.random.Generator,
+    ) -> _Test:
+        """Compare a rater's agreement with that of their answers in random orders.
+
+        Args:
+            sides: answers and the others' means, as from `standard`.
+        """
+        given = (~np.isnan(self.values) & ~np.isnan(others)).any(axis=1)
+        rows = np.flatnonzero((self.rater == rater) & given)
         if len(rows) < 2:
             return _Test(len(rows))
-        own, mean = (side[rows] for side in self.standard(self.values, others))
+        own, mean = (side[rows] for side in sides)
         size = float(np.linalg.norm(own) * np.linalg.norm(mean))
         product = float((own * mean).sum())
         orders = rng.permuted(np.tile(np.arange(len(rows)), (PERMUTATIONS, 1)), axis=1)
