@@ -107,8 +107,8 @@ def signs_of(people: Sequence[RaterWork]) -> list[Signs]:
         table, pace = _ratios(people, honest)
         honest = 1 / (1 + table.prod(axis=1))
     return [
-        Signs(person.items, *row, usual_pace=pace)
-        for person, row in zip(people, table.tolist(), strict=True)
+        Signs(person.items, checks, time, same, agreement, pace)
+        for person, (checks, time, same, agreement) in zip(people, table.tolist(), strict=True)
     ]
 
 

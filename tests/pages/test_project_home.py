@@ -23,7 +23,7 @@ READING = {
         "answer_list"
         " campaign_list campaign_plan export campaign_progress adjudication_list task_compare"
         "campaign_list campaign_plan export campaign_progress adjudication_list task_compare"
-        " participant_list payment_csv"
+        " participant_list payment_csv campaign_people"
     ),
     "api": (
         "get_project get_archive get_usage get_conversation list_documents list_outputs get_ratings"
@@ -31,7 +31,7 @@ READING = {
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_judge_tests get_run get_report get_locked list_certificates"
         " list_answers list_decisions"
-        " get_open_link list_participants get_payments"
+        " get_open_link list_participants get_payments list_people"
         " list_members list_invitations"
         " list_campaigns get_campaign get_plan get_annotator_numbers get_disagreements"
         " get_certificate list_searches get_search list_studies get_study"
