@@ -210,7 +210,8 @@ def test_page_api_and_csv_say_the_same_of_people(clicked: Campaign, owner: User)
     api = client.get(f"/api/v1/projects/small/campaigns/{clicked.pk}/people").json()
     file = b"".join(client.get(address + "people.csv"))  # type: ignore[arg-type]
 
-    assert f"{of.question} {of}, {of.items} items" in page
+    assert f'{of.question} <span class="nowrap">{of},</span>' in " ".join(page.split())
+    assert f"{of.items} items</span>" in page
     assert "alpha, interval)" in page
     assert str(campaign_progress(clicked).agreement[0]) in page
     assert "people.csv" in page
