@@ -8,7 +8,14 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.pass_fail import PassFail, best_threshold, lead_of, pass_fail, wilson
+from geval.statistics.pass_fail import (
+    PassFail,
+    SystemRate,
+    best_threshold,
+    lead_of,
+    pass_fail,
+    wilson,
+)
 from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray
 
@@ -45,7 +52,8 @@ def test_a_worked_example() -> None:
     assert found.kappa.estimate.value == pytest.approx(0.4)
     # Mean pass rate 0.55: by chance 2 * 0.55 * 0.45 = 0.495.
     assert found.ac1.estimate.value == pytest.approx((0.70 - 0.495) / 0.505)
-    # (0.5 + 0.75 - 1) / (2 / 3 + 0.75 - 1) is people's own rate, as all outputs were rated.
+    # Of 50 that the judge passes 40 are passes, of 50 that it fails 20: people's own rate, as all
+    # outputs were rated.
     (system,) = found.systems
     assert (system.judged, system.outputs) == (0.5, 100)
     assert system.corrected.estimate.value == pytest.approx(0.6)
@@ -108,29 +116,64 @@ def test_where_people_pass_nearly_all_nothing_is_said() -> None:
 
     assert found.sensitivity.estimate.value is None
     assert "it takes 10 outputs" in found.sensitivity.estimate.reason
-    assert found.systems == ()
 
 
-def test_a_judge_of_chance_is_not_corrected() -> None:
-    rng = np.random.default_rng(0)
-    found = of_pairs([tuple(pair) for pair in rng.integers(0, 2, (400, 2))])
+def rated(fails: float, labels: int, found: float, kept: float, seed: int) -> SystemRate:
+    """Of 2,000 judged outputs of one system, some of which people labelled."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(2000) >= fails
+    judge = np.where(truth, rng.random(2000) < kept, rng.random(2000) >= found)
+    people = np.where(np.arange(2000) < labels, truth, np.nan)
+    passing = pass_fail(Outputs.full(2000, 1), people, judge.astype(float), Scale(0, 1))
+    assert passing is not None
+    (rate,) = passing.systems
+    return rate
 
-    (system,) = found.systems
-    assert system.corrected.estimate.value is None
-    assert "says too little" in system.corrected.estimate.reason
+
+@pytest.mark.parametrize("fails", [0.05, 0.25])
+@pytest.mark.parametrize("labels", [40, 400])
+@pytest.mark.parametrize(("found", "kept"), [(0.8, 0.95), (0.5, 0.5)])
+def test_a_corrected_rate_holds_the_truth_whatever_the_judge(
+    fails: float, labels: int, found: float, kept: float
+) -> None:
+    """Also of a judge of chance, whose verdict is worth nothing."""
+    rates = [rated(fails, labels, found, kept, seed) for seed in range(DATA_SETS)]
+
+    ends = [rate.corrected.interval.ends for rate in rates]
+    held = [low <= 1 - fails <= high for low, high in filter(None, ends)]
+    assert len(held) > 0.95 * DATA_SETS
+    assert np.mean(held) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / DATA_SETS)
 
 
-def test_a_system_on_which_the_judge_errs_otherwise_is_not_corrected() -> None:
+def test_as_many_more_labels_halve_the_interval() -> None:
+    before = rated(0.25, 200, 0.9, 0.9, 1)
+    assert before.more
+    after = rated(0.25, 200 + before.more, 0.9, 0.9, 1)
+
+    width = (after.corrected.interval.width or 0) / (before.corrected.interval.width or 1)
+    assert width == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_judge_that_errs_otherwise_on_a_system_is_corrected_there() -> None:
     # The judge passes all outputs of the second system, and is mostly right about the first.
     first = [KNOWN[index * 37 % 100] for index in range(100)]
-    pairs = [pair for one in first for pair in (one, (1, 1))]
+    pairs = [pair for one in first for pair in (one, (one[0], 1))]
 
     usual, other = of_pairs(pairs, systems=2).systems
 
-    assert usual.corrected.estimate.value is not None
+    assert usual.corrected.estimate.value == pytest.approx(0.6)
     assert other.judged == 1
-    assert other.corrected.estimate.value is None
-    assert "errs otherwise" in other.corrected.estimate.reason
+    assert other.corrected.estimate.value == pytest.approx(0.6)
+
+
+def test_labels_of_both_verdicts_are_needed() -> None:
+    people = np.array([1.0] * 20 + [np.nan] * 20)
+    judge = np.array([1.0] * 20 + [0.0] * 20)
+
+    passing = pass_fail(Outputs.full(40, 1), people, judge, Scale(0, 1))
+
+    assert passing
+    assert passing.systems[0].corrected.estimate.reason.endswith("that the judge fails")
 
 
 def test_a_threshold_is_where_sensitivity_and_specificity_are_greatest() -> None:

@@ -102,18 +102,6 @@ def test_outputs_of_each_kind_for_pass_rates(value: int, expected: bool, rare: s
     assert expected or "10 outputs" in found.sensitivity.estimate.reason
 
 
-@pins("PASS_FAIL_YOUDEN", {0.08: False, 0.1: True, 0.12: True})
-def test_a_judge_of_chance_is_not_corrected(value: float, expected: bool) -> None:
-    # 100 of each kind; of either so many are wrong that sensitivity + specificity - 1 is the value.
-    people, judge = verdicts(100, 100, wrong=round(50 * (1 - value)))
-
-    found = pass_fail(Outputs.full(200, 1), people, judge, Scale(0, 1))
-
-    assert found
-    assert found.sensitivity.estimate.value is not None
-    assert (found.systems[0].corrected.estimate.value is not None) is expected
-
-
 @pins("CALIBRATION_OUTPUTS", {99: False, 100: True, 101: True})
 def test_outputs_for_a_judges_probabilities(value: int, expected: bool) -> None:
     outputs = Outputs.full(40, 4).part(np.arange(160) < value)
