@@ -15,7 +15,6 @@ import numpy as np
 from geval.statistics.arrays import sums
 from geval.statistics.correlation import Coefficient, Level, coefficient_of, coefficients_of_rows
 from geval.statistics.drawn_coefficients import drawn_coefficients
-from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 Over = Literal["documents", "systems", "both"]
@@ -183,15 +182,6 @@ def _system_level(
     if draws.systems is not None:
         means = [np.take_along_axis(side, draws.systems, axis=1) for side in means]
     return coefficients_of_rows(means[0], means[1], coefficient)
-
-
-def percentile_interval(samples: FloatArray, *, confidence: float = CONFIDENCE) -> Interval:
-    """Return the percentile interval (Efron, 1979), by numpy's linear quantiles."""
-    defined = samples[np.isfinite(samples)]
-    if len(defined) < 2:
-        return Interval(None, None, len(defined), "fewer than two resamples gave a value")
-    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high), len(defined))
 
 
 def _resampled(
