@@ -23,6 +23,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.site_settings")
+
 from geval_site.demo_logins import PASSWORDS  # noqa: E402
 from tests.browser.conftest import CHROMIUM, SWITCHES  # noqa: E402
 
@@ -62,7 +64,7 @@ PAGES = (
 )
 # Which are in the docs: the page, theme, screen, and its highest pixel.
 DOCS = (
-    ("report", "light", "desk", 900),
+    ("three-answers-report", "light", "desk", 900),
     ("home", "light", "desk", 850),
     ("figures", "light", "desk", 900),
     ("disagreements", "light", "desk", 850),

@@ -10,6 +10,7 @@ Everything here works without a site, without Django and without a database.
 
 import ast
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from geval.measuring.comparing import Comparison as Comparison
     from geval.measuring.comparing import compare as compare
     from geval.measuring.inputs import InputError as InputError
+    from geval.measuring.inputs import load_example as load_example
     from geval.measuring.measurement import Measurement as Measurement
     from geval.measuring.measuring import measure as measure
     from geval.measuring.plans import Plan as Plan
@@ -46,6 +48,8 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("geval-site")
     if name not in _HOMES:
         raise AttributeError(f"module 'geval' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

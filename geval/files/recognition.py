@@ -80,7 +80,10 @@ def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, str
         for name, content in contents.items()
         if content.is_of_pair or content.is_rating_like
     }
-    people, judges = labels.keys() & LABELS_OF_PEOPLE, labels.keys() & LABELS_OF_JUDGES
+    # Several are numbered: human_1, human_2.
+    plain = {name: re.sub(r"_?\d+$", "", name) for name in labels}
+    people = {name for name in labels if plain[name] in LABELS_OF_PEOPLE}
+    judges = {name for name in labels if plain[name] in LABELS_OF_JUDGES}
     if not people or not judges or len({labels[name].is_of_pair for name in people | judges}) > 1:
         return {}
     return {

@@ -1,5 +1,6 @@
 """Turn tables into files, so that data in a notebook is read like an upload."""
 
+import csv
 import json
 import math
 import tempfile
@@ -22,6 +23,8 @@ TABLE_NAME = "table"
 # Larger floats do not represent single integers.
 LARGEST_WHOLE = 2**53
 LONGEST_PATH = 300
+# Where a path is expected, `example:support` is one of these.
+EXAMPLE, EXAMPLES = "example:", Path(__file__).parents[1] / "examples"
 # Rows of a table by which it is recognised, as those of a file.
 SAMPLE = 5000
 
@@ -108,6 +111,34 @@ def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]
         yield [TableInput(path, TABLE_NAME, records=records)]
 
 
+def load_example(name: str = "summaries") -> list[dict[str, str]]:
+    """Return the rows of an example: `summaries` rated from 1 to 5 by three people and a judge, or
+    `support`, answers that one expert and a judge passed or failed. Both are invented.
+
+    Raises:
+        InputError: there is no such example.
+
+    >>> len(load_example("support")), sorted(load_example("support")[0])
+    (240, ['answer', 'human', 'id', 'judge', 'question'])
+    """
+    with _example(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _example(name: str) -> Path:
+    path = EXAMPLES / f"{name}.csv"
+    names = sorted(each.stem for each in EXAMPLES.glob("*.csv"))
+    if name not in names:
+        raise InputError(f"There is no example {name[:40]!r} (there are: {', '.join(names)}).")
+    return path
+
+
+def _path_of(source: str | PathLike[str]) -> Path:
+    """Return the path of a file, or of an example, as in `example:support`."""
+    text = str(source)
+    return _example(text.removeprefix(EXAMPLE)) if text.startswith(EXAMPLE) else Path(source)
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
@@ -129,10 +160,10 @@ def _as_json(record: Mapping[str, Any], number: int) -> str:
 
 def _paths_of(source: Source) -> list[Path]:
     if isinstance(source, str | PathLike):
-        return [Path(source)]
+        return [_path_of(source)]
     is_list = isinstance(source, Sequence) and not isinstance(source, bytes) and bool(source)
     if is_list and all(isinstance(path, str | PathLike) for path in source):
-        return [Path(path) for path in source]
+        return [_path_of(path) for path in source]
     return []
 
 

@@ -46,7 +46,8 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="ratings, scores and texts: CSV, JSON Lines, Parquet, xlsx, files of other tools",
+        help="ratings, scores and texts: CSV, JSON Lines, Parquet, xlsx, files of other tools;"
+        " or example:summaries, example:support",
     )
     named = parser.add_argument_group("columns, where they are not recognised")
     named.add_argument(

@@ -38,6 +38,7 @@ from geval.statistics.thresholds import (
     AFFORDABLE_DOCUMENTS,
     CONFIDENCE,
     INTERVAL_DOCUMENTS,
+    PASS_FAIL_DOCUMENTS,
     PASS_FAIL_OUTPUTS,
 )
 from geval.statistics.types import Estimate, FloatArray, IntArray
@@ -233,6 +234,7 @@ def pass_fail(
     Args:
         human, judge: shape (outputs,), NaN for missing.
     """
+    unit = "documents" if outputs.group is None else "groups of documents"
     outputs = outputs.clustered
     common, (rated, scored) = complete(outputs, human, judge)
     if len(scale.points) != 2 or not len(common):
@@ -241,7 +243,7 @@ def pass_fail(
     middle = sum(scale.points) / 2
     people = rated >= middle
     is_given = bool(np.isin(scored, scale.points).all())
-    fitted = _cross_validated(common, people, scored, middle if is_given else None)
+    fitted = _cross_validated(common, people, scored, middle if is_given else None, unit)
     verdict, counts, redrawn = fitted.verdict, fitted.counts, fitted.redrawn
     both_pass, false_pass, false_fail, both_fail = (
         int(cell.sum())
@@ -322,7 +324,8 @@ class _Fitted:
 
     `verdict` has shape (outputs,); `threshold` is chosen by all documents. `counts` are the four
     counts, shape (4,), and `redrawn` the same of each resample of documents with all thresholds
-    chosen anew, shape (4, draws). `is_chosen` says that thresholds were chosen.
+    chosen anew, shape (4, draws). `is_chosen` says that thresholds were chosen,
+    and `unit` what documents are: groups of them, where there are any.
     """
 
     verdict: np.ndarray
@@ -330,6 +333,7 @@ class _Fitted:
     counts: FloatArray
     redrawn: FloatArray
     is_chosen: bool
+    unit: str
 
     def interval(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
         """Return the interval of a value over documents.
@@ -338,7 +342,7 @@ class _Fitted:
             redrawn: shape (draws,), the value of each resample; NaN where undefined.
             counting: how many documents enter the value.
         """
-        if why_not := _why_none(redrawn, counting):
+        if why_not := _why_none(redrawn, counting, self.unit):
             return no_interval(why_not)
         # The variance over resamples is too small by 1 / counting, as for a mean.
         variance = float(redrawn.var()) * counting / (counting - 1)
@@ -358,8 +362,10 @@ class _Fitted:
         if not among.any():
             return _without("no output counts")
         sample = _sampled(outputs, hits, among, redrawn if self.is_chosen else None)
-        if sample.documents < INTERVAL_DOCUMENTS:
-            few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
+        # Where outputs are alike, a standard error over few documents is too uncertain.
+        least = INTERVAL_DOCUMENTS if sample.documents == sample.count else PASS_FAIL_DOCUMENTS
+        if sample.documents < least:
+            few = no_interval(TOO_FEW.format(least, self.unit))
             return ShareEstimate(Estimate(sample.share), few, sample.count)
         low, high = sample.ends
         estimate, interval = Estimate(sample.share), Interval(low, high)
@@ -410,15 +416,15 @@ def _sampled(
     return _Sample(share, count, documents, effective, freedom)
 
 
-def _why_none(redrawn: FloatArray, counting: int) -> str:
+def _why_none(redrawn: FloatArray, counting: int, unit: str) -> str:
     """Return why resamples give no interval; empty if they do."""
     if counting < INTERVAL_DOCUMENTS:
-        return TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
+        return TOO_FEW.format(INTERVAL_DOCUMENTS, unit)
     return "" if np.isfinite(redrawn).all() else "some draws of documents have no value"
 
 
 def _cross_validated(
-    outputs: Outputs, people: np.ndarray, scores: FloatArray, given: float | None
+    outputs: Outputs, people: np.ndarray, scores: FloatArray, given: float | None, unit: str
 ) -> _Fitted:
     """
     Args:
@@ -462,6 +468,7 @@ def _cross_validated(
         counts[:, 0],
         np.hstack([redrawn for redrawn, _ in parts]),
         given is None,
+        unit,
     )
 
 

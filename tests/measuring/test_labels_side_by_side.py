@@ -53,6 +53,21 @@ def test_plain_names_are_read_without_a_question(
         assert (criterion.outputs, criterion.raters) == (120, 1)
 
 
+def test_numbered_names_are_several_people(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["document", "system", "human_1", "human 2", "expert3", "judge_1", "LLM"])
+        writer.writerows(
+            [f"d{n // 3}", n % 3, *(DICE.randint(1, 5) for _column in range(5))] for n in range(90)
+        )
+
+    result = geval.measure(path, document="document", system="system")
+
+    assert result.criteria[0].raters == 3
+    assert {row["judge"] for row in result.to_records()} == {"judge_1", "LLM"}
+
+
 def test_a_column_that_could_be_a_text_or_a_rater_is_still_asked_about(tmp_path: Path) -> None:
     with pytest.raises(QuestionError):
         geval.measure(table(tmp_path / "labels.csv", "label", "other"))

@@ -102,6 +102,18 @@ def test_outputs_of_each_kind_for_pass_rates(value: int, expected: bool, rare: s
     assert expected or "10 outputs" in found.sensitivity.estimate.reason
 
 
+@pins("PASS_FAIL_DOCUMENTS", {19: False, 20: True, 21: True})
+def test_documents_with_several_outputs_for_an_interval(value: int, expected: bool) -> None:
+    people, judge = verdicts(2 * value, 2 * value, wrong=2)
+    # Two passes and two fails in each document.
+    order = np.argsort(np.tile(np.arange(value), 4), kind="stable")
+
+    found = pass_fail(Outputs.full(value, 4), people[order], judge[order], Scale(0, 1))
+
+    assert found
+    assert (found.accuracy.interval.low is not None) is expected
+
+
 @pins("CALIBRATION_OUTPUTS", {99: False, 100: True, 101: True})
 def test_outputs_for_a_judges_probabilities(value: int, expected: bool) -> None:
     outputs = Outputs.full(40, 4).part(np.arange(160) < value)
