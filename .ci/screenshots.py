@@ -17,13 +17,16 @@ import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
+import django
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 
+# What the browser's tests share imports models.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.site_settings")
+django.setup()
 
 from geval_site.demo_logins import PASSWORDS  # noqa: E402
 from tests.browser.conftest import CHROMIUM, SWITCHES  # noqa: E402

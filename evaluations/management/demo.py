@@ -1,6 +1,8 @@
 """The demo project: a small corpus written for it, invented annotators, and its users."""
 
 import json
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from django.contrib.auth import get_user_model
@@ -25,6 +27,7 @@ from evaluations.models import (
 from geval.evaluators.base import new_settings
 from geval.evaluators.geval import GEval
 from geval.files.readers import InputFile
+from geval.measuring.inputs import load_example
 from geval_site.demo_logins import PASSWORDS
 
 SLUG = "demo"
@@ -80,6 +83,39 @@ def load_demo() -> tuple[Project, LoadResult]:
     if made:
         _open_campaigns(project)
     return project, result
+
+
+@transaction.atomic
+def load_support() -> Project:
+    """Create the project with one expert's labels; repeating it changes nothing."""
+    project, is_new = Project.objects.get_or_create(
+        slug="support",
+        defaults={
+            "name": "Support answers",
+            "description": "240 invented answers, passed or failed by one expert and a judge.",
+        },
+    )
+    if is_new:
+        add_members(project)
+        texts, ratings, scores = [], [], []
+        for row in load_example("support"):
+            output = {"doc_id": row["id"], "system_id": "helper"}
+            texts.append(output | {"source": row["question"], "output": row["answer"]})
+            on_it = output | {"criterion": "resolved"}
+            ratings.append(on_it | {"annotator": "expert", "score": int(row["human"] == "pass")})
+            scores.append(on_it | {"judge": "a judge", "score": int(row["judge"] == "pass")})
+        files = {"outputs": texts, "ratings": ratings, "scores": scores}
+        load_texts(project, {f"{name}.json": json.dumps(rows) for name, rows in files.items()})
+        project.criteria.update(definition="The answer settles what the customer asked for.")
+    return project
+
+
+def load_texts(project: Project, files: Mapping[str, str]) -> None:
+    """Load files from their contents, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_text(content, encoding="utf-8")
+        load_files(project, [InputFile(Path(folder) / name, name) for name in files])
 
 
 def _open_campaigns(project: Project) -> None:

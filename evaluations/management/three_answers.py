@@ -2,9 +2,7 @@
 wording that changes one."""
 
 import io
-import tempfile
 from importlib.util import find_spec
-from pathlib import Path
 
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
@@ -12,11 +10,9 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluations.corpus.locks.locking import lock_documents, locked_of
-from evaluations.corpus.store import load_files
 from evaluations.judging.judges.judges import newest_version
-from evaluations.management.demo import add_members
+from evaluations.management.demo import add_members, load_texts
 from evaluations.models import Judge, Project
-from geval.files.readers import InputFile
 from geval.standin.planted import THREE_ANSWERS, planted_files
 
 SLUG, NAME = "three-answers", "Three answers (simulated)"
@@ -44,10 +40,7 @@ def load_three_answers() -> Project:
         files = planted_files(
             SEED, documents=DOCUMENTS, systems=SYSTEMS, criteria=list(THREE_ANSWERS)
         )
-        with tempfile.TemporaryDirectory() as folder:
-            for name, content in files.items():
-                (Path(folder) / name).write_text(content, encoding="utf-8")
-            load_files(project, [InputFile(Path(folder) / name, name) for name in files])
+        load_texts(project, files)
         for name, definition in THREE_ANSWERS.items():
             project.criteria.filter(name=name).update(definition=definition)
     return project

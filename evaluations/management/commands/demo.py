@@ -11,7 +11,14 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.management.base import StartingCommand
 from evaluations.management.commands.local_llm import BUNDLED_NAME
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
-from evaluations.management.demo import LOGINS, demo_judges, is_judged, load_demo, local_judge
+from evaluations.management.demo import (
+    LOGINS,
+    demo_judges,
+    is_judged,
+    load_demo,
+    load_support,
+    local_judge,
+)
 from evaluations.management.services import (
     ensure_workers,
     log_path,
@@ -31,6 +38,7 @@ from evaluations.reports.report import build_report
 from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_text
 from geval.reports.report import Report
+from geval.reports.words import headline
 from geval.texts.numbers import two_decimals
 from geval.texts.program import command
 from geval.texts.stand_in import HONEST_NAME, MODEL
@@ -79,7 +87,7 @@ class Command(StartingCommand):
             self.say("\nStopped; all results so far are kept.")
 
     def _judge_all(self, demo: Project, processes: Processes, standin_port: int) -> None:
-        """Judge both projects as far as necessary, and print their verdicts."""
+        """Judge the projects as far as necessary, and print all verdicts."""
         simulated = load_three_answers()
         stand_in = start_model(processes, "standin_llm", port=standin_port)
         judges = self._judges(demo, stand_in)
@@ -99,6 +107,8 @@ class Command(StartingCommand):
                 self.say(problem)
         for project in (demo, simulated):
             self.say(f"\n{_verdicts(build_report(project))}")
+        support = load_support()
+        self.say(f"\n{support}\n{' '.join(headline(build_report(support).criteria))}")
         if newest_version(simulated, first.name) != first:
             criterion = simulated.criteria.get(name=IMPROVED)
             [before] = build_report(simulated, judges=[first], criteria=[criterion]).criteria
