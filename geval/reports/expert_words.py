@@ -34,7 +34,8 @@ def labels_needed(evidence: ExpertEvidence) -> str:
     if not kinds:
         return ""
     verb = "is" if len(kinds) == 1 and evidence.more[0][0] == 1 else "are"
-    about = f", about {thin(evidence.labels_needed)} labels" if evidence.passing else ""
+    labels = evidence.labels_needed if evidence.passing else 0
+    about = f", about {thin(labels)} labels" if labels else ""
     return f"{listed(kinds)} {verb} needed{about}"
 
 
@@ -47,6 +48,8 @@ def expert_reading(evidence: ExpertEvidence, judge: str) -> str:
         numbers = f"{judge} agrees with the expert with weighted kappa {_kappa(evidence)}"
     else:
         numbers = f"{judge} {found_and_kept(passing)}"
+        if not evidence.evidence.on_scale:
+            numbers += f", with scores from {passing.threshold:.3g} as passes"
     if evidence.verdict == Verdict.AGREES:
         reason = f"{_required(evidence)} is shown."
     chosen = evidence.evidence.compared
@@ -76,28 +79,34 @@ def expert_caution(evidence: ExpertEvidence) -> str:
             f"The experts do not agree enough to measure a judge by them (Krippendorff's alpha"
             f" {alpha}). Make the criterion's definition clearer, and label again."
         )
-    if not evidence.evidence.on_scale:
+    if not evidence.evidence.on_scale and passing is None:
         return f"{OFF_SCALE[:1].upper()}{OFF_SCALE[1:]}."
     if verdict != evidence.own_verdict and evidence.filled is not None:
         missing = evidence.evidence.rated - evidence.evidence.outputs
-        return f"With its {thin(missing)} missing scores as the most common label, less is shown."
+        how = "wrong" if passing else "the middle rating"
+        return f"With its {thin(missing)} missing scores as {how}, less is shown."
     if verdict == Verdict.TOO_EARLY:
         needed = labels_needed(evidence) or evidence.missing
         return f"{needed[:1].upper()}{needed[1:]}."
     found = evidence.sides[0].is_shown
     if passing is not None and verdict == Verdict.SPOT_CHECKS:
-        return _spot_check(passing, fails=found)
+        instead = "".join(
+            f" Or label {thin(more)} more {_PLURALS[kind]}." for more, kind in evidence.more
+        )
+        return _spot_check(passing, fails=found) + instead
     if not evidence.beats_chance:
         return "It is not shown to do better than chance."
+    if not all(side.beats_chance for side in evidence.sides) and any(
+        side.is_shown for side in evidence.sides
+    ):
+        return f"It is not shown to get half of the {'passes' if found else 'fails'} right."
+    if not any(side.is_shown for side in evidence.sides):
+        return f"{_required(evidence)} is required."
     if evidence.rivals:
         titles = listed(list(evidence.rivals))
         return f"{titles[:1].upper()}{titles[1:]} may do as well."
-    if not evidence.reads:
-        knows = "who wrote a text and its length" if evidence.evidence.within else "its length"
-        return f"Among like texts it is not shown to follow the labels: it may know only {knows}."
-    if any(side.is_shown for side in evidence.sides):
-        return f"It is not shown to get half of the {'passes' if found else 'fails'} right."
-    return f"{_required(evidence)} is required."
+    knows = "who wrote a text and its length" if evidence.evidence.within else "its length"
+    return f"Among like texts it is not shown to follow the labels: it may know only {knows}."
 
 
 def _spot_check(passing: PassFail, *, fails: bool) -> str:
@@ -105,7 +114,5 @@ def _spot_check(passing: PassFail, *, fails: bool) -> str:
     does, expert = ("fails", "passes") if fails else ("passes", "fails")
     wrong = passing.false_fail if fails else passing.false_pass
     own = wrong + (passing.both_fail if fails else passing.both_pass)
-    return (
-        f"It {does} {thin(wrong)} that the expert {expert}. Let the expert check what it {does}:"
-        f" {thin(own)} of {thin(passing.outputs)}."
-    )
+    errs = f"It {does} {thin(wrong)} that the expert {expert}. " if wrong else ""
+    return f"{errs}Let the expert check what it {does}: {thin(own)} of {thin(passing.outputs)}."

@@ -63,6 +63,7 @@ from geval.statistics.thresholds import (
     INTERVAL_DOCUMENTS,
     RANKED_SHARE,
     SIGNIFICANCE,
+    VERDICT_OUTPUTS,
     VERDICT_RATERS,
 )
 from geval.statistics.types import Estimate, FloatArray
@@ -333,8 +334,11 @@ class CriterionResult:
     @property
     def has_expert(self) -> bool:
         """Whether the verdict is by an expert's labels: fewer people rated than are needed to be
-        the bar, or no two rated the same outputs."""
-        return len(self.annotators) < VERDICT_RATERS or self.ratings <= self.rated_outputs
+        the bar, or hardly any output was rated again by somebody else."""
+        again = self.ratings - self.rated_outputs
+        return len(self.annotators) < VERDICT_RATERS or again < min(
+            VERDICT_OUTPUTS, self.rated_outputs
+        )
 
     def by_expert(self, result: "JudgeResult") -> ExpertEvidence | None:
         """Return the evidence for a verdict by an expert's labels; None where people are the
@@ -350,10 +354,11 @@ class CriterionResult:
             if null.kappa_behind
         }
         own = ExpertEvidence(analysis.kappa, analysis.passing, ahead, evidence)
-        if analysis.filled_kappa is None:
+        if analysis.filled_passing is not None:
+            return replace(own, filled=replace(own, passing=analysis.filled_passing))
+        if analysis.passing is not None or analysis.filled_kappa is None:
             return own
-        filled = replace(own, kappa=analysis.filled_kappa, passing=analysis.filled_passing)
-        return replace(own, filled=filled)
+        return replace(own, filled=replace(own, kappa=analysis.filled_kappa))
 
     @property
     def nulls(self) -> tuple[NullJudge, ...]:

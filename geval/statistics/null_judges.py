@@ -4,7 +4,8 @@ A claim about a judge is meaningful only where none of these meets it too: the b
 judge's scores shuffled, the length of the texts, and on a pass/fail criterion the majority's
 verdict. Four know people's other ratings: those of the same system, of the same document, of the
 same group of documents, and of the same person where each output has one rating. None of them sees
-a rating of what it predicts.
+a rating of what it predicts. Where one expert labels, one more knows the labels of texts of like
+length.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,15 @@ from geval.statistics.thresholds import NULL_CHANCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 NullName = Literal[
-    "constant", "majority", "shuffled", "length", "system", "document", "group", "annotator"
+    "constant",
+    "majority",
+    "shuffled",
+    "length",
+    "like_length",
+    "system",
+    "document",
+    "group",
+    "annotator",
 ]
 NULL_NAMES: tuple[NullName, ...] = get_args(NullName)
 # Shuffled scores have no correlation by construction, and a document's mean ranks nothing in it:
@@ -27,6 +36,8 @@ SHOWN_NULLS: tuple[NullName, ...] = (
 )  # fmt: skip
 # What these know of people's ratings is taken off where a judge is looked at within systems.
 KNOWN_WITHIN: tuple[NullName, ...] = ("system", "document")
+# Texts of like length by which a rating is predicted: few enough to follow steps.
+NEIGHBOURS, WINDOW, MOST_AT_ONCE = 5, 64, 50_000
 # The more ratings, the less shuffles differ; this many ratings over all shuffles suffice.
 MOST_SHUFFLES, LEAST_SHUFFLES = 20, 4
 ENOUGH_RATINGS = 20_000
@@ -54,6 +65,33 @@ def shuffled_scores(scores: FloatArray, rng: np.random.Generator) -> FloatArray:
     present = ~np.isnan(scores)
     dealt[present] = rng.permutation(scores[present])
     return dealt
+
+
+def like_length_scores(outputs: Outputs, human: FloatArray, words: FloatArray) -> FloatArray:
+    """Return the mean rating of the NEIGHBOURS texts of other documents whose lengths are nearest;
+    shape (outputs,), NaN where too few are rated or the length is not known.
+
+    Args:
+        human, words: shape (outputs,), NaN for missing.
+    """
+    scores = np.full(len(outputs), np.nan)
+    document = outputs.clustered.document
+    rated = np.flatnonzero(~np.isnan(human + words))
+    rated = rated[np.argsort(words[rated], kind="stable")]
+    if len(rated) <= WINDOW:
+        return scores
+    known = np.flatnonzero(~np.isnan(words))
+    for part in np.array_split(known, len(known) // MOST_AT_ONCE + 1):
+        place = np.searchsorted(words[rated], words[part])
+        begin = np.clip(place - WINDOW // 2, 0, len(rated) - WINDOW)
+        near = rated[begin[:, None] + np.arange(WINDOW)]
+        apart = np.abs(words[near] - words[part, None]).astype(float)
+        apart[document[near] == document[part, None]] = np.inf
+        nearest = np.argsort(apart, axis=1, kind="stable")[:, :NEIGHBOURS]
+        is_there = np.isfinite(np.take_along_axis(apart, nearest, axis=1)).all(axis=1)
+        means = human[np.take_along_axis(near, nearest, axis=1)].mean(axis=1)
+        scores[part] = np.where(is_there, means, np.nan)
+    return np.round(scores, DIGITS)
 
 
 def length_scores(scores: FloatArray, words: FloatArray) -> FloatArray:

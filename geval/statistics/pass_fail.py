@@ -40,8 +40,10 @@ from geval.statistics.thresholds import (
     INTERVAL_DOCUMENTS,
     PASS_FAIL_DOCUMENTS,
     PASS_FAIL_OUTPUTS,
+    SCORED_SHARE,
 )
 from geval.statistics.types import Estimate, FloatArray, IntArray
+from geval.statistics.weighted import kish
 
 # As in `selection.py`.
 FOLDS = 5
@@ -208,6 +210,21 @@ class PassFail:
 def _is_not_above(share: ShareEstimate, value: float) -> bool:
     ends = share.interval.ends
     return ends is not None and ends[0] <= value
+
+
+def missing_as_wrong(human: FloatArray, judge: FloatArray, scale: Scale) -> FloatArray | None:
+    """Return the judge's scores, with the wrong verdict where a rated output has none; shape
+    (outputs,). None where enough of the fails and of the passes have scores."""
+    fails = human < sum(scale.points) / 2
+    passes, missing = ~np.isnan(human) & ~fails, np.isnan(judge)
+    if missing.all() or all(
+        (kind & ~missing).sum() >= SCORED_SHARE * kind.sum() for kind in (fails, passes)
+    ):
+        return None
+    lowest, highest = float(np.nanmin(judge)), float(np.nanmax(judge))
+    if np.isin(judge[~missing], scale.points).all():
+        lowest, highest = scale.lowest, scale.highest
+    return np.where(missing & fails, highest, np.where(missing & passes, lowest, judge))
 
 
 def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majority:
@@ -404,15 +421,17 @@ def _sampled(
     documents = counting_by(with_any, outputs.document_weight)
     binomial = share * (1 - share) / max(1, count - 1)
     # Of few documents nothing tells how much more alike the outputs of one are than others.
-    effective = float(documents)
+    effective, rests_on = float(documents), float(documents)
     if binomial and documents >= INTERVAL_DOCUMENTS:
         left = sums(outputs.document, weight * (hits - share * among), outputs.documents)
         variance = float((left**2).sum()) / total**2
+        rests_on = kish(left[with_any] ** 2)
         if redrawn is not None:
             variance = float(np.nanvar(redrawn))
         effective = count / max(1.0, variance * documents / (documents - 1) / binomial)
     # With one output a document nothing but the share itself is estimated.
-    freedom = math.inf if documents == count else max(1, documents - 1)
+    # Otherwise a standard error rests on the documents that it comes from.
+    freedom = math.inf if documents == count else max(1.0, min(documents, rests_on) - 1)
     return _Sample(share, count, documents, effective, freedom)
 
 
@@ -609,13 +628,39 @@ def _rate_of(
         math.sqrt(sum((part[0] * (part[1] - part[end])) ** 2 for part in parts) + of_judge)
         for end in (2, 3)
     )
-    interval = within(Interval(estimate - below, estimate + above), 0.0, 1.0)
+    wider = _wider_by_clusters(outputs, people, unlabelled, passes)
+    interval = within(Interval(estimate - wider * below, estimate + wider * above), 0.0, 1.0)
     # The squared half-width by labels alone, as it is and as it would have to be.
     of_labels = ((below + above) / 2) ** 2 - of_judge
     wanted = ((below + above) / 4) ** 2 - of_judge
     more = math.ceil(labelled * (of_labels / wanted - 1)) if wanted > 0 else None
+    if more is not None and more > count - labelled:
+        more = None
     corrected = ShareEstimate(Estimate(estimate), interval)
     return SystemRate(count, judged, corrected, labelled, more)
+
+
+def _wider_by_clusters(
+    outputs: Outputs, people: np.ndarray, unlabelled: np.ndarray, passes: np.ndarray
+) -> float:
+    """Return by how much a rate's interval is wider as outputs of a document or group are alike, in
+    the judge's verdicts and in labels; by the variance of a linear approximation."""
+    influence = np.zeros(len(outputs))
+    for verdict in (passes, ~passes):
+        of_these = verdict & ~unlabelled
+        if of_these.any():
+            share = people[of_these].mean()
+            influence += share * verdict / len(outputs)
+            influence[of_these] += verdict.mean() * (people[of_these] - share) / of_these.sum()
+    influence -= influence.mean()
+    alone = float((influence**2).sum())
+    clusters = np.unique(outputs.document).size
+    if clusters == len(outputs) or clusters < 2 or not alone:
+        return 1.0
+    together = float((outputs.by_document(influence) ** 2).sum()) * clusters / (clusters - 1)
+    labelled = np.unique(outputs.document[~unlabelled]).size
+    by_t = t_quantile(max(1, labelled - 1)) / t_quantile(math.inf)
+    return by_t * math.sqrt(max(1.0, together / alone))
 
 
 def _without(reason: str) -> ShareEstimate:

@@ -2,8 +2,9 @@
 the mean squared distance by what chance would give. Scores between points need no rounding; it is
 then Lin's concordance (1989), and on two points Cohen's kappa (1960).
 
-Its interval over documents is a jackknife of Fisher's z, which holds where kappa is high and
-ratings are skewed.
+Its interval over documents is by Fisher's z, which holds where kappa is high and ratings are
+skewed, with the jackknife's standard error of kappa. Where all agree, nothing tells how far the
+next error would be off: it counts as a rating by chance, and the interval is that of a share.
 """
 
 import math
@@ -15,12 +16,17 @@ from geval.statistics.arrays import Outputs, complete
 from geval.statistics.jackknife import (
     LeftOut,
     documents_counting,
-    mapped,
     no_interval,
     t_quantile,
 )
+from geval.statistics.pass_fail import wilson
 from geval.statistics.resampling import Interval
-from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS, EXPERT_LABELS
+from geval.statistics.thresholds import (
+    AFFORDABLE_DOCUMENTS,
+    CONFIDENCE,
+    EXPERT_LABELS,
+    INTERVAL_DOCUMENTS,
+)
 from geval.statistics.types import Estimate, FloatArray
 
 CONSTANT = "people or the judge gave every output the same score"
@@ -74,12 +80,18 @@ def weighted_kappa(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Ka
     if count < EXPERT_LABELS:
         return KappaEstimate(Estimate(value), no_interval(_FEW), count)
     counting = documents_counting(common)
-    interval = documents.interval(float(_z(value)), _z(left_out), counting=counting)
+    interval = documents.interval(value, left_out, counting=counting)
+    freedom = float(documents.freedom(counting))
+    if value > HIGHEST and counting >= INTERVAL_DOCUMENTS:
+        low, _high = wilson(1.0, counting, freedom, CONFIDENCE)
+        error = float(_z(HIGHEST) - _z(low)) / t_quantile(freedom)
+        return KappaEstimate(Estimate(value), Interval(low, 1.0), count, error, freedom)
     if interval.ends is None:
         return KappaEstimate(Estimate(value), interval, count)
-    freedom = float(documents.freedom(counting))
-    error = math.sqrt(documents.variance(_z(left_out)))
-    return KappaEstimate(Estimate(value), mapped(interval, math.tanh), count, error, freedom)
+    of_z = math.sqrt(documents.variance(left_out)) / (1 - value**2)
+    half = t_quantile(freedom) * of_z
+    ends = Interval(math.tanh(_z(value) - half), math.tanh(_z(value) + half))
+    return KappaEstimate(Estimate(value), ends, count, of_z, freedom)
 
 
 def kappa_lead(

@@ -18,9 +18,11 @@ from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 # Pieces of the line over lengths, and outputs for each: enough for a length that is best.
 MOST_PIECES, OUTPUTS_A_PIECE = 20, 5
-# Lines of systems and means of documents or groups are fitted in turn; where all systems wrote
-# about all documents, two rounds are enough.
-ROUNDS = 4
+# Lines of systems and means of documents or groups are fitted in turn until nothing is left to
+# take off; where all systems wrote about all documents, two rounds are enough.
+MOST_ROUNDS, SETTLED = 1_000, 1e-9
+# A smaller share of a side's variation is what rounding left.
+NOTHING_LEFT = 1e-8
 
 
 def outputs_within(outputs: Outputs, human: FloatArray, scores: FloatArray) -> np.ndarray | None:
@@ -106,11 +108,17 @@ def p_beyond_length(
         unit = np.where(is_alone, outputs.documents + outputs.group[unit], unit)
     _names, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
     shared = size[unit] > 1
-    for _round in range(ROUNDS):
+    spread = left.var(axis=0)
+    for _round in range(MOST_ROUNDS):
+        before = left.copy()
         for rows, basis in zip(strata, fits, strict=True):
             left[rows] -= basis @ (basis.T @ left[rows])
         for side in left.T:
             side[shared] -= (sums(unit, side, len(size)) / size)[unit][shared]
+        if np.abs(left - before).max(initial=0.0) < SETTLED:
+            break
+    if (left.var(axis=0) <= NOTHING_LEFT * spread).any():
+        return 1.0
     clusters, cluster = np.unique(outputs.clustered.document[complete], return_inverse=True)
     of_cluster = sums(cluster, np.round(left.prod(axis=1), DIGITS), len(clusters))
     # Fitted lines take up some of what varies; means of documents and groups are within clusters.

@@ -53,6 +53,10 @@ def measured(*sides: float) -> Measurement:
         ((100, 300, 0.1, 1.0), "expert", "It is not shown to get half of the fails right."),
         ((100, 300, 0.58, 1.0), "expert", "It is not shown to get half of the fails right."),
         ((100, 300, 0.62, 1.0), "spot", "Let the expert check what it passes: 338 of 400."),
+        ((13, 17, 1.0, 1.0), "spot", "what it passes: 17 of 30. Or label 3 more fails."),
+        ((40, 50, 0.9, 0.5), "expert", "At least 0.80 of both is required."),
+        ((60, 60, 0.867, 0.6), "early", "79 more fails and 37 more passes are needed, about 158"),
+        ((83, 2917, 0.82, 0.8), "expert", "At least 0.80 of both is required."),
         ((300, 100, 1.0, 0.5), "expert", "It is not shown to get half of the passes right."),
         ((20, 30, 0.9, 0.9), "early", "42 more fails and 32 more passes are needed, about 105"),
         ((9, 391, 1.0, 1.0), "early", "1 more fail is needed, about 45 labels."),
@@ -106,7 +110,54 @@ def test_a_judge_that_knows_the_length_alone_may_not_label() -> None:
 
     assert criterion.verdict == "expert"
     assert (criterion.sensitivity or 0) > 0.9
-    assert "length alone may do as well" in criterion.reason.lower()
+    assert "Length alone" in criterion.reason
+    assert "may do as well" in criterion.reason
+
+
+def test_a_judge_that_knows_a_band_of_lengths_may_not_label() -> None:
+    """Neither long nor short texts are good, so length alone in its order does not tell."""
+    rng = np.random.default_rng(6)
+    rows = []
+    for number in range(400):
+        words = int(rng.integers(5, 105))
+        good = 35 < words < 75
+        rows.append(
+            {
+                "id": f"q{number}",
+                "answer": "word " * words,
+                "human": "pass" if good == (rng.random() < 0.95) else "fail",
+                "judge": "pass" if good else "fail",
+            }
+        )
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge").criteria
+
+    assert criterion.verdict == "expert"
+    assert "texts of like length may do as well" in criterion.reason.lower()
+
+
+@pytest.mark.parametrize("unit", ["document", "group"])
+def test_a_judge_that_knows_the_document_or_group_alone_may_not_label(unit: str) -> None:
+    verdicts = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        rows = []
+        for number in range(200):
+            if number % 2 == 0:
+                good = rng.random() < 0.5
+            row = {
+                "human": "pass" if good == (rng.random() < 0.95) else "fail",
+                "judge": "pass" if good else "fail",
+                "answer": "word " * int(rng.integers(5, 90)),
+            }
+            shared = {"document": f"d{number // 2}", "system": f"s{number % 2}"}
+            own = {"document": f"d{number}", "group": f"g{number // 2}"}
+            rows.append(row | (shared if unit == "document" else own))
+        names = {"system": "system"} if unit == "document" else {"group": "group"}
+        result = geval.measure(rows, human="human", judge="judge", document="document", **names)  # type: ignore[arg-type]
+        verdicts.append(result.verdict)
+
+    assert "agrees" not in verdicts
 
 
 def test_a_judge_that_knows_who_wrote_may_not_label() -> None:
@@ -143,7 +194,65 @@ def test_scores_that_are_missing_where_the_judge_errs_are_counted() -> None:
 
     assert criterion.sensitivity == 1
     assert criterion.verdict == "spot"
-    assert "30 missing scores" in criterion.reason
+    assert "30 missing scores as wrong" in criterion.reason
+
+
+def test_missing_scores_are_wrong_although_most_labels_are_fails() -> None:
+    rows = labels(180, 120, 1.0, 1.0)
+    for number, row in enumerate(rows):
+        if row["human"] == "fail" and number % 5 == 0:
+            row["judge"] = ""
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge").criteria
+
+    assert criterion.verdict == "spot"
+
+
+@pytest.mark.parametrize(("fails", "passes", "missing", "verdict"), [
+    (100, 700, 4, "agrees"), (100, 700, 30, "spot"),
+])  # fmt: skip
+def test_each_kind_needs_its_scores(fails: int, passes: int, missing: int, verdict: str) -> None:
+    """Of all outputs 96 % have scores; of the fails only 70 %."""
+    rows = labels(fails, passes, 1.0, 1.0)
+    for row in [row for row in rows if row["human"] == "fail"][:missing]:
+        row["judge"] = ""
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge").criteria
+
+    assert criterion.verdict == verdict
+
+
+def test_a_score_on_another_scale_has_a_threshold() -> None:
+    rng = np.random.default_rng(9)
+    rows = [
+        row | {"judge": (4 if row["judge"] == "pass" else 1) + int(rng.integers(0, 2))}
+        for row in labels(100, 300, 0.95, 0.95)
+    ]
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge").criteria
+
+    assert criterion.verdict == "agrees"
+    assert "with scores from 3 as passes" in criterion.reason
+
+
+def test_one_output_that_two_rated_is_no_bar() -> None:
+    rows = [
+        {"id": row["id"], "annotator": f"rater {number % 3}", "score": int(row["human"] == "pass"),
+         "judge": int(row["judge"] == "pass")}
+        for number, row in enumerate(labels(100, 300, 0.95, 0.95))
+    ]  # fmt: skip
+    wide = [
+        {"id": row["id"], "judge": row["judge"],
+         **{f"rater {rater}": row["score"] if row["annotator"] == f"rater {rater}" else None
+            for rater in range(3)}}
+        for row in rows
+    ]  # fmt: skip
+    names = [f"rater {rater}" for rater in range(3)]
+    wide[0]["rater 1"] = wide[0]["rater 0"]
+
+    (criterion,) = geval.measure(wide, human=names, judge="judge", document="id").criteria
+
+    assert (criterion.raters, criterion.verdict) == (3, "agrees")
 
 
 @pytest.mark.parametrize(
@@ -212,6 +321,21 @@ def test_on_a_scale_one_expert_asks_for_weighted_kappa(
 
     (criterion,) = result.criteria
     assert (criterion.verdict, reason in criterion.reason) == (verdict, True), criterion.reason
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+@pytest.mark.parametrize("count", [60, 300])
+def test_hardly_an_error_is_no_reason_against_a_judge(count: int, wrong: int) -> None:
+    rng = np.random.default_rng(10)
+    rows = [
+        {"id": f"q{n}", "answer": "word " * int(rng.integers(5, 90)),
+         "human": 1 + n % 5, "judge": 1 + n % 5 - (0 < n <= wrong)}
+        for n in range(count)
+    ]  # fmt: skip
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge", document="id").criteria
+
+    assert criterion.verdict == "agrees", criterion.reason
 
 
 def test_two_experts_who_do_not_agree_are_no_measure() -> None:

@@ -1,7 +1,7 @@
 """Pass or fail: counts, rates and kappas against worked figures, and intervals that
 hold the true value in simulation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -154,6 +154,31 @@ def test_as_many_more_labels_halve_the_interval() -> None:
     assert width == pytest.approx(0.5, abs=0.05)
 
 
+def test_more_labels_than_there_are_outputs_are_not_promised() -> None:
+    for labels, enough in ((400, True), (800, False)):
+        rates = [rated(0.25, labels, 0.6, 0.6, seed) for seed in range(5)]
+
+        assert [rate.more is not None for rate in rates] == [enough] * 5
+
+
+@pytest.mark.parametrize("labelled", [20, 60])
+def test_outputs_of_a_group_that_are_alike_make_a_rate_less_certain(labelled: int) -> None:
+    """A hundred groups of ten, with labels and the judge's errors alike in each."""
+    rng, held, sets = np.random.default_rng(11), [], 150
+    outputs = Outputs.full(100, 10)
+    outputs = replace(outputs, system=np.zeros(1000, dtype=np.int64), systems=1)
+    for _ in range(sets):
+        truth = np.repeat(rng.random(100) < rng.beta(3, 1, 100), 10) ^ (rng.random(1000) < 0.1)
+        judge = np.where(rng.random(1000) < 0.9, truth, ~truth).astype(float)
+        people = np.where(np.arange(1000) < 10 * labelled, truth, np.nan)
+        passing = pass_fail(outputs, people, judge, Scale(0, 1))
+        assert passing is not None
+        low, high = passing.systems[0].corrected.interval.ends or (0, 1)
+        held.append(low <= 0.75 * 0.9 + 0.25 * 0.1 <= high)
+
+    assert np.mean(held) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / sets)
+
+
 def test_a_judge_that_errs_otherwise_on_a_system_is_corrected_there() -> None:
     # The judge passes all outputs of the second system, and is mostly right about the first.
     first = [KNOWN[index * 37 % 100] for index in range(100)]
@@ -220,7 +245,7 @@ WORLDS = (
     World(200, 4, 40, 0.4),
     World(100, 4, 100, 0.3),
     World(400, 1, 60, 0.0),
-    World(60, 12, 20, 0.3),
+    World(60, 12, 30, 0.3),
 )
 
 

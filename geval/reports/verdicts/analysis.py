@@ -57,7 +57,7 @@ from geval.statistics.pairwise import (
     soft_pairwise_accuracy,
     tie_calibrated_accuracy,
 )
-from geval.statistics.pass_fail import PassFail, pass_fail
+from geval.statistics.pass_fail import PassFail, missing_as_wrong, pass_fail
 from geval.statistics.ppi import PpiTable, ppi_table
 from geval.statistics.reliability import Gwet, Icc, cohen_kappa, gwet, intraclass
 from geval.statistics.resampling import Interval, Over
@@ -249,6 +249,8 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         )
 
     filled = filled_scores(human, scores, tested, judged.scale)
+    is_two = len(judged.scale.points) == 2
+    wrong = missing_as_wrong(human, scores, judged.scale) if is_two else None
     figures = checks(scores)
     return JudgeAnalysis(
         correlations=coefficients,
@@ -278,7 +280,7 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
         passing=pass_fail(outputs, human, scores, judged.scale),
         kappa=weighted_kappa(outputs, human, scores),
-        filled_passing=None if filled is None else pass_fail(outputs, human, filled, judged.scale),
+        filled_passing=None if wrong is None else pass_fail(outputs, human, wrong, judged.scale),
         filled_kappa=None if filled is None else weighted_kappa(outputs, human, filled),
         copied=_copied(judged),
     )

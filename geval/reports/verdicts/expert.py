@@ -11,13 +11,15 @@ more than two judges is chosen (Bonferroni).
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from geval.reports.verdicts.verdict import BLIND, Evidence, Verdict
 from geval.statistics.pass_fail import PassFail, ShareEstimate
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
+    AFFORDABLE_DOCUMENTS,
     EXPERT_KAPPA,
     EXPERT_LABELS,
     EXPERT_SHARE,
@@ -60,9 +62,12 @@ class Required:
     @property
     def more(self) -> int | None:
         """How many more labels of the kind would show it; None if no affordable number does."""
-        if self.count < self.fewest:
-            return self.fewest - self.count
         return self.figure.more_for(self.least, self.error)
+
+    @property
+    def more_than_chance(self) -> int | None:
+        """How many more labels of the kind would show more than chance."""
+        return self.figure.more_for(self.chance, self.error)
 
 
 @dataclass(frozen=True)
@@ -128,21 +133,45 @@ class ExpertEvidence:
         """Whether it is shown to be better than whoever reads nothing."""
         return self.beats_chance and not self.rivals and self.reads
 
-    @property
+    @cached_property
     def more(self) -> tuple[tuple[int, str], ...]:
-        """How many more labels of each kind a verdict needs; none where it needs none, or no
-        affordable number gives one."""
+        """How many more labels of each kind a verdict needs: for all that is required, or if that
+        is out of reach, for spot checks; none where it needs none, or no affordable number gives
+        one."""
         few = [side for side in self.sides if side.count < side.fewest]
-        if self.missing and not few:
+        if few:
+            return tuple((side.fewest - side.count, side.kind) for side in few)
+        if self.missing:
             return ()
-        return tuple((side.more, side.kind) for side in few or self.sides if side.more)
+        needed = [side.more for side in self.sides]
+        if None in needed and any(more is not None for more in needed):
+            # One side may still reach what is required, and the other more than chance.
+            needed = [
+                side.more_than_chance if more is None else more
+                for side, more in zip(self.sides, needed, strict=True)
+            ]
+        if None in needed or self._labels_for(needed) > AFFORDABLE_DOCUMENTS:
+            return ()
+        return tuple(
+            (more, side.kind) for more, side in zip(needed, self.sides, strict=True) if more
+        )
 
     @property
     def labels_needed(self) -> int:
-        """About how many labels bring as many of each kind, at the present shares."""
-        counts = {side.kind: max(1, side.count) for side in self.sides}
-        total = sum(counts.values())
-        return max((math.ceil(more * total / counts[kind]) for more, kind in self.more), default=0)
+        """About how many labels bring as many of each kind, at the present shares; 0 where a kind
+        has none yet, so that nothing is known of its share."""
+        if not all(side.count for side in self.sides):
+            return 0
+        wanted = {kind: more for more, kind in self.more}
+        return self._labels_for([wanted.get(side.kind, 0) for side in self.sides])
+
+    def _labels_for(self, more: Sequence[int | None]) -> int:
+        total = sum(side.count for side in self.sides)
+        counts = [
+            math.ceil((each or 0) * total / max(1, side.count))
+            for each, side in zip(more, self.sides, strict=True)
+        ]
+        return max(counts)
 
     @property
     def missing(self) -> str:
@@ -163,7 +192,8 @@ class ExpertEvidence:
         """The verdict by the scores that are there."""
         if not self.evidence.is_measurable:
             return Verdict.NO_MEASURE
-        if not self.evidence.on_scale:
+        # Of pass or fail the threshold is chosen, on whatever scale scores are.
+        if not self.evidence.on_scale and self.passing is None:
             return Verdict.KEEP_EXPERT
         if self.missing:
             return Verdict.TOO_EARLY

@@ -26,6 +26,7 @@ from geval.statistics.null_judges import (
     group_scores,
     is_met,
     length_scores,
+    like_length_scores,
     shuffled_scores,
     shuffles_of,
     system_scores,
@@ -33,6 +34,7 @@ from geval.statistics.null_judges import (
 from geval.statistics.pass_fail import PassFail, majority_of, pass_fail
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
+from geval.statistics.thresholds import VERDICT_RATERS
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted_kappa import kappa_lead
 
@@ -42,6 +44,7 @@ TITLES: dict[NullName, str] = {
     "majority": "the majority",
     "shuffled": "its scores, shuffled",
     "length": "length alone",
+    "like_length": "texts of like length",
     "system": "who wrote it",
     "document": "the document alone",
     "group": "the group alone",
@@ -209,6 +212,11 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     nulls.append(NullJudge("shuffled", shuffled))
     ranking: dict[NullName, FloatArray | None] = {
         "length": _by_length(view),
+        "like_length": (
+            like_length_scores(view.outputs, view.human, view.words)
+            if view.ratings.raters < VERDICT_RATERS
+            else None
+        ),
         "system": system_scores(view.outputs, view.human),
         "document": document_scores(view.outputs, view.human),
         "group": group_scores(view.outputs, view.human),
