@@ -128,17 +128,19 @@ def read_archive(
 
 
 def _take_known_answers(project: Project) -> None:
-    """Rebuild the campaigns' known answers from their items."""
+    """Rebuild the campaigns' known answers from their items; drafts then have no items."""
     with connection.cursor() as cursor:
         cursor.execute(
             """UPDATE annotations_campaign c SET gold = g.gold FROM (
                    SELECT i.campaign_id, jsonb_agg(jsonb_build_object('document', i.document_id,
                        'outputs', i.outputs, 'expected', i.expected) ORDER BY i.position) AS gold
                    FROM annotations_campaignitem i WHERE i.kind IN ('gold', 'practice')
-                   GROUP BY i.campaign_id) AS g
+                       AND i.expected IS NOT NULL GROUP BY i.campaign_id) AS g
                WHERE g.campaign_id = c.id AND c.project_id = %s""",
             [project.pk],
         )
+    for draft in project.campaigns.filter(state="draft"):
+        draft.items.all().delete()
 
 
 def first_line(error: Exception) -> str:

@@ -28,8 +28,9 @@ class Stored:
     """How a file's records are stored.
 
     `rows` selects them: the text after `FROM table t`. `values` are SQL expressions of fields that
-    are neither a plain column nor a usual name. `staged` is a temporary table that holds the rows
-    in place of the table. `defaults` are columns with the same value in every row of a copy.
+    are neither a plain column nor a usual name. `staged` is a temporary table, or a query, that has
+    the rows in place of the table. `defaults` are columns with the same value in each row of a
+    copy.
     """
 
     table: str
@@ -105,6 +106,18 @@ _COUNTING = """NOT EXISTS (SELECT FROM evaluations_evaluationrun r
 _SHOWN = "d.id <> ALL(%(hidden)s::bigint[])"
 _IN_PROJECT = "d.project_id = %(project)s"
 _OF_CAMPAIGN_IN_PROJECT = "k.project_id = %(project)s"
+# Items, and the known answers of drafts, which have no items yet; in order of their ids.
+_ITEMS = """(SELECT id, campaign_id, document_id, position, kind, outputs, expected
+    FROM annotations_campaignitem UNION ALL
+    SELECT (c.id << 20) + g.number - (1::bigint << 62), c.id, (g.entry ->> 'document')::bigint,
+        g.number - 1, 'gold', ARRAY(SELECT e::bigint
+            FROM jsonb_array_elements_text(g.entry -> 'outputs') WITH ORDINALITY AS o(e, place)
+            ORDER BY place), g.entry -> 'expected'
+    FROM annotations_campaign c
+    CROSS JOIN jsonb_array_elements(c.gold) WITH ORDINALITY AS g(entry, number)
+    WHERE c.state = 'draft' AND NOT EXISTS (
+        SELECT FROM jsonb_array_elements_text(g.entry -> 'outputs') AS e
+        WHERE NOT EXISTS (SELECT FROM evaluations_candidateoutput p WHERE p.id = e::bigint)))"""
 
 
 def _listed(outputs: str) -> dict[str, str]:
@@ -242,7 +255,7 @@ STORED: Mapping[str, Stored] = {
     "campaigns": Stored(
         "annotations_campaign",
         of_project=True,
-        # Known answers are among the items of an opened campaign.
+        # Known answers are among the items.
         defaults={"gold": "[]"},
     ),
     "campaign_criteria": Stored(
@@ -293,6 +306,7 @@ STORED: Mapping[str, Stored] = {
     ),
     "campaign_items": Stored(
         "annotations_campaignitem",
+        staged=_ITEMS,
         rows=f"""{_CAMPAIGN} JOIN evaluations_document d ON d.id = t.document_id
             WHERE {_OF_CAMPAIGN_IN_PROJECT}""",
         values=_listed("t.outputs")

@@ -63,6 +63,7 @@ def _translated(
         translated["preferences"] = [
             [systems[row[0]], systems[row[1]], _criterion(row[2], criteria), row[-1]]
             for row in answer["preferences"]
+            if row[2] is None or str(row[2]) in criteria
         ]
     if "shown" in answer:
         translated["shown"] = [systems[index] for index in answer["shown"]]
@@ -73,4 +74,4 @@ def _criterion(key: Any, criteria: Mapping[str, Any]) -> Any:
     """Convert the criterion of a preference in the history, which is a number or None."""
     if isinstance(key, str):
         return int(criteria[key]) if key else None
-    return OVERALL if key is None else criteria.get(str(key), OVERALL)
+    return OVERALL if key is None else criteria[str(key)]

@@ -211,7 +211,8 @@ class StoredAnswer(_Shape):
     preferences: Entries[StoredPreference] | None = None
     shown: Entries[Text] | None = None
 
-    @field_validator("*", mode="before")
+    # Afterwards: a validator before it would read lists of JSON as Python's, which are no tuples.
+    @field_validator("*", mode="after")
     @classmethod
     def _is_given(cls, value: Any) -> Any:
         if value is None:
