@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.forms import ModelMultipleChoiceField
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
@@ -34,6 +35,7 @@ from evaluations.reports.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import LARGEST_ID, In, Page, page_of
+from evaluations.web.revisions import Change, editing, revision_of
 from geval.files.answers.gold import GoldError, gold_of_rows
 from geval.files.project_fields import COLUMNS, LISTS, PLAN, CampaignFields
 from geval.measuring.standing import GoalStanding
@@ -78,7 +80,7 @@ class CampaignIn(CampaignFields, In):
     goal: GoalIn | None = None
 
 
-class CampaignChange(CampaignIn):
+class CampaignChange(CampaignIn, Change):
     """What is left out stays as it is. The plan of a campaign that was opened is fixed."""
 
     name: str = Field("", min_length=1, max_length=200)
@@ -132,19 +134,17 @@ def make_campaign(request: HttpRequest, slug: Path[str], data: CampaignIn) -> An
 @router.put("/campaigns/{int:pk}", response=CampaignOut)
 def edit_campaign(request: HttpRequest, slug: Path[str], pk: int, data: CampaignChange) -> Any:
     """Change a campaign; once it was opened, its plan is fixed."""
-    campaign = _campaign(request, slug, pk)
-    values = data.dict(exclude_unset=True)
-    annotators = _members(campaign.project, values.get("annotators", ()))
-    if campaign.state == CampaignState.DRAFT:
-        save = _draft_of(values, campaign).save
-    else:
-        _change_opened(campaign, values)
-        save = campaign.save
-    with transaction.atomic():
-        save()
+    values = data.sent()
+    with editing(_campaigns(request, slug), data, campaign_json, pk=pk) as campaign:
+        annotators = _members(campaign.project, values.get("annotators", ()))
+        if campaign.state == CampaignState.DRAFT:
+            _draft_of(values, campaign).save()
+        else:
+            _change_opened(campaign, values)
+            campaign.save()
         if "annotators" in values:
             seat_annotators(campaign, annotators)
-    return campaign_json(campaign)
+    return campaign_json(_campaign(request, slug, pk))
 
 
 @router.get("/campaigns/{int:pk}", response=CampaignProgressOut, exclude_unset=True)
@@ -273,6 +273,7 @@ def campaign_json(campaign: Campaign) -> dict[str, Any]:
     people = [seat.annotator.user for seat in campaign.seats.all() if seat.removed_at is None]
     return {
         "id": campaign.pk,
+        "revision": revision_of(campaign),
         "state": campaign.state,
         **{name: getattr(campaign, name) for name in (*DESIGN, *LISTS)},
         "gold": known_answers(campaign),
@@ -320,9 +321,12 @@ def _goal(campaign: Campaign) -> CampaignGoal | None:
 
 
 def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
+    return get_object_or_404(_campaigns(request, slug), pk=pk)
+
+
+def _campaigns(request: HttpRequest, slug: str) -> QuerySet[Campaign]:
     project = project_for(request, slug, change=True)
-    rows = project.campaigns.select_related("goal__criterion", "goal__judge", "goal__rival")
-    return get_object_or_404(rows, pk=pk)
+    return project.campaigns.select_related("goal__criterion", "goal__judge", "goal__rival")
 
 
 def _wanted_goal(

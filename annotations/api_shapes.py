@@ -37,6 +37,7 @@ class CampaignKey(Schema):
     """Which campaign it is."""
 
     id: int
+    revision: str
     state: CampaignState
     name: str
 

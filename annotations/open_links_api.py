@@ -1,5 +1,6 @@
 """HTTP API of open links: their settings, participants and payments."""
 
+from contextlib import nullcontext
 from decimal import Decimal
 from typing import Any
 
@@ -13,19 +14,21 @@ from annotations.open_links.links import COLUMNS, LINES, change_settings, lines_
 from annotations.open_links.places import end_banned, remove_personal_data
 from annotations.results.payment import Payment, payment_file, payments
 from evaluations.web.api.auth import project_for
-from evaluations.web.api.schemas import In, Page, page_of
+from evaluations.web.api.schemas import Page, page_of
+from evaluations.web.revisions import Change, editing, revision_of
 
 router = Router()
 CSV = {"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}}
 
 
-class OpenLinkIn(In):
-    """`before` and `after` are short questions as lines: the question, `|`, and `text`, `number` or
-    choices such as `yes = 50, no = 0`. Addresses of ways back begin with https."""
+class OpenLinkIn(Change):
+    """A new link needs `address`, `title` and `consent`. `before` and `after` are short questions
+    as lines: the question, `|`, and `text`, `number` or choices such as `yes = 50, no = 0`.
+    Addresses of ways back begin with https."""
 
-    address: str = Field(max_length=60)
-    title: str = Field(max_length=200)
-    consent: str = Field(max_length=20_000)
+    address: str = Field("", max_length=60)
+    title: str = Field("", max_length=200)
+    consent: str = Field("", max_length=20_000)
     is_open: bool = True
     people: int = 100
     items_each: int = 20
@@ -61,9 +64,12 @@ def put_open_link(request: HttpRequest, slug: Path[str], pk: int, data: OpenLink
     """Make the link of a campaign, or change it; `is_open` closes it and opens it again."""
     project = project_for(request, slug, change=True)
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    link = OpenLink.objects.filter(campaign=campaign).first() or OpenLink(campaign=campaign)
-    change_settings(link, data.dict() | {name: "\n".join(getattr(data, name)) for name in LINES})
-    link.save()
+    links, values = OpenLink.objects.filter(campaign=campaign), data.sent()
+    values |= {name: "\n".join(values[name]) for name in LINES if name in values}
+    begun = nullcontext(OpenLink(campaign=campaign))
+    with editing(links, data, _link_json) if links.exists() else begun as link:
+        change_settings(link, values)
+        link.save()
     end_banned(link)
     link.refresh_from_db()
     return _link_json(link)
@@ -104,6 +110,7 @@ def _link(request: HttpRequest, slug: str, campaign: int) -> OpenLink:
 def _link_json(link: OpenLink) -> dict[str, Any]:
     path = link.address and reverse("annotations:open_entry", args=[link.address])
     return {
+        "revision": revision_of(link),
         **{name: getattr(link, name) for name in COLUMNS},
         "path": path,
         "before": lines_of(link.before).splitlines(),

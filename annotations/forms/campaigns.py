@@ -12,11 +12,12 @@ from pydantic import ValidationError as InvalidError
 from annotations.forms.plans import GOAL_FIELDS, GoalFields
 from annotations.models import Campaign, CampaignState
 from annotations.planning.drafts import Draft, free_name, save_goal
-from annotations.planning.known_answers import ids_by_name
+from annotations.planning.known_answers import ids_by_name, known_answers
 from evaluations.models import Project, Role
 from evaluations.models.goals import LACKING
 from evaluations.web.field_groups import FieldGroup, field_groups
-from geval.files.answers.gold import GoldError, read_gold
+from evaluations.web.revisions import EditForm
+from geval.files.answers.gold import GoldError, csv_of_rows, read_gold
 from geval.files.fields import COMMENT_LIMIT
 from geval.files.project_fields import (
     COLUMNS,
@@ -50,7 +51,7 @@ FOLDED = tuple(
 )
 
 
-class CampaignForm(GoalFields, forms.ModelForm):
+class CampaignForm(EditForm, GoalFields, forms.ModelForm):
     annotators = forms.ModelMultipleChoiceField(
         queryset=User._default_manager.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -94,6 +95,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
                 annotators__seats__campaign=campaign, annotators__seats__removed_at=None
             )
             self.fields["annotators"].initial = seated
+            self.fields["gold_csv"].initial = csv_of_rows(known_answers(campaign))
             self.fields["categories"].initial = "\n".join(campaign.span_categories)
             self.fields["severities"].initial = ", ".join(campaign.span_severities)
         else:
@@ -191,7 +193,7 @@ def _names(setting: str, written: list[str]) -> list[str]:
     return names
 
 
-class GuidelinesForm(forms.ModelForm):
+class GuidelinesForm(EditForm, forms.ModelForm):
     class Meta:
         model = Project
         fields = ("guidelines",)

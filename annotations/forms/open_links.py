@@ -11,6 +11,7 @@ from annotations.open_links.arrival import LONGEST_ID
 from annotations.open_links.links import COLUMNS, FIELD_CLASSES, LINES, change_settings, lines_of
 from evaluations.people.languages import own_name
 from evaluations.web.field_groups import FieldGroup, field_groups
+from evaluations.web.revisions import EditForm
 from geval.texts.in_languages import name_in
 from geval.texts.short_questions import CHOICE, NUMBER, ShortQuestion, question_of, shown_number
 
@@ -38,7 +39,7 @@ _QUESTIONS_HELP = (
 )
 
 
-class OpenLinkForm(forms.ModelForm):
+class OpenLinkForm(EditForm, forms.ModelForm):
     before_lines = LINES["before"](
         label="Questions before",
         widget=_LINES,

@@ -133,6 +133,16 @@ class Campaign(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("annotations:campaign_detail", args=[self.project.slug, self.pk])
 
+    def edited_besides(self) -> list[list[Any]]:
+        """Return what an edit changes besides its columns: the members who are seated, and what its
+        goal asks for."""
+        seats = self.seats.select_related("annotator").filter(removed_at=None)
+        goal = CampaignGoal.objects.filter(campaign=self).values_list(
+            "kind", "criterion", "width", "judge", "rival", "system", "other"
+        )
+        users = [seat.annotator.user_id for seat in seats]
+        return [sorted(user for user in users if user), *map(list, goal)]
+
     @property
     def is_rating(self) -> bool:
         return self.kind == CampaignKind.RATING

@@ -80,7 +80,7 @@ def change_settings(link: OpenLink, values: Mapping[str, Any]) -> None:
     """Set the settings of a link, unsaved.
 
     Args:
-        values: by the names of `COLUMNS` and `LINES`.
+        values: by the names of `COLUMNS` and `LINES`; settings without a value stay.
 
     Raises:
         ValidationError: by field.
@@ -88,8 +88,8 @@ def change_settings(link: OpenLink, values: Mapping[str, Any]) -> None:
     errors: Errors = {}
     fields = forms.fields_for_model(OpenLink, COLUMNS, field_classes=FIELD_CLASSES)
     for name, field in (fields | {name: lines() for name, lines in LINES.items()}).items():
-        value = checked(errors, name, values.get(name), field.clean)
-        if name not in errors:
+        value = checked(errors, name, values[name], field.clean) if name in values else None
+        if name in values and name not in errors:
             setattr(link, name, value)
     for name in WAYS_BACK:
         url = "" if name in errors else getattr(link, name)

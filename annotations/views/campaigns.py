@@ -29,6 +29,7 @@ from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
 from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
+from evaluations.web.revisions import locked
 from geval.texts.numbers import thin, whole_number
 
 
@@ -64,8 +65,9 @@ def campaign_create(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @project_view(EDITORS)
+@transaction.atomic
 def campaign_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    return _edit(request, project, get_object_or_404(Campaign, project=project, pk=pk))
+    return _edit(request, project, locked(project.campaigns.all(), pk=pk))
 
 
 def _edit(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse:
@@ -215,7 +217,9 @@ def campaign_raise(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 @project_view(EDITORS)
+@transaction.atomic
 def guidelines_edit(request: HttpRequest, project: Project) -> HttpResponse:
+    project = locked(Project.objects.all(), pk=project.pk)
     form = GuidelinesForm(request.POST or None, instance=project)
     if form.is_valid():
         form.save()

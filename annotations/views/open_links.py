@@ -1,17 +1,19 @@
 """Pages that open a campaign to everybody, and list its participants."""
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.forms.open_links import OpenLinkForm
-from annotations.models import Campaign, OpenLink, Participant, ParticipantState
+from annotations.models import OpenLink, Participant, ParticipantState
 from annotations.open_links.places import end, end_banned, remove_personal_data
 from annotations.results.payment import payment_file, payments
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, project_view
+from evaluations.web.revisions import locked
 
 # What owners append to the link in their panel, which fills in the ids.
 APPENDED = (
@@ -26,10 +28,11 @@ APPENDED = (
 
 
 @project_view(EDITORS)
+@transaction.atomic
 def open_link_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The settings of an open link, which is created with the first save."""
-    campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    link = OpenLink.objects.filter(campaign=campaign).first()
+    campaign = locked(project.campaigns.all(), pk=pk)
+    link = OpenLink.objects.select_for_update().filter(campaign=campaign).first()
     form = OpenLinkForm(request.POST or None, instance=link, campaign=campaign)
     if form.is_valid():
         end_banned(form.save())

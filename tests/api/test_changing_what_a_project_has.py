@@ -132,7 +132,8 @@ def test_a_draft_is_changed_field_by_field(call: Call, campaign: dict[str, Any])
     refused = call("PUT", address, {"sample_size": None})
 
     assert status == 200
-    assert changed == campaign | {"selection": "sample", "sample_size": 2}
+    revision = {"revision": changed["revision"]}
+    assert changed == campaign | revision | {"selection": "sample", "sample_size": 2}
     assert (refused[0], refused[1]["errors"][0]["at"]) == (422, "sample_size")
 
 

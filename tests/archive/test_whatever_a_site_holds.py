@@ -23,6 +23,7 @@ from evaluations.models import CandidateOutput, Membership, Project, Role, Syste
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from geval.files.answers.gold import gold_of_rows
+from geval.files.answers.names import with_ids, with_names
 
 pytestmark = pytest.mark.django_db
 Records = dict[str, list[dict[str, Any]]]
@@ -183,3 +184,14 @@ def test_it_comes_back(lived_in: Project) -> None:
         assert after[name] == rows, name
     assert {row.name: known_answers(row) for row in copy.campaigns.all()} == known
     assert all(known.values())
+
+
+def test_choices_about_a_removed_criterion_are_left_out_of_a_record() -> None:
+    replaced = {"preferences": [[7, 8, 3, 1], [7, 8, 4, -1], [7, 8, None, 0]]}
+    systems = {7: "good", 8: "odd"}
+
+    named = with_names(replaced, {3: "fluency"}, systems)
+
+    assert named == {"preferences": [["good", "odd", "fluency", 1], ["good", "odd", "", 0]]}
+    ids = with_ids(named, {"fluency": 30}, {"good": 70, "odd": 80})
+    assert ids == {"preferences": [[70, 80, 30, 1], [70, 80, None, 0]]}

@@ -74,9 +74,10 @@ class JudgeDraft:
     price_cached: Decimal | None = None
 
     def changed(self, **values: Any) -> "JudgeDraft":
-        """Return a copy with other values; a new mode resets the temperature unless one is
+        """Return a copy with other values; another mode resets the temperature unless one is
         given."""
-        return replace(self, **({"temperature": None} if "mode" in values else {}) | values)
+        resets = values.get("mode", self.mode) != self.mode
+        return replace(self, **({"temperature": None} if resets else {}) | values)
 
 
 # Endpoints

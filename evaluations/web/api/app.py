@@ -35,6 +35,7 @@ from evaluations.web.api.schemas import (
     refuse_unread,
 )
 from evaluations.web.parameters import TITLE, UnknownFieldError
+from evaluations.web.revisions import StaleError
 from geval.files.questions import StatementError, wider_scales, written_columns
 from geval.files.recognised import UnclearColumnsError
 from geval.files.rows import LoadError
@@ -129,6 +130,12 @@ def _refused(request: HttpRequest, error: ValidationError) -> HttpResponse:
     return problem(
         422, "Invalid values", " ".join(entry["message"] for entry in errors), errors=errors
     )
+
+
+@api.exception_handler(StaleError)
+def _stale(_request: HttpRequest, error: StaleError) -> HttpResponse:
+    states = {"stored": error.stored, "sent": error.sent}
+    return problem(409, "Changed since", str(error), **states)
 
 
 @api.exception_handler(LoadError)

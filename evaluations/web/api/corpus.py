@@ -17,12 +17,13 @@ from evaluations.corpus.families import keep_families
 from evaluations.corpus.recognised import files_of_project, remember_choices
 from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
-from evaluations.models import CandidateOutput, Document, Project, System
+from evaluations.models import CandidateOutput, Document, Project
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.reports.ratings.exports import as_jsonl
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import In, Page, page_of, reads_by_itself
+from evaluations.web.revisions import Change, Revised, editing
 from geval.files.load_results import ExampleScore, LoadContents
 from geval.files.questions import parsed_columns, parsed_scales
 from geval.files.recognised import as_input
@@ -76,7 +77,7 @@ class Documents(Schema):
     next: int | None
 
 
-class SystemOut(Schema):
+class SystemOut(Revised):
     """`kind` is human, llm or other; an empty `family` is guessed from the name."""
 
     id: int
@@ -85,7 +86,7 @@ class SystemOut(Schema):
     family: str
 
 
-class SystemIn(In):
+class SystemIn(Change):
     kind: Literal["human", "llm", "other"] | None = None
     family: str | None = Field(None, max_length=60)
 
@@ -234,11 +235,11 @@ def list_systems(request: HttpRequest, slug: Path[str]) -> Any:
 def edit_system(request: HttpRequest, slug: Path[str], pk: int, data: SystemIn) -> Any:
     """Say who wrote a system's outputs; what is left out stays as it is."""
     project = project_for(request, slug, change=True)
-    system = get_object_or_404(System, project=project, pk=pk)
-    for name, value in data.dict(exclude_none=True).items():
-        setattr(system, name, value)
-    keep_families(project, systems=[system])
-    return system
+    with editing(project.systems.all(), data, SystemOut.from_orm, pk=pk) as system:
+        for name, value in data.sent().items():
+            setattr(system, name, getattr(system, name) if value is None else value)
+        keep_families(project, systems=[system])
+        return system
 
 
 @router.get("/outputs", response=Outputs)

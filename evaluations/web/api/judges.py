@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Router, Schema, Status
@@ -17,6 +18,7 @@ from evaluations.judging.judges.judges import (
     JudgeDraft,
     change_judge,
     create_judge,
+    draft_of,
     retire,
     save_endpoint,
 )
@@ -27,6 +29,7 @@ from evaluations.models.judges import validate_request_options
 from evaluations.reports.steadiness import steadiness
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import LARGEST_ID, In
+from evaluations.web.revisions import Change, Revised, editing
 from geval.files.project_fields import EndpointFields
 from geval.llm.judge_settings import JudgeSettings
 from geval.reports.steadiness import steadiness_json
@@ -44,7 +47,13 @@ class EndpointIn(EndpointFields, In):
     headers: dict[str, str] | None = None
 
 
-class EndpointOut(Schema):
+class EndpointChange(EndpointIn, Change):
+    """What is left out stays as it is; `key` and `headers` also with an address that stays."""
+
+    base_url: str = Field("", max_length=500)
+
+
+class EndpointOut(Revised):
     """`warnings` are sentences about what should be done, such as that its key is not set."""
 
     id: int
@@ -123,7 +132,13 @@ class JudgeIn(JudgeSettings, In):
     probe: bool = True
 
 
-class JudgeOut(Schema):
+class JudgeChange(JudgeIn, Change):
+    """What is left out stays as it is."""
+
+    name: str = Field("", min_length=1, max_length=200)
+
+
+class JudgeOut(Revised):
     """`warnings` are those of its endpoint."""
 
     id: int
@@ -157,11 +172,11 @@ class JudgeOut(Schema):
         return [text for text in (warn_of_key(judge.endpoint),) if text]
 
 
-class Retired(In):
+class Retired(Change):
     retired: bool
 
 
-class FamilyIn(In):
+class FamilyIn(Change):
     """Of models, such as gpt; empty: guessed from names."""
 
     family: str = Field(max_length=60)
@@ -182,10 +197,14 @@ def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> An
 
 
 @router.put("/endpoints/{int:pk}", response=EndpointOut, auth=CALLS_OUT)
-def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: EndpointIn) -> Any:
+def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: EndpointChange) -> Any:
     """Change an endpoint."""
-    endpoint = _endpoint(request, slug, pk)
-    return save_endpoint(endpoint.project, EndpointDraft(**data.dict()), endpoint=endpoint)
+    project, sent = project_for(request, slug, change=True), data.sent()
+    with editing(project.endpoints.all(), data, EndpointOut.from_orm, pk=pk) as endpoint:
+        kept = {name: getattr(endpoint, name) for name in ("name", *EndpointFields.model_fields)}
+        # The key of a variable goes to another address only if the request names the variable.
+        draft = EndpointDraft(**kept | sent, confirms_key_env="key_env" in sent)
+        return save_endpoint(project, draft, endpoint=endpoint)
 
 
 @router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut}, operation_id="probe_endpoint")
@@ -208,9 +227,10 @@ def show_probe(request: HttpRequest, slug: Path[str], pk: int, probe: int) -> An
 @router.put("/endpoints/{int:pk}/retired", response=EndpointOut, auth=CALLS_OUT)
 def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
     """Retire an endpoint, or restore it."""
-    endpoint = _endpoint(request, slug, pk)
-    retire(endpoint, back=not data.retired)
-    return endpoint
+    project = project_for(request, slug, change=True)
+    with editing(project.endpoints.all(), data, EndpointOut.from_orm, pk=pk) as endpoint:
+        retire(endpoint, back=not data.retired)
+        return endpoint
 
 
 @router.get("/judges", response=list[JudgeOut])
@@ -223,23 +243,26 @@ def list_judges(request: HttpRequest, slug: Path[str]) -> Any:
 def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
     """Create a judge; repeating the request returns the existing one, with status 200."""
     project = project_for(request, slug, change=True)
-    judge, made = create_judge(project, _draft(request, slug, data), probe=data.probe, here=False)
+    judge, made = create_judge(
+        project, JudgeDraft(**_values(request, slug, data.dict())), probe=data.probe, here=False
+    )
     return Status(201 if made else 200, judge)
 
 
 @router.put("/judges/{int:pk}", response=JudgeOut)
-def edit_judge(request: HttpRequest, slug: Path[str], pk: int, data: JudgeIn) -> Any:
+def edit_judge(request: HttpRequest, slug: Path[str], pk: int, data: JudgeChange) -> Any:
     """Change a judge; once runs have used it, this creates and returns a new version."""
-    judge = _judge(request, slug, pk)
-    return change_judge(judge, _draft(request, slug, data), probe=data.probe, here=False)
+    with editing(_judges(request, slug), data, JudgeOut.from_orm, pk=pk) as judge:
+        values = _values(request, slug, data.sent())
+        return change_judge(judge, draft_of(judge).changed(**values), probe=data.probe, here=False)
 
 
 @router.put("/judges/{int:pk}/retired", response=JudgeOut)
 def retire_judge(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
     """Retire a judge, or restore it; its scores are kept."""
-    judge = _judge(request, slug, pk)
-    retire(judge, back=not data.retired)
-    return judge
+    with editing(_judges(request, slug), data, JudgeOut.from_orm, pk=pk) as judge:
+        retire(judge, back=not data.retired)
+        return judge
 
 
 @router.get("/judges/{int:pk}/steadiness", response=dict[str, Any])
@@ -255,22 +278,22 @@ def edit_judge_family(request: HttpRequest, slug: Path[str], pk: int, data: Fami
     """Say of which family of models a judge is, whose own texts it may prefer; it gets no new
     version."""
     project = project_for(request, slug, change=True)
-    judge = get_object_or_404(project.judges, pk=pk)
-    judge.family = data.family
-    keep_families(project, judges=[judge])
-    return judge
+    with editing(project.judges.all(), data, JudgeOut.from_orm, pk=pk) as judge:
+        judge.family = data.family
+        keep_families(project, judges=[judge])
+        return judge
 
 
 def _endpoint(request: HttpRequest, slug: str, pk: int) -> Endpoint:
     return get_object_or_404(Endpoint, project=project_for(request, slug, change=True), pk=pk)
 
 
-def _judge(request: HttpRequest, slug: str, pk: int) -> Judge:
-    judges = project_for(request, slug, change=True).judges.exclude(kind=JudgeKind.IMPORTED)
-    return get_object_or_404(judges, pk=pk)
+def _judges(request: HttpRequest, slug: str) -> QuerySet[Judge]:
+    return project_for(request, slug, change=True).judges.exclude(kind=JudgeKind.IMPORTED)
 
 
-def _draft(request: HttpRequest, slug: str, data: JudgeIn) -> JudgeDraft:
-    values = data.dict(exclude={"endpoint", "probe"})
-    endpoint = _endpoint(request, slug, data.endpoint) if data.endpoint is not None else None
-    return JudgeDraft(endpoint=endpoint, **values)
+def _values(request: HttpRequest, slug: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return a judge's values, with the endpoint in place of its id."""
+    pk = values.get("endpoint")
+    endpoint = {"endpoint": pk and _endpoint(request, slug, pk)} if "endpoint" in values else {}
+    return {name: value for name, value in values.items() if name != "probe"} | endpoint

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Router, Schema, Status
@@ -26,6 +27,7 @@ from evaluations.people.members import (
 from evaluations.web.api.auth import MANAGES, project_for
 from evaluations.web.api.middleware import NOT_STORED
 from evaluations.web.api.schemas import In
+from evaluations.web.revisions import Change, Revised, editing
 
 router = Router()
 RoleName = Literal["owner", "researcher", "annotator", "viewer"]
@@ -33,13 +35,13 @@ LANGUAGES = f"^({'|'.join(code for code, _name in settings.LANGUAGES)})$"
 Days = Annotated[int, Field(ge=1, le=MOST_INVITATION_DAYS)]
 
 
-class MemberOut(Schema):
+class MemberOut(Revised):
     id: int
     user: str = Field(alias="user.username")
     role: str
 
 
-class RoleIn(In):
+class RoleIn(Change):
     role: RoleName
 
 
@@ -113,10 +115,10 @@ def send_password(request: HttpRequest, response: HttpResponse, slug: Path[str],
 @router.put("/members/{int:pk}", response=MemberOut, auth=MANAGES)
 def edit_member(request: HttpRequest, slug: Path[str], pk: int, data: RoleIn) -> Any:
     """Give a member another role; a project keeps at least one owner."""
-    member = _member(request, slug, pk)
-    change_role(member, data.role)
-    note_detail(request, f"{member.user} is {member.role}")
-    return member
+    with editing(_members(request, slug), data, MemberOut.from_orm, pk=pk) as member:
+        change_role(member, data.role)
+        note_detail(request, f"{member.user} is {member.role}")
+        return member
 
 
 @router.delete("/members/{int:pk}", response={204: None}, auth=MANAGES)
@@ -173,8 +175,11 @@ def revoke_invitation(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 def _member(request: HttpRequest, slug: str, pk: int) -> Membership:
-    members = project_for(request, slug, change=True).memberships.select_related("user")
-    return get_object_or_404(members, pk=pk)
+    return get_object_or_404(_members(request, slug), pk=pk)
+
+
+def _members(request: HttpRequest, slug: str) -> QuerySet[Membership]:
+    return project_for(request, slug, change=True).memberships.select_related("user")
 
 
 def _user(request: HttpRequest) -> User:

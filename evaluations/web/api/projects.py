@@ -20,6 +20,7 @@ from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import confirm, delete_project
 from evaluations.web.api.auth import KEEPS, project_for
 from evaluations.web.api.schemas import In, Page, page_of
+from evaluations.web.revisions import Change, Revised, editing
 from geval.files.project_fields import FormatFields
 
 router = Router()
@@ -33,19 +34,17 @@ class ProjectIn(In):
     slug: str = Field("", max_length=SLUG_LENGTH)
 
 
-class ProjectChange(In):
-    """What is left out stays as it is."""
-
+class ProjectChange(Change):
     name: str = Field("", min_length=1, max_length=200)
     description: str = Field("", max_length=20_000)
     guidelines: str = Field("", max_length=50_000)
 
 
-class FormatsIn(FormatFields, In):
+class FormatsIn(FormatFields, Change):
     """What is left out stays as it is."""
 
 
-class Archived(In):
+class Archived(Change):
     archived: bool
 
 
@@ -55,7 +54,7 @@ class DeletionIn(In):
     name: str = Field(max_length=200)
 
 
-class ProjectOut(Schema):
+class ProjectOut(Revised):
     slug: str
     name: str
     description: str
@@ -111,31 +110,36 @@ def get_project(request: HttpRequest, slug: Path[str]) -> Any:
 @router.put("/{slug}", response=ProjectOut)
 def edit_project(request: HttpRequest, slug: Path[str], data: ProjectChange) -> Any:
     """Change a project's name, description or guidelines for annotators."""
-    project = project_for(request, slug, change=True)
-    values = data.dict(exclude_unset=True)
-    for name, value in values.items():
-        setattr(project, name, value)
-    project.full_clean(validate_unique=False)
-    project.save(update_fields=list(values))
-    return with_sizes([project])[0]
+    return _changed(request, slug, data, data.sent())
 
 
 @router.put("/{slug}/formats", response=ProjectOut)
 def edit_formats(request: HttpRequest, slug: Path[str], data: FormatsIn) -> Any:
     """Change how people see the texts. Judges always get them as they were written."""
-    project = project_for(request, slug, change=True)
-    for name, value in data.dict(exclude_none=True).items():
-        setattr(project, name, value)
-    project.full_clean(validate_unique=False)
-    project.save(update_fields=list(data.dict(exclude_none=True)))
+    sent = {name: value for name, value in data.sent().items() if value is not None}
+    return _changed(request, slug, data, sent)
+
+
+def _changed(request: HttpRequest, slug: str, data: Change, values: dict[str, Any]) -> Any:
+    found = project_for(request, slug, change=True)
+    with editing(Project.objects.all(), data, _shown, pk=found.pk) as project:
+        for name, value in values.items():
+            setattr(project, name, value)
+        project.full_clean(validate_unique=False)
+        project.save(update_fields=list(values))
     return with_sizes([project])[0]
+
+
+def _shown(project: Project) -> ProjectOut:
+    return ProjectOut.from_orm(with_sizes([project])[0])
 
 
 @router.put("/{slug}/archived", response=ProjectOut, auth=KEEPS)
 def archive_project(request: HttpRequest, slug: Path[str], data: Archived) -> Any:
     """Archive a project, which then cannot be changed, or restore it."""
-    project = project_for(request, slug)
-    (archive if data.archived else restore)(project)
+    pk = project_for(request, slug).pk
+    with editing(Project.objects.all(), data, _shown, pk=pk) as project:
+        (archive if data.archived else restore)(project)
     note_detail(request, "archived" if data.archived else "restored")
     return with_sizes([project])[0]
 

@@ -23,6 +23,7 @@ from evaluations.reports.serving.view import ASK_AGAIN_SECONDS, page_view, repor
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import ID, LARGEST_ID, In, Page, page_of
+from evaluations.web.revisions import Change, Revised, editing
 from geval.files.project_fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions
@@ -37,13 +38,13 @@ class CriterionIn(CriterionFields, In):
     name: str = Field(min_length=1, max_length=100)
 
 
-class CriterionChange(CriterionFields, In):
+class CriterionChange(CriterionFields, Change):
     """What is left out stays as it is."""
 
     name: str = Field("", min_length=1, max_length=100)
 
 
-class CriterionOut(Schema):
+class CriterionOut(Revised):
     id: int
     name: str
     definition: str
@@ -164,8 +165,8 @@ def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> 
 def edit_criterion(request: HttpRequest, slug: Path[str], pk: int, data: CriterionChange) -> Any:
     """Change a criterion; running runs keep the prompt they started with."""
     project = project_for(request, slug, change=True)
-    criterion = get_object_or_404(project.criteria, pk=pk)
-    return change_criterion(criterion, data.dict(exclude_unset=True))
+    with editing(project.criteria.all(), data, CriterionOut.from_orm, pk=pk) as criterion:
+        return change_criterion(criterion, data.sent())
 
 
 @router.delete("/criteria/{int:pk}", response={204: None})

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from evaluations.judging.judges.criteria import problems_of_change
 from evaluations.models import Criterion, Judge, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
+from evaluations.web.revisions import EditForm
 from geval.llm.presets import Preset, presets
 
 BASICS = ("name", "definition", "scale_min", "scale_max")
@@ -42,7 +43,7 @@ class PresetForm(forms.Form):
         return list(by_name.values())
 
 
-class CriterionForm(forms.ModelForm):
+class CriterionForm(EditForm, forms.ModelForm):
     labels_text = forms.CharField(
         label="Labels of scale points",
         required=False,

@@ -3,12 +3,14 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from evaluations.judging.judges.judges import EndpointDraft, JudgeDraft
 from evaluations.models import Judge, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
 from evaluations.web.forms.judges import AddressForm, llm_judge_fields
 from evaluations.web.forms.setting_fields import field_for
+from evaluations.web.revisions import EditForm
 from geval.evaluators.base import Evaluator
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.judge_settings import JudgeSettings
@@ -26,7 +28,7 @@ FOLDED = (
 )
 
 
-class EvaluatorForm(AddressForm):
+class EvaluatorForm(EditForm, AddressForm):
     """Name and settings; for evaluators that ask an LLM, also the fields of `llm_judge_fields`. If
     the project has no endpoint yet, the form also describes one."""
 
@@ -51,14 +53,18 @@ class EvaluatorForm(AddressForm):
             self.fields[PREFIX + name] = field_for(name, info)
 
     @classmethod
-    def of(cls, judge: Judge, evaluator: type[Evaluator]) -> "EvaluatorForm":
-        """Return the form with a judge's settings."""
+    def of(
+        cls, judge: Judge, evaluator: type[Evaluator], data: QueryDict | None = None
+    ) -> "EvaluatorForm":
+        """Return the form with a judge's settings, or with what was sent."""
         declared = evaluator.Settings.model_fields.items()
         defaults = {name: info.default for name, info in declared if not info.is_required()}
         initial = {PREFIX + name: value for name, value in (defaults | judge.settings).items()}
         shown = ("name", "endpoint", "model", *JudgeSettings.model_fields)
         initial |= {name: getattr(judge, name) for name in shown}
-        return cls(project=judge.project, evaluator=evaluator, initial=initial)
+        form = cls(data, project=judge.project, evaluator=evaluator, initial=initial)
+        form.edits(judge)
+        return form
 
     def groups(self) -> list[FieldGroup]:
         """Return the fields under their headings. For judges that ask an LLM, the evaluator's

@@ -6,11 +6,13 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 
 from evaluations.judging.judges.judges import EndpointDraft
 from evaluations.models import Endpoint, Project, ScoringMode
 from evaluations.web.field_groups import SHOWN_FOR, FieldGroup, field_groups, show_for_choices
 from evaluations.web.forms.setting_fields import field_for
+from evaluations.web.revisions import EditForm
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.judge_settings import CHATTING, JudgeSettings
 from geval.llm.providers import BY_NAME, PROVIDERS, provider_at
@@ -109,7 +111,7 @@ class SecretLines(forms.Textarea):
         return None
 
 
-class EndpointForm(AddressForm):
+class EndpointForm(EditForm, AddressForm):
     name = forms.CharField(
         max_length=100, required=False, help_text="Leave empty to use the host name."
     )
@@ -164,15 +166,16 @@ class EndpointForm(AddressForm):
             self.fields["headers"].help_text = "Leave empty to keep the stored headers."
 
     @classmethod
-    def of(cls, endpoint: Endpoint) -> "EndpointForm":
-        """Return the form with an endpoint's values, except its key."""
+    def of(cls, endpoint: Endpoint, data: QueryDict | None = None) -> "EndpointForm":
+        """Return the form with an endpoint's values, except its key; or with what was sent."""
         initial = {
             name: getattr(endpoint, name)
             for name in cls.base_fields
             if name != "headers" and hasattr(endpoint, name)
         }
         initial["provider"] = provider_at(endpoint.base_url).name
-        form = cls(initial=initial, endpoint=endpoint)
+        form = cls(data, initial=initial, endpoint=endpoint)
+        form.edits(endpoint)
         # its default, so that only other names are shown
         form.fields["name"].initial = endpoint.host
         return form

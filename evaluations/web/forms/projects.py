@@ -8,6 +8,7 @@ from django.conf import settings
 from evaluations.models import Judge, Project, ProjectLimits, System, WebhookEvent
 from evaluations.models.tokens import TOKEN_DAYS
 from evaluations.projects.deletion import confirm
+from evaluations.web.revisions import EditForm
 from geval.llm.addresses import ForbiddenAddressError, check_address
 
 
@@ -17,7 +18,7 @@ class ArchiveForm(forms.Form):
     )
 
 
-class FormatsForm(forms.ModelForm):
+class FormatsForm(EditForm, forms.ModelForm):
     """How the project's texts are shown, and their language."""
 
     class Meta:
@@ -63,7 +64,7 @@ class DeletionForm(forms.Form):
         return confirm(self.project, self.cleaned_data["name"])
 
 
-class LimitsForm(forms.ModelForm):
+class LimitsForm(EditForm, forms.ModelForm):
     """A project's own limits. Empty fields use the site's limits; 0 means no limit."""
 
     class Meta:

@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -20,6 +21,7 @@ from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.playground import plain_lines
 from evaluations.web.notices import noticing
 from evaluations.web.parameters import reads
+from evaluations.web.revisions import locked
 from evaluations.web.views.errands import shown_errand
 from geval.texts.word_differences import line_differences
 
@@ -55,8 +57,9 @@ def criterion_create(request: HttpRequest, project: Project) -> HttpResponse:
 
 @reads("judge")
 @project_view(EDITORS)
+@transaction.atomic
 def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    return _edit(request, project, get_object_or_404(Criterion, project=project, pk=pk))
+    return _edit(request, project, locked(project.criteria.all(), pk=pk))
 
 
 def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:

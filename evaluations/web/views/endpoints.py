@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -15,6 +16,7 @@ from evaluations.models import Endpoint, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_refusal
 from evaluations.web.forms.judges import EndpointForm, ProbeForm
+from evaluations.web.revisions import locked, sent
 from evaluations.web.views.errands import shown_errand
 from geval.llm.findings import findings_rows
 
@@ -31,11 +33,10 @@ def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @project_view(EDITORS, calls_out=True)
+@transaction.atomic
 def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
-    is_sent = request.method == "POST"
-    form = EndpointForm(request.POST, endpoint=endpoint) if is_sent else EndpointForm.of(endpoint)
-    return _edit(request, project, endpoint, form)
+    endpoint = locked(project.endpoints.all(), pk=pk)
+    return _edit(request, project, endpoint, EndpointForm.of(endpoint, sent(request)))
 
 
 def _edit(

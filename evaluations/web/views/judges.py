@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -33,6 +34,7 @@ from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.playground import PlaygroundForm
 from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
+from evaluations.web.revisions import locked, sent
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.base import Evaluator
 from geval.evaluators.choices import choice_of, choices, settings_rows
@@ -114,7 +116,7 @@ def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
         criteria[0],
     )
     form = PlaygroundForm(
-        _sent(request), judge=judge, chosen=chosen, trial=trial, is_own="own" in request.GET
+        sent(request), judge=judge, chosen=chosen, trial=trial, is_own="own" in request.GET
     )
     return form if form.fields["item_1"].choices else None  # type: ignore[attr-defined]
 
@@ -199,7 +201,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
             "evaluations/judge_choose.html",
             {"project": project, "tab": "judges"} | choices(),
         )
-    form = _new_form(project, evaluator, _sent(request), request.GET)
+    form = _new_form(project, evaluator, sent(request), request.GET)
     if form.asks_for_endpoint and request.why_not_call_out:  # type: ignore[attr-defined]
         why_not = request.why_not_call_out  # type: ignore[attr-defined]
         messages.error(request, f"{evaluator.title} needs an endpoint. {why_not}")
@@ -230,11 +232,6 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         "criteria": list(project.criteria.all()),
     }
     return render(request, "evaluations/judge_form.html", context)
-
-
-def _sent(request: HttpRequest) -> QueryDict | None:
-    """Return a form's input, which may be empty; None if the form is only shown."""
-    return request.POST if request.method == "POST" else None
 
 
 def _new_form(
@@ -296,17 +293,14 @@ def _say_saved(request: HttpRequest, judge: Judge, outcome: str) -> None:
 
 
 @project_view(EDITORS)
+@transaction.atomic
 def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
+    judge = locked(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
     evaluator = find_evaluator(judge.kind)
     if evaluator is None:
         messages.error(request, f"The package that provides “{judge.kind}” is not installed here.")
         return redirect(judge)
-    form = (
-        EvaluatorForm(request.POST, project=project, evaluator=evaluator)
-        if request.method == "POST"
-        else EvaluatorForm.of(judge, evaluator)
-    )
+    form = EvaluatorForm.of(judge, evaluator, sent(request))
     probing = None
     if request.method == "POST" and form.is_valid():
         try:

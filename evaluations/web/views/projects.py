@@ -39,6 +39,7 @@ from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.web.parameters import PSEUDONYMS, reads, wants_pseudonyms
+from evaluations.web.revisions import locked
 from geval.files.archive.errors import ArchiveError
 
 
@@ -83,8 +84,10 @@ def project_delete(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @project_view(EDITORS)
+@transaction.atomic
 def project_formats(request: HttpRequest, project: Project) -> HttpResponse:
     """How the project's texts are shown."""
+    project = locked(Project.objects.all(), pk=project.pk)
     form = FormatsForm(request.POST or None, instance=project)
     if form.is_valid():
         form.save()

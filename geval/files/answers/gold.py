@@ -116,6 +116,16 @@ def rows_of_gold(
     ]
 
 
+def csv_of_rows(rows: Sequence[Mapping[str, str | float]]) -> str:
+    """Return rows of known answers as the CSV that `read_gold` reads; empty without rows."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, dict.fromkeys(name for row in rows for name in row))
+    if rows:
+        writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().replace("\r\n", "\n")
+
+
 def _rows_of_entry(
     kind: str,
     entry: Mapping[str, Any],
