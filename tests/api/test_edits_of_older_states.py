@@ -248,7 +248,7 @@ def test_a_form_from_an_older_state_shows_both_and_saves_nothing(
     assert "Somebody changed this since you opened it" in text
     assert f"Stored now: {shown}" in text
     assert stored(row) == before
-    known = Campaign.objects.get().gold
+    gold = Campaign.objects.get().gold
     again = next(f for f in lxml.html.fromstring(refused.content).forms if field in f.fields)
     assert again.fields[field].strip() == value
 
@@ -256,4 +256,4 @@ def test_a_form_from_an_older_state_shows_both_and_saves_nothing(
 
     assert saved.status_code == 302, saved.content.decode()
     assert stored(row)[field] == value
-    assert Campaign.objects.get().gold == known != []
+    assert Campaign.objects.get().gold == gold != []

@@ -127,7 +127,7 @@ def test_a_key_goes_in_and_never_comes_out(call: Call, small_project: Project) -
         ("POST", "/endpoints", {}, 422, "Field required"),
         ("POST", "/judges", {"name": "x", "endpoint": 10**9, "model": "m"}, 404, ""),
         ("GET", "/nowhere", None, 404, ""),
-        ("PUT", "/judges/1", {"model": "x"}, 422, "Field required"),
+        ("PUT", "/judges/1", {"name": ""}, 422, "at least 1 character"),
     ],
 )
 def test_errors_are_problem_details(

@@ -167,7 +167,7 @@ def records_of(project: Project) -> tuple[Records, io.BytesIO]:
 
 def test_it_comes_back(lived_in: Project) -> None:
     before, archive = records_of(lived_in)
-    known = {row.name: known_answers(row) for row in lived_in.campaigns.all()}
+    gold = {row.name: known_answers(row) for row in lived_in.campaigns.all()}
     states = {row["state"] for row in before["answers.jsonl"]}
     assert states == {"submitted", "skipped", "rejected", "expired"}
     filled = {name.removesuffix(".jsonl") for name, rows in before.items() if rows}
@@ -182,8 +182,8 @@ def test_it_comes_back(lived_in: Project) -> None:
     after, _archive = records_of(copy)
     for name, rows in before.items():
         assert after[name] == rows, name
-    assert {row.name: known_answers(row) for row in copy.campaigns.all()} == known
-    assert all(known.values())
+    assert {row.name: known_answers(row) for row in copy.campaigns.all()} == gold
+    assert all(gold.values())
 
 
 def test_choices_about_a_removed_criterion_are_left_out_of_a_record() -> None:

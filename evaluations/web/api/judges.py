@@ -48,7 +48,8 @@ class EndpointIn(EndpointFields, In):
 
 
 class EndpointChange(EndpointIn, Change):
-    """What is left out stays as it is; `key` and `headers` also with an address that stays."""
+    """What is left out stays as it is, also `key` and `headers`; another address needs them
+    again."""
 
     base_url: str = Field("", max_length=500)
 

@@ -121,8 +121,8 @@ def edit_formats(request: HttpRequest, slug: Path[str], data: FormatsIn) -> Any:
 
 
 def _changed(request: HttpRequest, slug: str, data: Change, values: dict[str, Any]) -> Any:
-    found = project_for(request, slug, change=True)
-    with editing(Project.objects.all(), data, _shown, pk=found.pk) as project:
+    pk = project_for(request, slug, change=True).pk
+    with editing(Project.objects.all(), data, _shown, pk=pk) as project:
         for name, value in values.items():
             setattr(project, name, value)
         project.full_clean(validate_unique=False)
