@@ -86,7 +86,8 @@ def test_the_api_has_the_same_numbers(rated: Project, as_role: Callable[[str], C
     assert ada["rho_with_others"] > dan["rho_with_others"]
     low, high = ada["rho_with_others_ci"]
     assert low < ada["rho_with_others"] < high
-    assert ada["rho_with_others_documents"] == 20
+    # In the others one side ties all outputs.
+    assert ada["rho_with_others_documents"] == 17
     assert len(found["least_clear"]) == min(20, found["split_outputs"])
 
 

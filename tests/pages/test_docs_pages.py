@@ -91,7 +91,11 @@ def test_a_checkout_shows_its_pages_before_they_are_built(
         if name == "method":
             assert all(f'id="{term.anchor}"' in page for term in TERMS.values())
 
-    assert {"/docs/tutorials/vllm/", "/docs/evaluators/", "/docs/images/three-answers-report.png"} <= links
+    assert {
+        "/docs/tutorials/vllm/",
+        "/docs/evaluators/",
+        "/docs/images/three-answers-report.png",
+    } <= links
     lost = [link for link in sorted(links) if client.get(link).status_code != 200]
     assert [link for link in lost if "/reference/" not in link] == []
     assert client.get("/docs/no-such-page/").status_code == 404

@@ -10,25 +10,15 @@ from hypothesis.extra import numpy as hnp
 from geval.statistics.correlation import COEFFICIENTS, LEVELS
 from geval.statistics.resampling import (
     Draws,
-    Interval,
     bootstrap_samples,
     draw,
 )
 from geval.statistics.types import FloatArray
-from tests.statistics.tables import correlations
+from tests.statistics.tables import correlations, percentile_interval
 
 CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, np.nan]) | st.floats(-5, 5).map(
     lambda value: round(value, 2)
 )
-
-
-def percentile_interval(samples: FloatArray) -> Interval:
-    """The percentile interval (Efron, 1979)."""
-    defined = samples[np.isfinite(samples)]
-    if len(defined) < 2:
-        return Interval(None, None, len(defined), "fewer than two resamples gave a value")
-    low, high = np.quantile(defined, [0.025, 0.975])
-    return Interval(float(low), float(high), len(defined))
 
 
 def noisy(documents: int, systems: int, *, seed: int = 1) -> tuple[FloatArray, FloatArray]:

@@ -20,7 +20,7 @@ from geval.statistics.correlation import COEFFICIENTS
 from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry, davidson, next_pair_gains
 from geval.statistics.reliability import cohen_kappa
-from geval.statistics.resampling import Draws, bootstrap_samples, percentile_interval
+from geval.statistics.resampling import Draws, bootstrap_samples
 from geval.statistics.scales import Scale
 from geval.statistics.significance import benjamini_yekutieli, holm, williams_test
 from tests.statistics.plain_definitions import PATH, expected
@@ -33,6 +33,7 @@ from tests.statistics.tables import (
     judge_as_a_rater,
     krippendorff_alpha,
     mean_over_raters,
+    percentile_interval,
     permutation_test,
     soft_pairwise_accuracy,
     tie_calibrated_accuracy,
