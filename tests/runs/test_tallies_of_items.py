@@ -222,7 +222,7 @@ def test_numbers_after_a_storm(start: Callable[..., EvaluationRun]) -> None:
     assert errors == []
     assert run.items_by_state() == counted(run)
     assert sum(counted(run).values()) == again(run).item_count == ALL
-    assert run.tallies.count() <= 6
+    assert run.tallies.count() <= 7
 
 
 def test_pages_show_them_without_counting(start: Callable[..., EvaluationRun]) -> None:
