@@ -35,8 +35,12 @@ _LOOKALIKES = str.maketrans(
 
 # Letters that only one of two cases confuses with others, as the Greek nu does with N and v, and
 # digits that look like letters. Not for display: whole groups become one letter.
+_GROUPS = str.maketrans("vhyl10ηνυβζμ", "nnuiionnubzm")
+# What looks like a letter of a group is of the group, too.
 _GROUPED = (
-    _LOOKALIKES | str.maketrans("vhyl10ηνυβζμ", "nnuiionnubzm") | dict.fromkeys(map(ord, _UNSEEN))
+    {letter: _GROUPS.get(like, like) for letter, like in _LOOKALIKES.items()}
+    | _GROUPS
+    | dict.fromkeys(map(ord, _UNSEEN))
 )
 _NEITHER_LETTER_NOR_DIGIT, _DIGIT = re.compile(r"[\W_]+"), re.compile(r"\d")
 
