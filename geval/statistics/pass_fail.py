@@ -43,7 +43,6 @@ from geval.statistics.thresholds import (
     SCORED_SHARE,
 )
 from geval.statistics.types import Estimate, FloatArray, IntArray
-from geval.statistics.weighted import kish
 
 # As in `selection.py`.
 FOLDS = 5
@@ -421,17 +420,15 @@ def _sampled(
     documents = counting_by(with_any, outputs.document_weight)
     binomial = share * (1 - share) / max(1, count - 1)
     # Of few documents nothing tells how much more alike the outputs of one are than others.
-    effective, rests_on = float(documents), float(documents)
+    effective = float(documents)
     if binomial and documents >= INTERVAL_DOCUMENTS:
         left = sums(outputs.document, weight * (hits - share * among), outputs.documents)
         variance = float((left**2).sum()) / total**2
-        rests_on = kish(left[with_any] ** 2)
         if redrawn is not None:
             variance = float(np.nanvar(redrawn))
         effective = count / max(1.0, variance * documents / (documents - 1) / binomial)
     # With one output a document nothing but the share itself is estimated.
-    # Otherwise a standard error rests on the documents that it comes from.
-    freedom = math.inf if documents == count else max(1.0, min(documents, rests_on) - 1)
+    freedom = math.inf if documents == count else max(1, documents - 1)
     return _Sample(share, count, documents, effective, freedom)
 
 
