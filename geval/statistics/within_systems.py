@@ -5,6 +5,7 @@ Whoever knows how good a system's other outputs were found ranks its new ones we
 and not at all within one; who knows its length as well, does so within one, too.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -18,9 +19,6 @@ from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 # Pieces of the line over lengths, and outputs for each: enough for a length that is best.
 MOST_PIECES, OUTPUTS_A_PIECE = 20, 5
-# Lines of systems and means of documents or groups are fitted in turn until nothing is left to
-# take off; where all systems wrote about all documents, two rounds are enough.
-MOST_ROUNDS, SETTLED = 1_000, 1e-9
 # A smaller share of a side's variation is what rounding left.
 NOTHING_LEFT = 1e-8
 
@@ -107,16 +105,8 @@ def p_beyond_length(
         is_alone = np.bincount(unit)[unit] == 1
         unit = np.where(is_alone, outputs.documents + outputs.group[unit], unit)
     _names, unit, size = np.unique(unit, return_inverse=True, return_counts=True)
-    shared = size[unit] > 1
     spread = left.var(axis=0)
-    for _round in range(MOST_ROUNDS):
-        before = left.copy()
-        for rows, basis in zip(strata, fits, strict=True):
-            left[rows] -= basis @ (basis.T @ left[rows])
-        for side in left.T:
-            side[shared] -= (sums(unit, side, len(size)) / size)[unit][shared]
-        if np.abs(left - before).max(initial=0.0) < SETTLED:
-            break
+    left = _less_lines_and_means(left, strata, fits, unit, size)
     if (left.var(axis=0) <= NOTHING_LEFT * spread).any():
         return 1.0
     clusters, cluster = np.unique(outputs.clustered.document[complete], return_inverse=True)
@@ -127,6 +117,39 @@ def p_beyond_length(
     if len(clusters) < 2 or not error:
         return 1.0
     return float(t_tail(of_cluster.sum() / error, len(clusters) - 1))
+
+
+def _less_lines_and_means(
+    left: FloatArray,
+    strata: Sequence[IntArray],
+    fits: Sequence[FloatArray],
+    unit: IntArray,
+    size: IntArray,
+) -> FloatArray:
+    """Return values less what lines of strata and means of units fit together, by least squares;
+    shape (outputs, sides). The means are taken off first (Frisch and Waugh, 1933).
+
+    Args:
+        strata, fits: the outputs of each stratum, and an orthonormal basis of its lines.
+        unit: shape (outputs,), of `size` outputs each; those of one output have no mean.
+    """
+    scale = np.where(size > 1, 1 / np.sqrt(size), 0.0)
+
+    def by_unit(rows: IntArray, columns: FloatArray) -> FloatArray:
+        totals = [sums(unit[rows], column, len(size)) for column in columns.T]
+        return np.column_stack(totals) * scale[:, None]
+
+    lines = np.hstack([by_unit(rows, basis) for rows, basis in zip(strata, fits, strict=True)])
+    sides = by_unit(np.arange(len(left)), left)
+    onto = np.vstack([basis.T @ left[rows] for rows, basis in zip(strata, fits, strict=True)])
+    normal = np.eye(lines.shape[1]) - lines.T @ lines
+    slopes = np.linalg.lstsq(normal, onto - lines.T @ sides, rcond=1e-10)[0]
+    fitted, start = np.zeros_like(left), 0
+    for rows, basis in zip(strata, fits, strict=True):
+        fitted[rows] = basis @ slopes[start : start + basis.shape[1]]
+        start += basis.shape[1]
+    means = (sides - lines @ slopes) * scale[:, None]
+    return left - fitted - means[unit]
 
 
 def _broken_line(words: FloatArray) -> FloatArray:
