@@ -44,7 +44,9 @@ def revision_of(row: Model) -> str:
     fields = [field for field in meta.concrete_fields if field.name not in OF_WORKERS]
     # As the database returns them: a value that was just assigned may be 1 in place of 1.0.
     columns = [field.to_python(getattr(row, field.attname)) for field in fields]
-    many = [sorted(one.pk for one in getattr(row, each.name).all()) for each in meta.many_to_many]
+    many = [
+        sorted(linked.pk for linked in getattr(row, each.name).all()) for each in meta.many_to_many
+    ]
     besides: Any = getattr(row, "edited_besides", list)()
     text = orjson.dumps(
         [[_plain(value) for value in columns], many, besides],

@@ -96,22 +96,22 @@ class CriterionMeasure:
     @property
     def accuracy(self) -> float | None:
         """Pass or fail: the share of outputs with the same verdict."""
-        return self.pass_fail.accuracy.estimate.value if self.pass_fail else None
+        return _shares_of(self.pass_fail).get("accuracy")
 
     @property
     def kappa(self) -> float | None:
         """Pass or fail: Cohen's kappa."""
-        return self.pass_fail.kappa.estimate.value if self.pass_fail else None
+        return _shares_of(self.pass_fail).get("kappa")
 
     @property
     def sensitivity(self) -> float | None:
         """Pass or fail: the share of people's fails that the judge fails."""
-        return self.pass_fail.sensitivity.estimate.value if self.pass_fail else None
+        return _shares_of(self.pass_fail).get("sensitivity")
 
     @property
     def specificity(self) -> float | None:
         """Pass or fail: the share of people's passes that the judge passes."""
-        return self.pass_fail.specificity.estimate.value if self.pass_fail else None
+        return _shares_of(self.pass_fail).get("specificity")
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ class Rate:
     labels would halve it; `reason` says why there is no corrected rate or interval."""
 
     by: str
-    rate: float | None
-    low: float | None
-    high: float | None
-    judged: float | None
     outputs: int
     labelled: int
-    more: int | None
+    rate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    judged: float | None = None
+    more: int | None = None
     reason: str = ""
 
     def __str__(self) -> str:
@@ -131,14 +131,19 @@ def _rate_of(name: str, index: int, judged: JudgeResult) -> Rate:
         own = judged.analysis.passing.systems[index]
         corrected, ends = own.corrected.estimate, own.corrected.interval
         return Rate(
-            name, corrected.value, ends.low, ends.high, own.judged, own.outputs, own.labelled,
-            own.more, corrected.reason,
-        )  # fmt: skip
+            name,
+            own.outputs,
+            own.labelled,
+            corrected.value,
+            ends.low,
+            ends.high,
+            judged=own.judged,
+            more=own.more,
+            reason=corrected.reason,
+        )
     table = judged.analysis.ppi.systems[index]
     mean, few = table.mean, f"it takes {PPI_RATINGS} labels"
     if mean is None:
-        return Rate(name, None, None, None, None, table.outputs, table.rated, None, few)
+        return Rate(name, table.outputs, table.rated, reason=few)
     reason = few if mean.low is None else ""
-    return Rate(
-        name, mean.estimate, mean.low, mean.high, None, table.outputs, table.rated, None, reason
-    )
+    return Rate(name, table.outputs, table.rated, mean.estimate, mean.low, mean.high, reason=reason)

@@ -209,21 +209,15 @@ def _row(
     best, verdict = criterion.best, criterion.verdict
     evidence = criterion.evidence(best) if best else None
     share = evidence.share if evidence else None
-    has_checks = evidence is not None and verdict != Verdict.TOO_EARLY
     by_expert = criterion.by_expert(best) if best else None
+    has_checks = evidence is not None and verdict != Verdict.TOO_EARLY and not by_expert
     return VerdictRow(
         pk=criterion.pk,
         criterion=criterion.criterion,
         verdict=verdict,
         reading=reading(criterion),
         caution=caution(criterion, is_lowest_bar=is_lowest_bar),
-        missing_outputs=(
-            sum(more for more, _kind in by_expert.more) * (verdict == Verdict.TOO_EARLY)
-            if by_expert
-            else max(0, VERDICT_OUTPUTS - evidence.outputs)
-            if evidence
-            else 0
-        ),
+        missing_outputs=_missing_outputs(evidence, by_expert, verdict),
         spot_checks=(
             spot_check_size(evidence.far_off.value)
             if evidence
@@ -239,17 +233,11 @@ def _row(
             else f"{shown(evidence.in_place)} of {shown(evidence.ceiling)}"
         ),
         checks=(
-            _expert_checks(by_expert)
-            if by_expert
-            else _checks(best, evidence)
+            _checks(best, evidence)
             if best and evidence and has_checks
-            else ()
+            else _expert_checks(by_expert)
         ),
-        hints=(
-            _hints(criterion, best, evidence)
-            if best and evidence and has_checks and not by_expert
-            else ()
-        ),
+        hints=_hints(criterion, best, evidence) if best and evidence and has_checks else (),
         best=best,
         forest=_forest(criterion, axis, running),
         ground=_ground(criterion, axis),
@@ -296,8 +284,21 @@ def _values(shares: Sequence[ShareEstimate]) -> list[float]:
     return [share.estimate.value for share in shares if share.estimate.value is not None]
 
 
-def _expert_checks(evidence: ExpertEvidence) -> tuple[Check, ...]:
-    """Return the checks by an expert's labels, each with its number."""
+def _missing_outputs(
+    evidence: Evidence | None, by_expert: ExpertEvidence | None, verdict: Verdict
+) -> int:
+    """Return how many more rated outputs a verdict needs."""
+    if by_expert:
+        needed = sum(more for more, _kind in by_expert.more)
+        return needed if verdict == Verdict.TOO_EARLY else 0
+    return max(0, VERDICT_OUTPUTS - evidence.outputs) if evidence else 0
+
+
+def _expert_checks(evidence: ExpertEvidence | None) -> tuple[Check, ...]:
+    """Return the checks by an expert's labels, each with its number; none where people are the
+    bar."""
+    if evidence is None:
+        return ()
     if evidence.passing is None:
         named = [("Agrees with the expert", "weighted_kappa")]
         beats = ""

@@ -88,18 +88,18 @@ def expert_caution(evidence: ExpertEvidence) -> str:
     if verdict == Verdict.TOO_EARLY:
         needed = labels_needed(evidence) or evidence.missing
         return f"{needed[:1].upper()}{needed[1:]}."
-    found = evidence.sides[0].is_shown
+    finds = evidence.sides[0].is_shown
     if passing is not None and verdict == Verdict.SPOT_CHECKS:
         instead = "".join(
             f" Or label {thin(more)} more {_PLURALS[kind]}." for more, kind in evidence.more
         )
-        return _spot_check(passing, fails=found) + instead
+        return _spot_check(passing, fails=finds) + instead
     if not evidence.beats_chance:
         return "It is not shown to do better than chance."
     if not all(side.beats_chance for side in evidence.sides) and any(
         side.is_shown for side in evidence.sides
     ):
-        return f"It is not shown to get half of the {'passes' if found else 'fails'} right."
+        return f"It is not shown to get half of the {'passes' if finds else 'fails'} right."
     if not any(side.is_shown for side in evidence.sides):
         return f"{_required(evidence)} is required."
     if evidence.rivals:

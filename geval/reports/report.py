@@ -32,7 +32,12 @@ from geval.reports.verdicts.analysis import (
     williams_of,
     without_claim,
 )
-from geval.reports.verdicts.check_figures import Checks, View, view_within
+from geval.reports.verdicts.check_figures import (
+    Checks,
+    View,
+    are_too_few_for_a_bar,
+    view_within,
+)
 from geval.reports.verdicts.expert import ExpertEvidence
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.steps import OnStep, part_of, unseen
@@ -63,8 +68,6 @@ from geval.statistics.thresholds import (
     INTERVAL_DOCUMENTS,
     RANKED_SHARE,
     SIGNIFICANCE,
-    VERDICT_OUTPUTS,
-    VERDICT_RATERS,
 )
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
@@ -335,10 +338,7 @@ class CriterionResult:
     def has_expert(self) -> bool:
         """Whether the verdict is by an expert's labels: fewer people rated than are needed to be
         the bar, or hardly any output was rated again by somebody else."""
-        again = self.ratings - self.rated_outputs
-        return len(self.annotators) < VERDICT_RATERS or again < min(
-            VERDICT_OUTPUTS, self.rated_outputs
-        )
+        return are_too_few_for_a_bar(len(self.annotators), self.ratings, self.rated_outputs)
 
     def by_expert(self, result: "JudgeResult") -> ExpertEvidence | None:
         """Return the evidence for a verdict by an expert's labels; None where people are the

@@ -80,8 +80,8 @@ def like_length_scores(outputs: Outputs, human: FloatArray, words: FloatArray) -
     rated = rated[np.argsort(words[rated], kind="stable")]
     if len(rated) <= WINDOW:
         return scores
-    known = np.flatnonzero(~np.isnan(words))
-    for part in np.array_split(known, len(known) // MOST_AT_ONCE + 1):
+    with_length = np.flatnonzero(~np.isnan(words))
+    for part in np.array_split(with_length, len(with_length) // MOST_AT_ONCE + 1):
         place = np.searchsorted(words[rated], words[part])
         begin = np.clip(place - WINDOW // 2, 0, len(rated) - WINDOW)
         near = rated[begin[:, None] + np.arange(WINDOW)]

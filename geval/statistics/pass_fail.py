@@ -16,6 +16,7 @@ different probabilities, shares are weighted; the four counts are not.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,8 +58,35 @@ _FEW = (
 NO_LABELS = "people labelled none of its outputs that the judge {}"
 
 
+class WithLowerEnd(ABC):
+    """A figure of `outputs` of which a lower end is required."""
+
+    estimate: Estimate
+    outputs: int
+
+    @abstractmethod
+    def low(self, error: float) -> float | None:
+        """Return the lower end that is above the true value with at most this probability; None
+        without an interval."""
+
+    @abstractmethod
+    def outputs_for(self, value: float, least: float, error: float) -> float:
+        """Return with how many outputs the lower end of a value would be the least."""
+
+    def more_for(self, least: float, error: float) -> int | None:
+        """Return how many more outputs bring the lower end to a value, if the estimate stays as it
+        is; 0 if it is there, None if no affordable number does."""
+        value, low = self.estimate.value, self.low(error)
+        if low is None or value is None or value <= least:
+            return None
+        if low >= least:
+            return 0
+        more = math.ceil(self.outputs_for(value, least, error)) - self.outputs
+        return max(1, more) if more <= AFFORDABLE_DOCUMENTS else None
+
+
 @dataclass(frozen=True)
-class ShareEstimate:
+class ShareEstimate(WithLowerEnd):
     """A share with its 95 % interval.
 
     Of a share of `outputs`, `effective` is their effective number, and `freedom` the degrees of
@@ -72,24 +100,15 @@ class ShareEstimate:
     freedom: float = 0.0
 
     def low(self, error: float) -> float | None:
-        """Return the lower end that is above the true share with at most this probability."""
         if self.estimate.value is None or not self.effective:
             return None
         return wilson(self.estimate.value, self.effective, self.freedom, 1 - 2 * error)[0]
 
-    def more_for(self, least: float, error: float) -> int | None:
-        """Return how many more outputs bring the lower end to a share, if the estimate stays as it
-        is; 0 if it is there, None if no affordable number does."""
-        value, low = self.estimate.value, self.low(error)
-        if low is None or value is None or value <= least:
-            return None
-        if low >= least:
-            return 0
+    def outputs_for(self, value: float, least: float, error: float) -> float:
         quantile = t_quantile(self.freedom, 1 - 2 * error)
         # Wilson's lower end is the share that lies this many standard errors below the estimate.
         effective = least * (1 - least) * (quantile / (value - least)) ** 2
-        more = math.ceil(effective * self.outputs / self.effective) - self.outputs
-        return max(1, more) if more <= AFFORDABLE_DOCUMENTS else None
+        return effective * self.outputs / self.effective
 
 
 def wilson(share: float, count: float, freedom: float, confidence: float) -> tuple[float, float]:

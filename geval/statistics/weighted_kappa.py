@@ -19,10 +19,9 @@ from geval.statistics.jackknife import (
     no_interval,
     t_quantile,
 )
-from geval.statistics.pass_fail import wilson
+from geval.statistics.pass_fail import WithLowerEnd, wilson
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
-    AFFORDABLE_DOCUMENTS,
     CONFIDENCE,
     EXPERT_LABELS,
     INTERVAL_DOCUMENTS,
@@ -36,7 +35,7 @@ HIGHEST = 1 - 1e-9
 
 
 @dataclass(frozen=True)
-class KappaEstimate:
+class KappaEstimate(WithLowerEnd):
     """Weighted kappa over `outputs` with its 95 % interval; `error` is the standard error of
     Fisher's z, with `freedom` degrees of freedom, 0 without an interval."""
 
@@ -47,23 +46,14 @@ class KappaEstimate:
     freedom: float = 0.0
 
     def low(self, error: float) -> float | None:
-        """Return the lower end that is above the true kappa with at most this probability."""
         if self.estimate.value is None or not self.error:
             return None
         half = t_quantile(self.freedom, 1 - 2 * error) * self.error
         return math.tanh(_z(self.estimate.value) - half)
 
-    def more_for(self, least: float, error: float) -> int | None:
-        """Return how many more outputs bring the lower end to a kappa, if the estimate stays as it
-        is; 0 if it is there, None if no affordable number does."""
-        value, low = self.estimate.value, self.low(error)
-        if value is None or low is None or value <= least:
-            return None
-        if low >= least:
-            return 0
+    def outputs_for(self, value: float, least: float, error: float) -> float:
         half = t_quantile(self.freedom, 1 - 2 * error) * self.error
-        more = math.ceil(self.outputs * ((half / (_z(value) - _z(least))) ** 2 - 1))
-        return max(1, more) if more <= AFFORDABLE_DOCUMENTS else None
+        return self.outputs * float(half / (_z(value) - _z(least))) ** 2
 
 
 def weighted_kappa(outputs: Outputs, human: FloatArray, judge: FloatArray) -> KappaEstimate:

@@ -215,15 +215,15 @@ def test_page_api_and_csv_say_the_same_of_people(clicked: Campaign, owner: User)
     assert "alpha, interval)" in page
     assert str(campaign_progress(clicked).agreement[0]) in page
     assert "people.csv" in page
-    record = next(one for one in api["people"] if one["annotator"] == row.annotator)
+    record = next(person for person in api["people"] if person["annotator"] == row.annotator)
     assert (record["question"], record["shared_items"]) == (of.question, of.items)
     assert [record["severity_low"], record["severity_high"]] == list(of.interval.ends or ())
     assert record["warnings"] == list(row.warnings) != []
     agreement = api["agreement"]
     assert (agreement["coefficient"], agreement["measurement"]) == ("alpha", "interval")
-    assert all(len(one["ci"]) == 2 for one in agreement["questions"].values())
+    assert all(len(alpha["ci"]) == 2 for alpha in agreement["questions"].values())
     written = list(csv.DictReader(file.decode().splitlines()))
-    assert [one["severity"] for one in written] == [str(one["severity"]) for one in api["people"]]
+    assert [row["severity"] for row in written] == [str(row["severity"]) for row in api["people"]]
     assert row.warnings[0] in written[-1]["warnings"]
 
 

@@ -86,6 +86,9 @@ def test_a_rho_of_few_documents_is_not_given(documents: int, expected: float | N
     others = LeaveOneOut(Estimate(0.86), documents, NONE)
     of = replace(annotator("ada", (0.0, None)), with_others=others)
 
-    found = _annotator_json(of)
+    content = _annotator_json(of)
 
-    assert (found["rho_with_others"], found["rho_with_others_documents"]) == (expected, documents)
+    assert (content["rho_with_others"], content["rho_with_others_documents"]) == (
+        expected,
+        documents,
+    )

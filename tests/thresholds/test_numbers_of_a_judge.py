@@ -108,10 +108,10 @@ def test_documents_with_several_outputs_for_an_interval(value: int, expected: bo
     # Two passes and two fails in each document.
     order = np.argsort(np.tile(np.arange(value), 4), kind="stable")
 
-    found = pass_fail(Outputs.full(value, 4), people[order], judge[order], Scale(0, 1))
+    passing = pass_fail(Outputs.full(value, 4), people[order], judge[order], Scale(0, 1))
 
-    assert found
-    assert (found.accuracy.interval.low is not None) is expected
+    assert passing
+    assert (passing.accuracy.interval.low is not None) is expected
 
 
 @pins("CALIBRATION_OUTPUTS", {99: False, 100: True, 101: True})

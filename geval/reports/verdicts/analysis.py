@@ -13,6 +13,7 @@ from geval.reports.verdicts.check_figures import (
     Checks,
     View,
     agreeing_ratings,
+    are_too_few_for_a_bar,
     filled_scores,
     judge_checks,
 )
@@ -267,7 +268,19 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         on_scale=on_scale,
         alt_test=_alt_test(figures.overall.test, judged.ratings.raters, left_out, view.epsilon),
         nulls=null_judges(
-            NullView(outputs, human, bar, tested, scores, judged.words, judged.scale, view)
+            NullView(
+                outputs,
+                human,
+                bar,
+                tested,
+                scores,
+                judged.words,
+                judged.scale,
+                view,
+                is_by_expert=are_too_few_for_a_bar(
+                    judged.ratings.raters, len(judged.ratings), int((~np.isnan(human)).sum())
+                ),
+            )
         ),
         far_off=_far_off(common, rated, scored, judged.scale) if on_scale else OFF_SCALE,
         spread=concentration(scores),

@@ -26,6 +26,8 @@ from geval.statistics.thresholds import (
     ALT_TEST_EPSILON,
     ALT_TEST_OUTPUTS,
     SCORED_SHARE,
+    VERDICT_OUTPUTS,
+    VERDICT_RATERS,
 )
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.within_systems import (
@@ -38,6 +40,16 @@ from geval.statistics.within_systems import (
 
 # If a scale has more points, this many, evenly spaced, are tried as constants.
 MOST_CONSTANTS = 11
+
+
+def are_too_few_for_a_bar(raters: int, ratings: int, rated: int) -> bool:
+    """Return whether people cannot be the bar: they are too few, or hardly an output was rated
+    again by somebody else. Then the verdict is by an expert's labels.
+
+    Args:
+        ratings, rated: how many ratings there are, and of how many outputs.
+    """
+    return raters < VERDICT_RATERS or ratings - rated < min(VERDICT_OUTPUTS, rated)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class ExpertEvidence:
     `kappa` is the weighted kappa, and `passing` what the judge finds and keeps on pass or fail.
     `ahead` are the intervals of how much better it is than null judges that can order outputs, by
     title. `evidence` has what it knows within systems, and beyond length. `filled` is the same with
-    the most common label for missing scores.
+    missing scores as wrong, or as the middle rating.
     """
 
     kappa: KappaEstimate
@@ -185,7 +185,9 @@ class ExpertEvidence:
     def verdict(self) -> Verdict:
         """The verdict; in doubt, the expert labels."""
         own = self.own_verdict
-        return own if self.filled is None else max((own, self.filled.verdict), key=_place)
+        return (
+            own if self.filled is None else max(own, self.filled.verdict, key=lambda of: of.place)
+        )
 
     @property
     def own_verdict(self) -> Verdict:
@@ -203,7 +205,3 @@ class ExpertEvidence:
         if not shown or not self.is_shown or not all(side.beats_chance for side in self.sides):
             return Verdict.KEEP_EXPERT
         return Verdict.AGREES if shown == len(self.sides) else Verdict.SPOT_CHECKS
-
-
-def _place(verdict: Verdict) -> int:
-    return verdict.place

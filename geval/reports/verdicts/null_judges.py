@@ -34,7 +34,6 @@ from geval.statistics.null_judges import (
 from geval.statistics.pass_fail import PassFail, majority_of, pass_fail
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
-from geval.statistics.thresholds import VERDICT_RATERS
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted_kappa import kappa_lead
 
@@ -63,7 +62,7 @@ class NullDraw:
     outputs (None for scores that rank nothing), `p_farther` p of the test that the judge is no
     closer to raters than they are, and `passing` compares them with people's pass or fail, where
     they rank and the scale has two points. `kappa_behind` is how far their weighted kappa is below
-    the real judge's, where they rank."""
+    the real judge's, where they rank and an expert's labels give the verdict."""
 
     correlation: Estimate
     interval: Interval
@@ -154,7 +153,8 @@ class NullJudge:
 
     @property
     def kappa_behind(self) -> Interval | None:
-        """How far its weighted kappa is below the real judge's; None where it does not rank."""
+        """How far its weighted kappa is below the real judge's; None where it does not rank, or
+        people are the bar."""
         return self.draws[0].kappa_behind
 
     @property
@@ -177,7 +177,7 @@ class NullView:
 
     `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
     `agreeing` are the ratings of the alternative annotator test, None where the judge is on another
-    scale.
+    scale. `is_by_expert` says that the verdict is by an expert's labels.
     """
 
     outputs: Outputs
@@ -188,6 +188,7 @@ class NullView:
     words: FloatArray
     scale: Scale
     view: View
+    is_by_expert: bool = False
 
 
 def null_judges(view: NullView) -> tuple[NullJudge, ...]:
@@ -213,9 +214,7 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     ranking: dict[NullName, FloatArray | None] = {
         "length": _by_length(view),
         "like_length": (
-            like_length_scores(view.outputs, view.human, view.words)
-            if view.ratings.raters < VERDICT_RATERS
-            else None
+            like_length_scores(view.outputs, view.human, view.words) if view.is_by_expert else None
         ),
         "system": system_scores(view.outputs, view.human),
         "document": document_scores(view.outputs, view.human),
@@ -301,5 +300,7 @@ def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
             else None
         ),
         passing=pass_fail(outputs, view.human, scores, view.scale),
-        kappa_behind=kappa_lead(outputs, view.human, view.scores, scores),
+        kappa_behind=(
+            kappa_lead(outputs, view.human, view.scores, scores) if view.is_by_expert else None
+        ),
     )

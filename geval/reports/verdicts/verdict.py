@@ -13,8 +13,8 @@ checks are made of a judge.
 Both take a judge that *reads*: its scores are shown to follow people's ratings, also within
 systems, since whoever knows only who wrote a text orders systems well. To stand in for a rater it
 passes both checks within systems, too. With missing scores the weaker verdict counts: of the scores
-that are there, or of all, the missing ones as the best constant would have them. Where one expert
-labels pass or fail, expert.py gives the verdict.
+that are there, or of all, the missing ones as the best constant would have them. Where people
+are too few to be the bar, expert.py gives the verdict.
 
 Each check is tested at 5 %, divided by the number of compared judges (Bonferroni), since the best
 of them is chosen. In doubt, people continue to rate.
