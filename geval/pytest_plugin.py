@@ -85,10 +85,15 @@ def geval_judge(
     request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
 ) -> GevalJudge:
     """Measures a judge; a marker says of which files, and what it has to meet."""
+    # Imported once a test asks for it.
+    from geval.measuring.certifying import fields_named  # noqa: PLC0415
+
     judge = GevalJudge(request.node, record_property)
     for marker in request.node.iter_markers(MARKER):
         options = dict(marker.kwargs)
         required = options.pop("require", ())
+        by = options.pop("by", ())
+        options["by"] = fields_named([by] if isinstance(by, str) else by, required)
         judge(list(marker.args), **options)
         if required:
             judge.require(*required)

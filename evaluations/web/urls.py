@@ -106,6 +106,7 @@ urlpatterns = [
         name="report_cell",
     ),
     path(PROJECT + "report/export/<slug:ending>/", reports.report_export, name="report_export"),
+    page(PROJECT + "report/groups/", reports.report_groups),
     page(PROJECT + "report/annotators/", annotators.report_annotators),
     page(PROJECT + "report/share/", sharing.share_create),
     page(PROJECT + "report/share/<int:pk>/revoke/", sharing.share_revoke),

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
+from geval.reports.by_field import MOST_VALUES, part_with
+from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, criterion_result
 from geval.reports.required_figures import InView, figures_in
 from geval.reports.requirements import (
     OF_PROBES,
     Checked,
+    RequiredFigure,
     Requirement,
     RequirementError,
     RequirementOutcome,
@@ -23,6 +26,7 @@ from geval.reports.requirements import (
     parse_requirement,
 )
 from geval.statistics.correlation import Coefficient, Level
+from geval.texts.sentences import listed
 
 _EXIT_CODES = {
     RequirementOutcome.MET: 0,
@@ -99,9 +103,19 @@ def certify(
     ]
 
 
+def fields_named(by: Sequence[str], requirements: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields by which to measure: the named ones, and those of requirements.
+
+    Raises:
+        InputError: a requirement cannot be read.
+    """
+    of_groups = (_parsed(text).field for text in requirements)
+    return tuple(dict.fromkeys([*by, *filter(None, of_groups)]))
+
+
 def _parsed(text: str) -> Requirement:
     try:
-        requirement = parse_requirement(text)
+        requirement = parse_requirement(text, of_groups=True)
     except RequirementError as error:
         raise InputError(str(error)) from None
     if requirement.figure in OF_PROBES:
@@ -116,15 +130,33 @@ def _checked(
     about = next(each for each in parts.criteria if each.name == criterion)
     judges = [measured.judge_named(judge)]
     compared = max((each.compared for each in measured.report.criteria), default=1)
+    figures: dict[tuple[str, str, str], RequiredFigure] = {}
+    for name, value in dict.fromkeys((each.field, each.value) for each in requirements):
+        data = _part(measured, name, value) if name else parts.data
 
-    def in_view(level: Level, coefficient: Coefficient) -> InView:
-        options = ReportOptions(level, coefficient, judges=(judges[0].pk,))
-        data = parts.data.selected(options)
-        result = criterion_result(about, judges, data, options, Records(compared))
-        return result, result.judges[0] if result.judges else None
+        def in_view(level: Level, coefficient: Coefficient, data: ReportData = data) -> InView:
+            options = ReportOptions(level, coefficient, judges=(judges[0].pk,))
+            selected = data.selected(options)
+            result = criterion_result(about, judges, selected, options, Records(compared))
+            return result, result.judges[0] if result.judges else None
 
-    figures = figures_in({each.figure for each in requirements}, in_view)
-    return [check(each, figures[each.figure]) for each in requirements]
+        wanted = {each.figure for each in requirements if (each.field, each.value) == (name, value)}
+        for figure, measured_figure in figures_in(wanted, in_view).items():
+            figures[name, value, figure] = measured_figure
+    return [check(each, figures[each.field, each.value, each.figure]) for each in requirements]
+
+
+def _part(measured: Measurement, name: str, value: str) -> ReportData:
+    """Return the outputs with a value of a field.
+
+    Raises:
+        InputError: there are none, or the field was not named.
+    """
+    values = measured.values_of(name)
+    if value not in values or not value:
+        there = listed(sorted({*values} - {""})[:MOST_VALUES]) or "none"
+        raise InputError(f"No output has {name} {value!r} (there are: {there}).")
+    return part_with(measured.gathered.data, values, [value])
 
 
 def _line(checked: Checked) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from geval.files.questions import StatementError, parsed_scales
-from geval.measuring.certifying import certify, exit_code_of
+from geval.measuring.certifying import certify, exit_code_of, fields_named
 from geval.measuring.inputs import InputError
 from geval.measuring.measuring import Ends, measure
 from geval.measuring.pictures import card_of, page_of
@@ -34,6 +34,7 @@ def run(arguments: Sequence[str]) -> int:
             group=options.group,
             scale=_scale(options.scale),
             level=options.level,
+            by=fields_named(options.by, options.require),
             sheet=options.sheet,
             ask=ask_at_terminal,
         )
@@ -41,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     except (InputError, StatementError) as error:
         sys.stderr.write(f"{error}\n")
         return ERROR
-    sys.stdout.write(f"{result.to_json_with_unused() if options.json else result}\n")
+    sys.stdout.write(f"{result.to_whole_json() if options.json else result}\n")
     for each in required:
         (sys.stderr if options.json else sys.stdout).write(f"\n{each}\n")
     for path, write in ((options.html, page_of), (options.card, card_of)):
@@ -85,8 +86,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")
     parser.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="measure on the outputs of each value of a column, too, such as a language; or system",
+    )
+    parser.add_argument(
         "--require",
         action="append",
+        default=[],
         metavar="REQUIREMENT",
         help="such as spearman.summary.low>=0.45; can be repeated; decides the exit code",
     )

@@ -1,8 +1,8 @@
 """The result of `geval.measure`: verdicts with their numbers, as text, HTML, JSON and tables."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -12,6 +12,13 @@ from geval.measuring.gathering import Gathered, ImportedJudge
 from geval.measuring.inputs import InputError
 from geval.measuring.matching import unmatched
 from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
+from geval.reports.by_field import (
+    FieldError,
+    FieldResult,
+    agreement_by_field,
+    by_field_as_dict,
+    values_of_outputs,
+)
 from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
 from geval.reports.gaps import Gaps, gaps_of
@@ -119,12 +126,14 @@ class Measurement:
     """Which judge may rate which criteria, from ratings and scores.
 
     `str()` is one screen of text; a notebook shows the verdicts with drawings of their intervals.
-    `unused` lists the columns of files that were not used.
+    `unused` lists the columns of files that were not used, and `fields` has the documents' values
+    of fields by which to measure.
     """
 
     report: Report
     gathered: Gathered
     unused: tuple[UnusedColumn, ...] = ()
+    fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @cached_property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
@@ -188,6 +197,41 @@ class Measurement:
             for about, text in all_cautions(result)
         )
 
+    @cached_property
+    def by_field(self) -> tuple[FieldResult, ...]:
+        """The best judge of each criterion by the values of each field."""
+        return tuple(
+            self.agreement_by(name, row.pk, row.judge.pk)
+            for name in self.fields
+            for row in self._glance.rows
+            if row.judge
+        )
+
+    def agreement_by(self, name: str, criterion: int, judge: int) -> FieldResult:
+        """Return a judge on a criterion, both by number, by a field's values.
+
+        Raises:
+            InputError: the field has too many values.
+        """
+        about = next(each for each in self.gathered.criteria if each.pk == criterion)
+        of = next(each for each in self.gathered.judges if each.pk == judge)
+        options = self.report.options
+        data = self.gathered.data.selected(options)
+        try:
+            return agreement_by_field(data, about, of, name, self.values_of(name), options)
+        except FieldError as error:
+            raise InputError(str(error)) from None
+
+    def values_of(self, name: str) -> tuple[str, ...]:
+        """Return each output's value of a field, "" for none.
+
+        Raises:
+            InputError: the field was not named.
+        """
+        if name not in self.fields:
+            raise InputError(f"There is no field {name!r} here; measure with by={name!r}.")
+        return values_of_outputs(self.gathered.data, name, self.fields[name])
+
     def disagreements(
         self, most: int = WORST, *, criterion: str | None = None, judge: str | None = None
     ) -> list[Disagreement]:
@@ -240,12 +284,17 @@ class Measurement:
         """Return everything, in the form of `report --format json`."""
         return as_json(self.report)
 
-    def to_json_with_unused(self) -> str:
-        """Return the same with `unused`: what of the files was not used, if anything."""
-        if not self.unused:
+    def to_whole_json(self) -> str:
+        """Return the same with `unused`, what of the files was not used, and `by_field`, if
+        anything."""
+        beside: dict[str, Any] = {}
+        if self.unused:
+            beside["unused"] = [asdict(column) for column in self.unused]
+        if self.fields:
+            beside["by_field"] = [by_field_as_dict(result) for result in self.by_field]
+        if not beside:
             return self.to_json()
-        unused = [asdict(column) for column in self.unused]
-        return json.dumps(self.to_dict() | {"unused": unused}, indent=2, ensure_ascii=False)
+        return json.dumps(self.to_dict() | beside, indent=2, ensure_ascii=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as `to_json`, as a dictionary."""
@@ -318,6 +367,8 @@ class Measurement:
                 if row.judge
                 and (caution.criterion, caution.about) == (row.criterion, row.judge.name)
             ]
+        for result in self.by_field:
+            parts += ["", str(result)]
         for note in filter(None, (expert_note(self.report), *self.notes)):
             parts += ["", note]
         gaps = self.disagreements(criterion=self._glance.rows[0].criterion)

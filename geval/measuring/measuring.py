@@ -17,6 +17,7 @@ from geval.measuring.reading import (
     nobody,
     rows_of,
     unnamed_judges,
+    values_by_document,
 )
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import NO_SESSIONS, ReportOptions
@@ -42,6 +43,7 @@ def measure(
     scale: Ends | Mapping[str, Ends] | None = None,
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
+    by: str | Sequence[str] | None = None,
     sheet: str = "",
     ask: Ask = nobody,
 ) -> Measurement:
@@ -67,6 +69,8 @@ def measure(
         level: `summary` compares outputs of one document, `system` systems, `dataset` all outputs;
             by default summary, or dataset where documents have one output each.
         coefficient: of correlations.
+        by: fields of documents, such as their language, or `system`: the best judge is measured on
+            the outputs of each value, too.
         sheet: of a workbook.
         ask: answers open questions about a file; by default these are errors.
 
@@ -92,7 +96,9 @@ def measure(
         system or "",
         group=group or "",
     )
-    content = read_source(source, naming, scale=scale, sheet=sheet, ask=ask, by_column=True)
+    content = read_source(
+        source, naming, scale=scale, sheet=sheet, ask=ask, by_column=True, fields=as_names(by)
+    )
     return measure_rows(
         [*_about(content.rows, content.criterion)],
         content.scales,
@@ -100,19 +106,21 @@ def measure(
         coefficient=coefficient,
         compared=content.judges,
         unused=content.unused,
+        fields=content.fields,
     )
 
 
 class SourceContent(NamedTuple):
     """The rows of a source that count, the given scales by lower-case name, how many judges it
-    has, also those that were not named, the criterion that was named ("" for a column), and what of
-    its files was not used."""
+    has, also those that were not named, the criterion that was named ("" for a column), what of
+    its files was not used, and the documents' values of fields, by name."""
 
     rows: list[Row]
     scales: dict[str, Scale]
     judges: int
     criterion: str
     unused: Unused
+    fields: Mapping[str, Mapping[str, str]] = {}
 
 
 def read_source(
@@ -124,16 +132,19 @@ def read_source(
     ask: Ask = nobody,
     every_judge: bool = False,
     by_column: bool = False,
+    fields: Sequence[str] = (),
 ) -> SourceContent:
     """Read a source, from arguments as for `measure`.
 
     Args:
         every_judge: in a table with a row per score, judges count even if they are not named.
         by_column: as for `rows_of`.
+        fields: of which documents have values.
     """
     scale_of, unused = _scale_of(scale), Unused()
     with input_files(source, sheet=sheet) as files:
         rows = [*rows_of(files, naming, ask, scale_of=scale_of, unused=unused, by_column=by_column)]
+        by_document = {name: values_by_document(name, rows, files, naming, ask) for name in fields}
         others = unnamed_judges(files, naming)
         criterion = criterion_named(files, naming)
     rows += getattr(source, "choices", ())
@@ -149,7 +160,7 @@ def read_source(
     counting = replace(naming, judge=()) if every_judge else naming
     judges = {name for kind, name in map(_rater_of, rows) if kind == JUDGE} | others
     return SourceContent(
-        list(counting_rows(rows, counting)), scales, len(judges), criterion, unused
+        list(counting_rows(rows, counting)), scales, len(judges), criterion, unused, by_document
     )
 
 
@@ -192,6 +203,7 @@ def measure_rows(
     coefficient: Coefficient = "spearman",
     compared: int = 0,
     unused: Unused | None = None,
+    fields: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Measurement:
     """Measure judges from rows of files.
 
@@ -199,6 +211,7 @@ def measure_rows(
         scales: scales of criteria by lower-case name; others are guessed from the ratings.
         compared: from how many judges these were chosen; they themselves by default.
         unused: what of the files was not used.
+        fields: the documents' values of fields, by name.
 
     Raises:
         InputError: there are no ratings and no scores, no such level or coefficient, or no session
@@ -228,6 +241,7 @@ def measure_rows(
         ),
         parts,
         () if unused is None else tuple(unused.columns()),
+        fields or {},
     )
 
 

@@ -26,6 +26,7 @@ from geval.files.rows import (
     Columns,
     FileDefaults,
     FileErrors,
+    OutputRow,
     RatingRow,
     Row,
     ScoreRow,
@@ -36,6 +37,7 @@ from geval.files.unused import Unused
 from geval.files.word_ratings import WordError, WordRatings
 from geval.measuring.inputs import InputError, TableInput
 from geval.measuring.series import rows_by_column
+from geval.reports.by_field import SYSTEM as SYSTEM_FIELD
 from geval.statistics.document_groups import GROUP
 from geval.statistics.scales import Scale
 
@@ -190,6 +192,38 @@ def unnamed_judges(files: Sequence[InputFile], naming: Naming) -> set[str]:
         if column.name not in named
         and (not column.guess or column.guess.startswith(("score", "rating", "judge")))
         and ColumnContent(column.name, column.values).may_be_scores
+    }
+
+
+def values_by_document(
+    field: str, rows: Sequence[object], files: Sequence[InputFile], naming: Naming, ask: Ask
+) -> dict[str, str]:
+    """Return each document's value of a field: of its metadata, or of a column of that name.
+
+    Args:
+        rows: of the files.
+
+    Raises:
+        InputError: there is no such field, or a document has two values.
+    """
+    if field == SYSTEM_FIELD:
+        return {}
+    metadata = {
+        row.doc_id or row.source: row.metadata[field]
+        for row in rows
+        if isinstance(row, OutputRow) and field in row.metadata
+    }
+    if metadata:
+        return metadata
+    having = [file for file in files if field in _column_names(file)]
+    if not having:
+        names = {name for file in files for name in _column_names(file)}
+        raise InputError(f"There is no field {field!r}. {_columns_are(frozenset(names))}")
+    own = replace(naming, group=field)
+    return {
+        row.doc_id or row.source: row.group
+        for row in rows_of(having, own, ask)
+        if isinstance(row, ScoreRow | OutputRow) and row.group
     }
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from geval.client import ApiError, Client
-from geval.measuring.certifying import Certification, certify, exit_code_of
+from geval.measuring.certifying import Certification, certify, exit_code_of, fields_named
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure
@@ -165,8 +165,9 @@ def _of_files(inputs: Mapping[str, str], variables: Mapping[str, str]) -> Checke
     files = _files(inputs, variables)
     if not files:
         raise InputError("Name files with ratings and scores (files), or a site and a project.")
-    measured = measure(files, **_options(inputs))
-    certified = _certified(measured, _listed(inputs.get("require", "")))
+    requirements = _listed(inputs.get("require", ""))
+    measured = measure(files, **_options(inputs), by=fields_named((), requirements))
+    certified = _certified(measured, requirements)
     return Checked(
         verdict_lines(measured.to_dict()),
         [line for each in certified for line in str(each).splitlines()],

@@ -21,6 +21,7 @@ from geval.statistics.correlation import Level
 from geval.statistics.pass_fail import PassFail, ShareEstimate
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import CALIBRATION_GAIN, EXPERT_SHARE, VERDICT_OUTPUTS
+from geval.statistics.types import Estimate
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
 
 # The axis of shares.
@@ -267,16 +268,29 @@ def _shares(evidence: ExpertEvidence, passing: PassFail) -> tuple[ShareLine, ...
         ("passes kept", passing.specificity, [null.specificity for null in nulls]),
     )
     return tuple(
-        ShareLine(
+        share_line(
             name,
-            shown(share.estimate),
-            in_brackets(share.interval),
-            "" if share.estimate.value is None else SHARES.at(share.estimate.value),
-            SHARES.span(*share.interval.ends) if share.interval.ends else None,
-            SHARES.at(max(values)) if (values := _values(of_nulls)) else "",
-            SHARES.at(EXPERT_SHARE),
+            share.estimate,
+            share.interval,
+            null=SHARES.at(max(values)) if (values := _values(of_nulls)) else "",
+            required=SHARES.at(EXPERT_SHARE),
         )
         for name, share, of_nulls in rows
+    )
+
+
+def share_line(
+    name: str, estimate: Estimate, interval: Interval, *, null: str = "", required: str = ""
+) -> ShareLine:
+    """Return a share, or a coefficient, on an axis from 0 to 1; positions are empty for none."""
+    return ShareLine(
+        name,
+        shown(estimate),
+        in_brackets(interval),
+        "" if estimate.value is None else SHARES.at(estimate.value),
+        SHARES.span(*interval.ends) if interval.ends else None,
+        null,
+        required,
     )
 
 

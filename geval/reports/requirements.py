@@ -6,7 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from geval.statistics.correlation import COEFFICIENTS, LEVELS
@@ -63,6 +63,8 @@ NUMBERS = {
     "documents": "documents with ratings and scores",
     "raters": "people who rated",
 }
+# Before a requirement of the outputs with a value of a field.
+GROUP = "group:"
 OF_PROBES = frozenset({"instruction.most"})
 # Figures that say nothing of whether the judge reads.
 COUNTS = frozenset({"scores.share", "documents", "raters", "instruction.most"})
@@ -83,14 +85,19 @@ class RequirementError(ValueError):
 
 @dataclass(frozen=True)
 class Requirement:
-    """A figure and its bound; without a relation it is a claim."""
+    """A figure and its bound; without a relation it is a claim. With a `field` it is of the outputs
+    with this value alone."""
 
     figure: str
     relation: str = ""
     bound: float = 0.0
+    field: str = ""
+    value: str = ""
 
     def __str__(self) -> str:
-        return f"{self.figure}{self.relation}{self.bound:g}" if self.relation else self.figure
+        of = f"{GROUP}{self.field}={self.value}." if self.field else ""
+        bound = f"{self.relation}{self.bound:g}" if self.relation else ""
+        return f"{of}{self.figure}{bound}"
 
 
 @dataclass(frozen=True)
@@ -124,12 +131,35 @@ class Checked:
     more_documents: int | None = None
 
 
-def parse_requirement(text: str) -> Requirement:
+def parse_requirement(text: str, *, of_groups: bool = False) -> Requirement:
     """Parse a requirement.
+
+    Args:
+        of_groups: `group:FIELD=VALUE.` may stand before it.
 
     Raises:
         RequirementError: it is not a requirement.
     """
+    if not text.lstrip().startswith(GROUP):
+        return _parsed(text)
+    if not of_groups:
+        raise RequirementError(
+            f"{text.strip()[:80]!r} is of a group: require it of files, with geval-site check."
+        )
+    field_name, _, rest = text.strip().removeprefix(GROUP).partition("=")
+    for match in re.finditer(r"\.", rest):
+        try:
+            required = _parsed(rest[match.end() :])
+        except RequirementError:
+            continue
+        return replace(required, field=field_name.strip(), value=rest[: match.start()].strip())
+    raise RequirementError(
+        f"{text.strip()[:80]!r} is not a requirement of a group. Write the field, its value and a"
+        " requirement, such as group:language=es.sensitivity.low>=0.8."
+    )
+
+
+def _parsed(text: str) -> Requirement:
     match = _WRITTEN.fullmatch(text)
     figure, relation, bound = (group or "" for group in match.groups()) if match else ("", "", "")
     if figure in CLAIMS and not relation:

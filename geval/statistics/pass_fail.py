@@ -58,16 +58,27 @@ _FEW = (
 NO_LABELS = "people labelled none of its outputs that the judge {}"
 
 
-class WithLowerEnd(ABC):
-    """A figure of `outputs` of which a lower end is required."""
+class WithEnds(ABC):
+    """A figure with an interval at any confidence."""
 
     estimate: Estimate
-    outputs: int
+    interval: Interval
 
     @abstractmethod
+    def ends_at(self, confidence: float) -> tuple[float, float] | None:
+        """Return the ends of the interval at a confidence; None without an interval."""
+
     def low(self, error: float) -> float | None:
         """Return the lower end that is above the true value with at most this probability; None
         without an interval."""
+        ends = self.ends_at(1 - 2 * error)
+        return None if ends is None else ends[0]
+
+
+class WithLowerEnd(WithEnds):
+    """A figure of `outputs` of which a lower end is required."""
+
+    outputs: int
 
     @abstractmethod
     def outputs_for(self, value: float, least: float, error: float) -> float:
@@ -99,10 +110,10 @@ class ShareEstimate(WithLowerEnd):
     effective: float = 0.0
     freedom: float = 0.0
 
-    def low(self, error: float) -> float | None:
+    def ends_at(self, confidence: float) -> tuple[float, float] | None:
         if self.estimate.value is None or not self.effective:
             return None
-        return wilson(self.estimate.value, self.effective, self.freedom, 1 - 2 * error)[0]
+        return wilson(self.estimate.value, self.effective, self.freedom, confidence)
 
     def outputs_for(self, value: float, least: float, error: float) -> float:
         quantile = t_quantile(self.freedom, 1 - 2 * error)

@@ -45,11 +45,12 @@ class KappaEstimate(WithLowerEnd):
     error: float = 0.0
     freedom: float = 0.0
 
-    def low(self, error: float) -> float | None:
+    def ends_at(self, confidence: float) -> tuple[float, float] | None:
         if self.estimate.value is None or not self.error:
             return None
-        half = t_quantile(self.freedom, 1 - 2 * error) * self.error
-        return math.tanh(_z(self.estimate.value) - half)
+        half = t_quantile(self.freedom, confidence) * self.error
+        middle = float(_z(self.estimate.value))
+        return math.tanh(middle - half), math.tanh(middle + half)
 
     def outputs_for(self, value: float, least: float, error: float) -> float:
         half = t_quantile(self.freedom, 1 - 2 * error) * self.error

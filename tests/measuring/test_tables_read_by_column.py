@@ -95,7 +95,7 @@ def outcome(source: Any, **named: Any) -> str:
         result = geval.measure(source, ask=lambda question: question.choices[0], **named)
     except InputError as error:
         return f"{type(error).__name__}: {error}"
-    return f"{result.to_json_with_unused()}\n{result}"
+    return f"{result.to_whole_json()}\n{result}"
 
 
 @pytest.mark.parametrize("seed", range(36))

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerHeartbeat
 from evaluations.reports.annotators import annotators_found
+from evaluations.reports.by_field import FieldNumbers, field_numbers, read_field_view
 from evaluations.reports.data import only_round
 from evaluations.reports.page import numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
@@ -399,11 +400,15 @@ ANNOTATORS = PageParts(
     is_slow=True,
 )
 
+BY_FIELD = PageParts(
+    "groups", "report_groups", read_field_view, part_of_page(FieldNumbers, field_numbers)
+)
+
 
 @cache
 def pages() -> dict[str, PageParts]:
     """Return the report, and the pages that apps add, by word."""
-    return {page.word: page for page in (REPORT, ANNOTATORS, *added("report pages"))}
+    return {page.word: page for page in (REPORT, ANNOTATORS, BY_FIELD, *added("report pages"))}
 
 
 @cache

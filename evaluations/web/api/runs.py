@@ -17,8 +17,9 @@ from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resu
 from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.pages.runs.progress import run_progress
-from evaluations.reports.data import options_of
-from evaluations.reports.serving.parts import ANNOTATORS, NotComputedError, ReportView
+from evaluations.reports.by_field import FieldView, fields_of
+from evaluations.reports.data import options_of, usual_options
+from evaluations.reports.serving.parts import ANNOTATORS, BY_FIELD, NotComputedError, ReportView
 from evaluations.reports.serving.view import ASK_AGAIN_SECONDS, page_view, report_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.problems import problem
@@ -26,6 +27,7 @@ from evaluations.web.api.schemas import ID, LARGEST_ID, In, Page, page_of
 from evaluations.web.revisions import Change, Revised, editing
 from geval.files.project_fields import CriterionFields
 from geval.reports.annotators import annotators_json
+from geval.reports.by_field import by_field_as_dict
 from geval.reports.options import ReportOptions
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
@@ -271,6 +273,26 @@ def get_report(
     if view.coming:
         content = _stale(content, view)
     return HttpResponse(content, content_type="application/json")
+
+
+@router.get("/report/groups", response={200: list[dict[str, Any]], 202: ReportProgress})
+def get_groups(request: HttpRequest, response: HttpResponse, slug: Path[str], field: str) -> Any:
+    """The best judge of each criterion on the documents of each value of a field, such as
+    `language`, with differences from the others, or of `system`. 202 with Retry-After while a
+    worker computes them."""
+    project = project_for(request, slug)
+    if field not in (fields := fields_of(project)):
+        there = ", ".join(fields) or "none"
+        raise ValidationError({"field": f"There is no field {field!r} (there are: {there})."})
+    try:
+        numbers = page_view(project, BY_FIELD, FieldView(usual_options(project), field)).needed(
+            "page"
+        )
+    except NotComputedError as error:
+        return not_computed(error.cached, response)
+    if numbers.reasons:
+        raise ValidationError({"field": list(numbers.reasons)})
+    return [by_field_as_dict(result) for result in numbers.results]
 
 
 @router.get("/annotator-numbers", response={200: dict[str, Any], 202: ReportProgress})

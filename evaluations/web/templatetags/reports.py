@@ -16,6 +16,7 @@ register = template.Library()
 PARTS = (
     ("verdicts", "Verdicts", "report_detail"),
     ("numbers", "Evidence", "report_numbers"),
+    ("groups", "Groups", "report_groups"),
     ("disagreements", "Disagreements", "disagreement_list"),
     ("compare", "Compare judges", "judge_compare"),
     ("paper", "For the paper", "report_paper"),

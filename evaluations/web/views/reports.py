@@ -16,19 +16,26 @@ from django.utils.text import slugify
 from evaluations.models import Criterion, Judge, Project
 from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_action, project_view
+from evaluations.reports.by_field import FieldView, fields_of
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.live import mark_of
-from evaluations.reports.serving.parts import NotComputedError, ReportView, page_and_query
-from evaluations.reports.serving.view import ASK_AGAIN_SECONDS, report_view, try_again
+from evaluations.reports.serving.parts import BY_FIELD, NotComputedError, ReportView, page_and_query
+from evaluations.reports.serving.view import (
+    ASK_AGAIN_SECONDS,
+    page_view,
+    report_view,
+    try_again,
+)
 from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
 from geval.reports.page import ReportPage
 from geval.texts.numbers import whole_number
+from geval.texts.sentences import listed
 from geval_site.extensions import added
 
 # URL suffixes of the report's other pages: the evidence on one criterion, and the table for a
@@ -144,6 +151,32 @@ def evidence(request: HttpRequest, project: Project) -> HttpResponse:
             ],
         }
     return render(request, "evaluations/report_all.html", context)
+
+
+@reads(*REPORT, "field")
+@project_view(READERS)
+@waits
+def report_groups(request: HttpRequest, project: Project) -> HttpResponse:
+    """The best judge of each criterion by the values of a field of documents."""
+    options, errors = options_of(request.GET, project)
+    fields = fields_of(project)
+    field = request.GET.get("field", "")
+    if field and field not in fields:
+        there = listed(fields) or "none"
+        errors.append(
+            f"There is no field {field[:40]!r} to compare groups by (there are: {there})."
+        )
+        field = ""
+    numbers = page_view(project, BY_FIELD, FieldView(options, field))
+    context = {
+        "project": project,
+        "tab": "report",
+        "groups": numbers.needed("page"),
+        "cached": numbers.cached,
+        "errors": errors,
+        "options": options,
+    }
+    return render(request, "evaluations/report_groups.html", context)
 
 
 def evidence_on(page: ReportPage, query: QueryDict) -> dict[str, Any]:
