@@ -61,7 +61,7 @@ from geval.statistics.correlation import (
     system_means,
 )
 from geval.statistics.jackknife import LeftOut, correlation_interval, no_interval
-from geval.statistics.pass_fail import PassFail, ShareEstimate, pass_fail
+from geval.statistics.pass_fail import PassFail, pass_fail
 from geval.statistics.ppi import ppi_table
 from geval.statistics.preferences import davidson_intervals
 from geval.statistics.probability_calibration import (
@@ -73,6 +73,7 @@ from geval.statistics.probability_calibration import (
 from geval.statistics.reliability import ChanceCorrected, gwet
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.scales import Scale
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.significance import new_systems_test, permutation_test
 from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import Estimate, FloatArray

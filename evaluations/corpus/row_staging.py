@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import orjson
 from django.db import connection
 
@@ -23,6 +24,7 @@ from geval.files.rows import (
     FileErrors,
     JudgeScoreRow,
     LoadOptions,
+    NotApplicableRow,
     OutputRow,
     PreferenceRow,
     RatingRow,
@@ -34,6 +36,7 @@ from geval.files.rows import (
 from geval.files.unused import Unused
 from geval.files.value_summary import ValueSummary
 from geval.files.word_ratings import WordError, WordNotes, WordRatings
+from geval.statistics.repeatability import scores_of_repeats
 from geval.statistics.scales import Scale, usual_scale_for
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
@@ -153,6 +156,10 @@ class RowStager:
         )
         self.rating_table = StagingTable("stage_rating", f"{score_columns}, comment text")
         self.score_table = StagingTable("stage_score", score_columns)
+        # Criterion and judge -> output -> repeat -> place and score.
+        self.repeated: dict[
+            tuple[int | None, int], dict[int, dict[str, tuple[tuple[int, int], float]]]
+        ] = {}
         self.probabilities = ProbabilityStage()
         self.preferences = PreferenceStage()
         self.verdicts = VerdictStage()
@@ -164,6 +171,7 @@ class RowStager:
         self.word_notes = WordNotes()
         self.cut_texts = CutTexts()
         self.rater_notes = RaterNotes()
+        self.not_applicable = 0
         self.names_before = {kind: set(names) for kind, names in self._names().items()}
         self.sources_alike = 0
 
@@ -204,7 +212,21 @@ class RowStager:
             ("raw reply is", "raw replies are"),
             "off its criterion's scale, and in no score.",
         )
-        return [*self.word_notes, *alike, *self.rater_notes, *self.cut_texts, *spaces, *off_scale]
+        not_applicable = note_on(
+            self.not_applicable,
+            ("answer is", "answers are"),
+            "“not applicable” or “cannot assess”: no ratings, and in no figure.",
+        )
+        again = note_on(
+            sum(map(len, self.repeated.values())),
+            ("output was", "outputs were"),
+            "scored several times by a judge: the vote, or the mean, is kept. How steady the judge"
+            " is can be measured from the file, with geval-site check.",
+        )
+        return [
+            *self.word_notes, *alike, *self.rater_notes, *self.cut_texts, *spaces, *off_scale,
+            *again, *not_applicable,
+        ]  # fmt: skip
 
     def _names(self) -> dict[str, Collection[str]]:
         return {"raters": self.annotators, "systems": self.systems, "judges": self.judges}
@@ -236,6 +258,8 @@ class RowStager:
             self._stage_preference(file, number, row)
         elif isinstance(row, RepliesRow):
             self._stage_replies(file, number, row)
+        elif isinstance(row, NotApplicableRow):
+            self.not_applicable += 1
         else:
             self._stage_score(file, number, row)
 
@@ -386,7 +410,36 @@ class RowStager:
                 seen = self._criterion(row.criterion)
                 seen.scores.add(row.score)
                 criterion_id = seen.criterion.pk
+            if row.repeat:
+                self._collect_repeat(file, file_number, row, (criterion_id, run), output)
+                return
             self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
+
+    def _collect_repeat(
+        self,
+        file: str,
+        file_number: int,
+        row: JudgeScoreRow,
+        whose: tuple[int | None, int],
+        output: int,
+    ) -> None:
+        """Collect one of several scores of an output by a judge until all of them are there."""
+        repeats = self.repeated.setdefault(whose, {}).setdefault(output, {})
+        _place, earlier = repeats.setdefault(row.repeat, ((file_number, row.line), row.score))
+        if not contradictions.are_same(earlier, row.score):
+            message = contradictions.SCORES.format(row.score, earlier)
+            self.errors.add(file, row.line, row.column, message)
+
+    def stage_repeats(self) -> None:
+        """Stage the vote, or the mean, of the scores that a judge gave an output several times."""
+        for (criterion, run), by_output in self.repeated.items():
+            several = [list(repeats.values()) for repeats in by_output.values()]
+            number = np.repeat(np.arange(len(several)), [len(scores) for scores in several])
+            value = np.array([score for scores in several for _place, score in scores])
+            combined, _again = scores_of_repeats(number, value, len(several))
+            for output, scores, score in zip(by_output, several, combined.tolist(), strict=True):
+                (file_number, line), _score = scores[0]
+                self.score_table.add((file_number, line, output, criterion, run, score))
 
     def _report_outside(self, file: str, row: RatingRow, seen: SeenCriterion, scale: Scale) -> None:
         """Report a rating outside its criterion's scale, which may be wider if it was a guess."""

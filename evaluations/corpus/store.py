@@ -241,6 +241,7 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
         load.errors.unused.extend(errors.unused.rows)
     for file in held_back:
         load.stage_all(file.name, _rows_of(file, load.errors, about))
+    load.stage_repeats()
 
 
 def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generator[Row, None, None]:

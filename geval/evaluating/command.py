@@ -5,7 +5,14 @@ import sys
 from collections.abc import Sequence
 from typing import get_args
 
-from geval.evaluating.evaluating import FORMS, KINDS, SETTINGS, USUAL_BASE_URL, evaluate
+from geval.evaluating.evaluating import (
+    FORMS,
+    KINDS,
+    MOST_REPEATS,
+    SETTINGS,
+    USUAL_BASE_URL,
+    evaluate,
+)
 from geval.evaluating.evaluation import Evaluation
 from geval.evaluating.judging import EvaluationError
 from geval.evaluators.registry import evaluator_class
@@ -40,6 +47,7 @@ def run(arguments: Sequence[str]) -> int:
             system=options.system or "",
             group=options.group or "",
             human=options.human,
+            repeats=options.repeats,
             kept_in=options.kept_in,
             progress=sys.stderr.isatty(),
             sheet=options.sheet,
@@ -103,6 +111,14 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(
             f"--{name.replace('_', '-')}", choices=get_args(info.annotation), help=info.description
         )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=1,
+        metavar="N",
+        help=f"ask about each output so often, at most {MOST_REPEATS}; the score is the vote or the"
+        " mean",
+    )
     parser.add_argument("--scores", metavar="FILE", help="also write the scores as CSV")
     parser.add_argument("--json", action="store_true", help="print scores and settings as JSON")
     parser.add_argument(

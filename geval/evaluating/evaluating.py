@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -15,7 +15,7 @@ from tqdm.std import tqdm
 from geval.evaluating.evaluation import Evaluation, Usage, evaluation_of
 from geval.evaluating.judging import EvaluationError, Judging, JudgingResult, JudgingTask, Outcome
 from geval.evaluating.kept_answers import KeptAnswers, usual_path
-from geval.evaluating.outputs import outputs_of
+from geval.evaluating.outputs import JudgedOutput, outputs_of
 from geval.evaluators.base import SettingsError, new_settings
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluator_class
@@ -38,6 +38,7 @@ from geval.statistics.scales import Scale
 # The default provider.
 USUAL_BASE_URL = BY_NAME["openai"].base_url
 USUAL_SCALE = Scale(1, 5)
+MOST_REPEATS = 20
 # The kinds of judges that rate single outputs, without a site.
 KINDS = ("geval", "decision")
 # A judge's settings that apply here.
@@ -77,6 +78,7 @@ def evaluate(
     system: str = "",
     group: str = "",
     human: str | Sequence[str] | None = None,
+    repeats: int = 1,
     kept_in: str | Path | None = "",
     progress: bool = True,
     sheet: str = "",
@@ -106,6 +108,8 @@ def evaluate(
         judge: the judge's name in results; by default the model's.
         output, text: the columns with outputs and with what they were written about.
         document, system, group, human: as for `geval.measure`.
+        repeats: how often the model is asked about each output, 1 to MOST_REPEATS: the score is the
+            vote or the mean, and its steadiness stands beside.
         kept_in: a file for answers; by default one in this account's cache, None for none.
         progress: whether a bar is shown.
         sheet, ask: as for `geval.measure`.
@@ -119,6 +123,8 @@ def evaluate(
         InputError: something cannot be read, or a setting is invalid.
         EvaluationError: the model cannot be asked, or most outputs fail for the same reason.
     """
+    if isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        raise InputError(f"repeats is a whole number from 1 to {MOST_REPEATS}, not {repeats!r}.")
     evaluator = _evaluator(kind, settings)
     preset = _preset(criterion, definition)
     name = preset.name if preset else criterion.strip()
@@ -127,7 +133,7 @@ def evaluate(
         read = list(rows_of(files, naming, lambda question: ask(question) or _unrated(question)))
     rows = list(counting_rows(read, naming))
     refuse_unknown_criterion([row for row in rows if isinstance(row, RatingRow)], name)
-    outputs = outputs_of(rows)
+    outputs = _repeated(outputs_of(rows), repeats)
     stand_alone = not any(each.texts.source or each.texts.is_conversation for each in outputs)
     usual = (INTRODUCTION_ALONE, INPUTS_ALONE) if stand_alone else ("", "")
     parts = PromptParts(
@@ -171,6 +177,13 @@ def evaluate(
             Usage(reused=kept.reused, **asdict(usage)),
             rows,
         )
+
+
+def _repeated(outputs: list[JudgedOutput], repeats: int) -> list[JudgedOutput]:
+    """Return each output as often as it is asked about, round by round."""
+    if repeats == 1:
+        return outputs
+    return [replace(each, repeat=str(one + 1)) for one in range(repeats) for each in outputs]
 
 
 def _unrated(question: UploadQuestion) -> UploadAnswer | None:

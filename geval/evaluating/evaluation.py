@@ -40,7 +40,8 @@ class OutputScore:
 
     `score` is on the criterion's scale; None where `reason` and `detail` say why there is none.
     `distribution` has the probability of each point, `coverage` is the points' total probability
-    before normalising, and `entropy` is in bits.
+    before normalising, and `entropy` is in bits; `repeat` counts how often the output was asked
+    about, "" where that was once.
     """
 
     document: str
@@ -54,6 +55,7 @@ class OutputScore:
     note: str = ""
     reason: str = ""
     detail: str = ""
+    repeat: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,15 @@ class Evaluation:
 
     def _score_rows(self) -> list[JudgeScoreRow]:
         return [
-            JudgeScoreRow(0, score.document, score.system, self.criterion, self.judge, score.score)
+            JudgeScoreRow(
+                0,
+                score.document,
+                score.system,
+                self.criterion,
+                self.judge,
+                score.score,
+                repeat=score.repeat,
+            )
             for score in self.scores
             if score.score is not None
         ]
@@ -181,12 +191,12 @@ class Evaluation:
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the scores as a file that a site and `geval.measure` read."""
         with Path(path).open("w", encoding="utf-8", newline="") as file:
-            file.write(csv_line(SCORE_COLUMNS))
-            file.writelines(
-                csv_line((each.document, each.system, each.criterion, each.judge, each.score))
-                for each in self.scores
-                if each.score is not None
-            )
+            repeats = any(each.repeat for each in self.scores)
+            file.write(csv_line((*SCORE_COLUMNS, "repeat") if repeats else SCORE_COLUMNS))
+            for each in self.scores:
+                if each.score is not None:
+                    line = (each.document, each.system, each.criterion, each.judge, each.score)
+                    file.write(csv_line((*line, each.repeat) if repeats else line))
 
     def to_tables(self) -> dict[str, list[dict[str, Any]]]:
         """Return outputs, people's ratings and the judge's scores as rows for uploads.
@@ -271,14 +281,13 @@ def evaluation_of(
 
 def _score_of(judge: str, criterion: str, output: JudgedOutput, outcome: Outcome) -> OutputScore:
     about = (output.document, output.system, criterion, judge)
+    repeat = output.repeat
     if isinstance(outcome, Failure):
-        return OutputScore(
-            *about, None, {}, None, None, reason=str(outcome.reason), detail=outcome.detail
-        )
+        why = {"reason": str(outcome.reason), "detail": outcome.detail}
+        return OutputScore(*about, None, {}, None, None, repeat=repeat, **why)
     entropy = outcome.entropy if outcome.distribution else None
-    return OutputScore(
-        *about, outcome.value, dict(outcome.distribution), outcome.coverage, entropy, outcome.note
-    )
+    numbers = (outcome.value, dict(outcome.distribution), outcome.coverage, entropy)
+    return OutputScore(*about, *numbers, outcome.note, repeat=repeat)
 
 
 def _score_record(row: ScoreRow, whose: str) -> dict[str, Any]:

@@ -186,7 +186,7 @@ class Judging:
         return self._asked.evaluator.question(item, parts.scale, settings)
 
     async def _outcomes(self, template: str, settings: RequestSettings) -> tuple[Outcome, ...]:
-        """Return outcomes; outputs with the same prompt are asked about once."""
+        """Return outcomes; outputs with the same prompt are asked about once in each repeat."""
         questions = [self._question(template, output, settings) for output in self._outputs]
         outcomes: dict[int, Outcome] = {}
         alike: dict[str, list[int]] = {}
@@ -196,7 +196,11 @@ class Judging:
                 self._note(question)
                 continue
             requests = self._asked.evaluator.requests(question, settings)
-            alike.setdefault(request_key(self._asked.base_url, *requests), []).append(index)
+            key = request_key(self._asked.base_url, *requests)
+            # The first repeat is answered by what was asked without any.
+            if (repeat := self._outputs[index].repeat) not in ("", "1"):
+                key = f"{key} {repeat}"
+            alike.setdefault(key, []).append(index)
         waiting = iter(alike.items())
         stopping = _Stopping(settings)
         learned = LearnedFit(settings.fit)

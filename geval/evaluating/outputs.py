@@ -14,11 +14,12 @@ from geval.texts.turns import Turn, turns_from
 @dataclass(frozen=True)
 class JudgedOutput:
     """A system's output on a document. `document` is the document's name in the row, or its
-    text."""
+    text; `repeat` counts how often the model is asked about it, "" where that is once."""
 
     document: str
     system: str
     texts: Texts
+    repeat: str = ""
 
 
 def outputs_of(rows: Iterable[Row]) -> list[JudgedOutput]:

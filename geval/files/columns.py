@@ -157,7 +157,7 @@ class _Columns:
         self.texts: frozenset[str] = frozenset()
         if self.is_long:
             used = {*SCORE_COLUMNS, self.rater}
-            odd = self.at.keys() & {fields.SESSION, GROUP, *BESIDE}
+            odd = self.at.keys() & {fields.SESSION, GROUP, fields.REPEAT, *BESIDE}
         else:
             for name in header:
                 cell = cell_of(name)
@@ -227,6 +227,8 @@ class _Columns:
 
     def _number(self, cell: str) -> float | None:
         if fields.is_missing(cell):
+            if fields.is_not_applicable(cell):
+                raise OddError
             return None
         number, word = fields.number_or_word(cell) or (math.nan, "")
         if fields.THOUSANDS.fullmatch(word):

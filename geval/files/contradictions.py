@@ -80,7 +80,9 @@ class Repeats:
                 raise ContradictionError(
                     "probability", PROBABILITIES.format(row.probability, stated)
                 )
-        key = (isinstance(row, RatingRow), *output, row.rater)
+        # A person who rates an output twice contradicts themselves; a judge was asked again.
+        repeat = "" if isinstance(row, RatingRow) else row.repeat
+        key = (isinstance(row, RatingRow), *output, row.rater, repeat)
         earlier = self._scores.get(key)
         if earlier is None:
             self._scores[key] = row.score

@@ -27,6 +27,8 @@ UNSTORABLE = "characters that cannot be stored, now �"
 # The longest text that may name a point of a scale.
 WORD_LIMIT = 200
 SESSION = "session_id"
+# Which of several scores of a judge for the same output.
+REPEAT = "repeat"
 # Not with three digits after the comma, unless a zero precedes: 1,234 may be a thousand.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
 # Words such as "yes" or "very good": without digits, and not a program's NaN or infinity.
@@ -36,6 +38,10 @@ MISSING = frozenset(
     ("", "n/a", "na", "#n/a", "#na", "#nv", "n.a.", "<na>", "nan", "none", "null", "nil", "k.a.",
      "-", "--", "–", "—", ".")
 )  # fmt: skip
+# Answers, where others only left a cell empty.
+NOT_APPLICABLE = frozenset(
+    ("n/a", "not applicable", "cannot assess", "can't assess", "cannot judge", "unable to assess")
+)
 # "1.000" may be a thousand beside whole numbers above 100, as "1,000" may be anywhere.
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _NUMBER = r"(?P<number>[+-]?(?:0|[1-9]\d*)(?:[.,]\d+)?)"
@@ -65,7 +71,15 @@ _NUMBER_NAMES = ("rating", "number", "score", "value", "choices")
 
 def is_missing(value: Any) -> bool:
     """Return whether a cell for a number says that there is none."""
-    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING)
+    if not isinstance(value, str):
+        return value is None
+    return value.strip().lower() in MISSING or is_not_applicable(value)
+
+
+def is_not_applicable(value: Any) -> bool:
+    """Return whether a cell for a number says that a criterion does not apply, or that somebody
+    cannot assess it."""
+    return isinstance(value, str) and value.strip().lower() in NOT_APPLICABLE
 
 
 class Place:

@@ -28,6 +28,7 @@ TARGETS = {
     "score": "score on that criterion",
     "annotator": "annotator's name",
     "judge": "judge's name",
+    "repeat": "which of several scores of a judge for the same output",
     "comment": "rater's comment",
     "ratings": "ratings",
     "scores": "scores of a judge",
@@ -41,10 +42,11 @@ TARGETS = {
 GROUPS = {
     "Document": ("doc_id", "source", "context", "references", "session_id", "group", "metadata"),
     "Output": ("system_id", "output"),
-    "Ratings and scores": names_in("criterion score annotator judge ratings scores comment"),
+    "Ratings and scores": names_in("criterion score annotator judge repeat ratings scores comment"),
     "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
 }
 SEVERAL = frozenset({"metadata", "ratings", "scores"})
+REPEATS = names_in("repeat repetition replicate trial attempt")
 COMMENTS = ("comment", "comments", "remark", "remarks")
 SCORES = {
     "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
@@ -58,6 +60,7 @@ SCORES = {
         " annotateur évaluateur anotador evaluador avaliador annotatore valutatore"
     ),
     "judge": ("judge", "metric", "judge_model"),
+    "repeat": REPEATS,
     "comment": COMMENTS,
 }
 # What else a row with a rating says: whose it is, and a comment.
@@ -124,7 +127,9 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         return guess | {name: "judge" for name in guess if by_judge and plain[name] == "judge"}
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
         return _named(plain, SCORES)
-    columns = _named(plain, {**NAMES, "session_id": ("session_id",), "group": (GROUP,)})
+    columns = _named(
+        plain, {**NAMES, "session_id": ("session_id",), "group": (GROUP,), "repeat": REPEATS}
+    )
     if tidy := _named_in_tidy(plain, columns, rows):
         return _with_metadata(names, columns | tidy, rows)
     if "output" not in columns.values():

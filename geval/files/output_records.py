@@ -2,13 +2,22 @@
 
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from geval.files.column_aliases import conventional, expert_ratings, is_ours
 from geval.files.conversation_records import conversation_rows
-from geval.files.fields import CRITERION_LIMIT, Fields, Place, kind, not_a_number, number_of
+from geval.files.fields import CRITERION_LIMIT, REPEAT, Fields, Place, kind, not_a_number, number_of
 from geval.files.messages import turns_column
-from geval.files.rows import FileDefaults, JudgeScoreRow, OutputRow, RatingRow, RepliesRow, Row
+from geval.files.rows import (
+    FileDefaults,
+    JudgeScoreRow,
+    OutputRow,
+    RatingRow,
+    RepliesRow,
+    Row,
+    ScoreRow,
+)
 from geval.files.score_records import wide_scores
 from geval.files.unused import peek
 
@@ -68,7 +77,10 @@ def _ratings_in_record(
 ) -> Iterator[Row]:
     """Yield ratings and scores of an output from its own record."""
     doc_id, system, source = output
-    yield from wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
+    scores = wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
+    repeat = Fields(given, place).session(REPEAT)
+    for row in scores:
+        yield replace(row, repeat=repeat) if repeat and isinstance(row, ScoreRow) else row
     objects = {name for name in STATED if isinstance(peek(given, name), Mapping)}
     numbers = {name: dict(Fields(given, place).numbers(name)) for name in objects}
     if place.sound:

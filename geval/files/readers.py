@@ -37,6 +37,7 @@ from geval.files.rows import (
     FileDefaults,
     FileErrors,
     JudgeScoreRow,
+    NotApplicableRow,
     RatingRow,
     Row,
     ShareRow,
@@ -189,8 +190,10 @@ def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Ro
         if isinstance(row, RatingRow) and row.rater in judges:
             yield JudgeScoreRow(
                 row.line, row.doc_id, row.system_id, row.criterion, row.rater, row.score,
-                row.column, row.source, row.session, row.word, row.group,
+                row.column, row.source, row.session, row.word, row.group, row.repeat,
             )  # fmt: skip
+        elif isinstance(row, NotApplicableRow) and row.rater in judges:
+            yield replace(row, by_judge=True)
         else:
             yield row
 

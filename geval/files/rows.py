@@ -106,7 +106,8 @@ class ScoreRow:
 
     `source` identifies the document if the file has no `doc_id`. `session` is the session that the
     document is a turn of, and `group` its group, for files without outputs. A rating that is
-    written as a `word` has no score (NaN) until `word_ratings` says which.
+    written as a `word` has no score (NaN) until `word_ratings` says which. `repeat` tells the
+    scores apart that a judge gave the same output again.
     """
 
     line: int
@@ -120,6 +121,7 @@ class ScoreRow:
     session: str = ""
     word: str = ""
     group: str = ""
+    repeat: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,20 @@ class RatingRow(ScoreRow):
 @dataclass(frozen=True)
 class JudgeScoreRow(ScoreRow):
     """A judge's score that was computed elsewhere."""
+
+
+@dataclass(frozen=True)
+class NotApplicableRow:
+    """The answer of a person or a judge that a criterion does not apply to an output, or that they
+    cannot assess it: no rating, and no missing one."""
+
+    line: int
+    doc_id: str | None
+    system_id: str
+    criterion: str
+    rater: str
+    by_judge: bool
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,7 +202,15 @@ class ShareRow(PreferenceRow):
     left: float | None = None
 
 
-Row = ConversationRow | OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
+Row = (
+    ConversationRow
+    | OutputRow
+    | RatingRow
+    | JudgeScoreRow
+    | NotApplicableRow
+    | RepliesRow
+    | PreferenceRow
+)
 
 
 @dataclass(frozen=True)

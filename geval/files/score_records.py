@@ -9,17 +9,27 @@ from geval.files.cells import NUMBERED, CellColumn, cell_of
 from geval.files.fields import (
     COMMENT_LIMIT,
     CRITERION_LIMIT,
+    REPEAT,
     SESSION,
     THOUSANDS,
     Fields,
     Place,
     is_missing,
+    is_not_applicable,
     not_a_number,
     number_or_word,
     shown,
     written_number,
 )
-from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row
+from geval.files.rows import (
+    FileDefaults,
+    FileErrors,
+    JudgeScoreRow,
+    NotApplicableRow,
+    RatingRow,
+    Row,
+    ScoreRow,
+)
 from geval.files.unused import peek
 from geval.statistics.document_groups import GROUP
 
@@ -33,7 +43,7 @@ COMMENT = "comment"
 BESIDE = (PROBABILITY, COMMENT)
 # No campaign draws one of more outputs than this; squares of weights stay finite.
 LEAST_PROBABILITY = 1e-9
-Scored = RatingRow | JudgeScoreRow
+Scored = RatingRow | JudgeScoreRow | NotApplicableRow
 Read = Callable[[Sequence[str], int], Iterator[Scored]]
 
 
@@ -78,13 +88,18 @@ def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -
 def _in_session(
     rows: Iterator[Scored], record: Mapping[str, Any], place: Place
 ) -> Iterator[Scored]:
-    """Add the session and the group that a record without an output states for its document. They
-    do not count as read: where outputs are loaded, only they set these."""
+    """Add the session and the group that a record without an output states for its document, and
+    which repeat it is. The first two do not count as read: where outputs are loaded, only they set
+    these."""
     fields = Fields({name: peek(record, name) for name in (SESSION, GROUP)}, place)
     session, group = fields.session(), fields.group()
+    repeat = Fields(record, place).session(REPEAT)
     for row in rows:
         if place.sound:
-            yield replace(row, session=session, group=group) if session or group else row
+            if isinstance(row, ScoreRow) and (session or group or repeat):
+                yield replace(row, session=session, group=group, repeat=repeat)
+            else:
+                yield row
 
 
 def wide_scores(
@@ -113,9 +128,10 @@ def wide_scores(
         if cell.rater == NUMBERED:
             row_number = row_number or _number_of_row(record, defaults, (doc_id or source, system))
             cell = replace(given, rater=f"rater {row_number}")
-        if is_missing(value):
+        is_answer = is_not_applicable(value)
+        if is_missing(value) and not is_answer:
             continue
-        score = number_or_word(value)
+        score = (0.0, "") if is_answer else number_or_word(value)
         criterion = cell.criterion or str(record.get("criterion") or "").strip()
         name = place.name(criterion, column, CRITERION_LIMIT)
         default = defaults.judge if cell.by_judge else defaults.annotator
@@ -124,6 +140,9 @@ def wide_scores(
             place.error(column, "expected the criterion's name, found nothing")
         elif score is None:
             place.error(column, not_a_number(value))
+        elif place.sound and is_answer:
+            answer = (place.line, doc_id, system, name, rater, cell.by_judge, source)
+            yield NotApplicableRow(*answer)
         elif place.sound:
             names = (place.line, doc_id, system, name, rater, score[0], column, source)
             yield (
@@ -206,8 +225,10 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
             errors.add(name, line, PROBABILITY, message)
             return
         for row in read([values[index] for index in others], line):
-            assert isinstance(row, RatingRow)
-            yield replace(row, probability=probability, comment=comment)
+            if isinstance(row, RatingRow):
+                yield replace(row, probability=probability, comment=comment)
+            else:
+                yield row
 
     return with_more
 
@@ -215,7 +236,7 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
     """Return a reader of a table's lines; these tables are the longest, so columns are looked up
     once."""
-    if named := {header.index(column): column for column in (SESSION, GROUP) if column in header}:
+    if named := {header.index(name): name for name in (SESSION, GROUP, REPEAT) if name in header}:
         kept = [index for index in range(len(header)) if index not in named]
         bare = score_reader([header[index] for index in kept], rater, name, errors)
         return lambda values, line: _in_session(
@@ -235,6 +256,8 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
         doc_id, system, criterion, who, written = (values[index].strip() for index in columns)
         score, word = written_number(written), ""
         if score is None or written[-4:-3] == ".":  # a word, or 1.000, which may be a thousand
+            if is_not_applicable(written) and doc_id and system and who:
+                yield NotApplicableRow(line, doc_id, system, criterion, who, not is_rating)
             if is_missing(written):
                 return
             score, word = number_or_word(written) or (None, "")

@@ -130,6 +130,7 @@ def _checked(
     about = next(each for each in parts.criteria if each.name == criterion)
     judges = [measured.judge_named(judge)]
     compared = max((each.compared for each in measured.report.criteria), default=1)
+    records = Records(compared, repeats=parts.repeats)
     figures: dict[tuple[str, str, str], RequiredFigure] = {}
     for name, value in dict.fromkeys((each.field, each.value) for each in requirements):
         data = _part(measured, name, value) if name else parts.data
@@ -137,7 +138,7 @@ def _checked(
         def in_view(level: Level, coefficient: Coefficient, data: ReportData = data) -> InView:
             options = ReportOptions(level, coefficient, judges=(judges[0].pk,))
             selected = data.selected(options)
-            result = criterion_result(about, judges, selected, options, Records(compared))
+            result = criterion_result(about, judges, selected, options, records)
             return result, result.judges[0] if result.judges else None
 
         wanted = {each.figure for each in requirements if (each.field, each.value) == (name, value)}

@@ -12,6 +12,7 @@ from geval.files.fields import top_in
 from geval.files.row_notes import CutTexts, RaterNotes, notes_on_names
 from geval.files.rows import (
     JudgeScoreRow,
+    NotApplicableRow,
     OutputRow,
     PreferenceRow,
     RatingRow,
@@ -31,8 +32,11 @@ from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
 from geval.statistics.arrays import Outputs
 from geval.statistics.bias import Family
+from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.scales import Scale, ScaleGuess, parted_guess, usual_scale_for
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.types import FloatArray, tie_close_values
+from geval.texts.numbers import counted
 
 # The kind of systems, which files do not state.
 OTHER = "other"
@@ -63,6 +67,25 @@ class ImportedJudge:
     @property
     def label(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True)
+class NotApplicable:
+    """On how many outputs people, a judge, and both said that a criterion does not apply, or that
+    they cannot assess it; these count in no figure."""
+
+    criterion: str
+    judge: str
+    people: int
+    by_judge: int
+    both: int
+
+    def __str__(self) -> str:
+        either = self.people + self.by_judge - self.both
+        return (
+            f"not applicable: people on {counted(self.people, 'output')}, {self.judge} on"
+            f" {self.by_judge}, both on {self.both} of {either}"
+        )
 
 
 @dataclass
@@ -123,6 +146,8 @@ class Gatherer:
         # Sessions of documents by index: from their outputs, and from other rows.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
+        # Outputs to which a criterion does not apply, by criterion and judge; "" for people.
+        self.not_applicable: dict[tuple[str, str], set[int]] = {}
         # Groups of documents by index.
         self.groups: dict[int, str] = {}
 
@@ -142,6 +167,9 @@ class Gatherer:
                 self._add_rating(row)
             else:
                 self._add_score(row)
+        elif isinstance(row, NotApplicableRow):
+            judge = row.rater if row.by_judge else ""
+            self.not_applicable.setdefault((row.criterion.lower(), judge), set()).add(self._of(row))
         elif isinstance(row, PreferenceRow):
             # Its turn is recognised by the names of outputs, which may still follow.
             self.preferences.append(row)
@@ -165,7 +193,7 @@ class Gatherer:
         )
         return self.outputs.setdefault(index, len(self.outputs))
 
-    def _of(self, row: OutputRow | ScoreRow | RepliesRow) -> int:
+    def _of(self, row: OutputRow | ScoreRow | RepliesRow | NotApplicableRow) -> int:
         return self._output(row.doc_id or row.source, row.system_id)
 
     def _add_session(self, sessions: dict[int, str], row: OutputRow | ScoreRow) -> None:
@@ -331,6 +359,17 @@ class Gatherer:
                         f" {document}: {message}."
                     )
 
+    def answers_not_applicable(self) -> Iterator[NotApplicable]:
+        """Return on which outputs people and each judge said that a criterion does not apply."""
+        for about, name in self.criteria.items():
+            people = self.not_applicable.get((about, ""), set())
+            for judge in self.judges:
+                own = self.not_applicable.get((about, judge), set())
+                own |= self.not_applicable.get(("", judge), set())
+                if own or people:
+                    both = len(own & people)
+                    yield NotApplicable(name, judge, len(people), len(own), both)
+
     def notes(self, scales: Mapping[str, Scale]) -> Iterator[str]:
         """Return notes on words that were read as numbers, on ratings and scores off their scale,
         and on replies that could not be read.
@@ -363,7 +402,9 @@ class Gatherer:
 class Gathered:
     """The content of files as a report's input. `texts` are the outputs' texts, "" where there is
     none; `compared` are people's comparisons by the criterion's index, None for overall, and
-    `verdicts` those of judges, by the judge's index; `notes` say what could not be read."""
+    `verdicts` those of judges, by the judge's index; `notes` say what could not be read; `repeats`
+    have on which share of outputs a judge that scored them again gave the same score, by criterion
+    and judge, and `not_applicable` where a criterion does not apply."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
@@ -372,6 +413,8 @@ class Gathered:
     compared: Mapping[int | None, Sequence[ComparedSystems]] = field(default_factory=dict)
     verdicts: Mapping[int | None, Mapping[int, Sequence[PairVerdict]]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    repeats: Mapping[tuple[int, int], ShareEstimate] = field(default_factory=dict)
+    not_applicable: tuple[NotApplicable, ...] = ()
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
@@ -424,7 +467,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
             raters=raters,
         )
         data.humans[criterion.pk] = _weighing(human, values.stated, place)
-    _fill_judges(data, gatherer, criteria, place)
+    repeats = _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
     by_people = [each for each in preferred if not each[0].by_judge]
     by_judges = [each for each in preferred if each[0].by_judge]
@@ -436,6 +479,8 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         _compared(by_people, gatherer, criteria),
         _verdicts(by_judges, gatherer, criteria),
         tuple(gatherer.notes({each.name.lower(): each.scale for each in criteria})),
+        repeats,
+        tuple(gatherer.answers_not_applicable()),
     )
 
 
@@ -577,15 +622,25 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
 
 def _fill_judges(
     data: ReportData, gatherer: Gatherer, criteria: Sequence[Criterion], place: np.ndarray
-) -> None:
+) -> dict[tuple[int, int], ShareEstimate]:
     """Fill in judges' scores; a score without a criterion applies to every criterion that has none
-    of its own."""
+    of its own. Return on which share of outputs judges repeated their scores, by the numbers of
+    criterion and judge."""
+    repeats: dict[tuple[int, int], ShareEstimate] = {}
     for criterion in criteria:
         for judge in gatherer.judges.values():
             scores: FloatArray = np.full(len(place), np.nan)
             for about in ("", criterion.name.lower()):
                 values = gatherer.scores.get((about, judge))
-                if values is not None:
-                    scores[place[np.asarray(values.output)]] = values.value
+                if values is None:
+                    continue
+                at, value = place[np.asarray(values.output)], np.asarray(values.value)
+                own, again = scores_of_repeats(at, value, len(place))
+                scores = np.where(np.isnan(own), scores, own)
+                if again.any():
+                    repeats[criterion.pk, judge] = share_that_repeats(
+                        data.units, at, value, criterion.scale
+                    )
             if not np.isnan(scores).all():
                 data.judges[criterion.pk, judge] = tie_close_values(scores)
+    return repeats

@@ -26,6 +26,7 @@ from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import as_closely, expert_note, groups_note, headline, sessions_note
 from geval.statistics.pass_fail import PassFail
+from geval.statistics.shares import ShareEstimate
 from geval.texts.numbers import (
     counted,
     in_brackets,
@@ -257,7 +258,8 @@ class Measurement:
     ) -> list[Disagreement]:
         named = judge or (row.judge.name if row.judge else "")
         gaps = self._gaps(row, judge)
-        return [self._disagreement(row, named, gaps, index) for index in gaps.order[:most].tolist()]
+        largest = [index for index in gaps.order[:most].tolist() if gaps.gap[index]]
+        return [self._disagreement(row, named, gaps, index) for index in largest]
 
     def _gaps(self, row: VerdictRow, judge: str | None) -> Gaps:
         named = judge or (row.judge.name if row.judge else "")
@@ -285,11 +287,14 @@ class Measurement:
         return as_json(self.report)
 
     def to_whole_json(self) -> str:
-        """Return the same with `unused`, what of the files was not used, and `by_field`, if
-        anything."""
+        """Return the same with `unused`, what of the files was not used, `not_applicable`
+        and `by_field`, if anything."""
         beside: dict[str, Any] = {}
         if self.unused:
             beside["unused"] = [asdict(column) for column in self.unused]
+        if self.gathered.not_applicable:
+            answers = [asdict(each) for each in self.gathered.not_applicable]
+            beside["not_applicable"] = answers
         if self.fields:
             beside["by_field"] = [by_field_as_dict(result) for result in self.by_field]
         if not beside:
@@ -361,6 +366,12 @@ class Measurement:
         results = {result.pk: result for result in self.report.criteria}
         for row, measure in zip(self._glance.rows, self.criteria, strict=True):
             parts += _lines_of(row, measure, results[row.pk])
+            parts += [
+                f"  {answers}"
+                for answers in self.gathered.not_applicable
+                if row.judge
+                and (answers.criterion, answers.judge) == (row.criterion, row.judge.name)
+            ]
             parts += [
                 f"  Caution: {caution.text}"
                 for caution in self.cautions
@@ -482,6 +493,8 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     raters = counted(measure.raters, "person", "people")
     counts = f"{counted(row.outputs, 'output')} rated by {raters}{agreement}"
     lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]
+    if result.best and result.best.repeats:
+        lines.append(f"  {_changes(result.best.judge, result.best.repeats)}")
     if measure.pass_fail:
         lines.append(f"  {_verdicts_of(measure.pass_fail)}")
     # The reading of the strongest verdict has the second criterion already.
@@ -490,6 +503,17 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     others = (judge for judge in result.judges if judge is not result.best)
     ordered = sorted(others, key=result.compared_by, reverse=True)[:MOST_OTHERS]
     return lines + [_line_of(judge, result) for judge in ordered]
+
+
+def _changes(judge: str, repeats: ShareEstimate) -> str:
+    """Return on how many outputs a judge that scored them again gave another score."""
+    same = repeats.estimate.value
+    if same is None:
+        return f"{judge} scored no output twice"
+    ends = repeats.interval.ends
+    between = f" [{whole_percent(1 - ends[1])}, {whole_percent(1 - ends[0])}]" if ends else ""
+    outputs = counted(repeats.outputs, "output")
+    return f"{judge} changes its answer on {whole_percent(1 - same)}{between} of {outputs}"
 
 
 def _verdicts_of(verdicts: PassFail) -> str:

@@ -4,7 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow, Row, ScoreRow
+from geval.files.rows import (
+    JudgeScoreRow,
+    NotApplicableRow,
+    PreferenceRow,
+    RatingRow,
+    RepliesRow,
+    Row,
+    ScoreRow,
+)
 from geval.files.unused import Unused
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files, side_by_side
@@ -236,7 +244,7 @@ def measure_rows(
             parts.criteria,
             judges,
             options,
-            Records(compared=max(compared, len(judges))),
+            Records(compared=max(compared, len(judges)), repeats=parts.repeats),
             boards=_boards(parts),
         ),
         parts,
@@ -289,6 +297,8 @@ def _rater_of(row: Row) -> tuple[str, str]:
         return (JUDGE if row.by_judge else PERSON), row.annotator
     if isinstance(row, RepliesRow):
         return JUDGE, row.judge
+    if isinstance(row, NotApplicableRow):
+        return (JUDGE if row.by_judge else PERSON), row.rater
     if isinstance(row, ScoreRow):
         return (PERSON if isinstance(row, RatingRow) else JUDGE), row.rater
     return "", ""

@@ -18,8 +18,9 @@ from geval.reports.verdicts.expert import ExpertEvidence
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
-from geval.statistics.pass_fail import PassFail, ShareEstimate
+from geval.statistics.pass_fail import PassFail
 from geval.statistics.resampling import Interval
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import CALIBRATION_GAIN, EXPERT_SHARE, VERDICT_OUTPUTS
 from geval.statistics.types import Estimate
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent

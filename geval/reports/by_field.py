@@ -15,8 +15,8 @@ from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Records, criterion_result
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.jackknife import no_interval, t_quantile
-from geval.statistics.pass_fail import WithEnds
 from geval.statistics.resampling import Interval
+from geval.statistics.shares import WithEnds, ends_of_sum
 from geval.statistics.significance import holm
 from geval.statistics.thresholds import (
     CONFIDENCE,
@@ -348,15 +348,12 @@ def difference_at(
     first: WithEnds, second: WithEnds, confidence: float
 ) -> tuple[float, float] | None:
     """Return the interval of the difference of two figures of different documents, from their own
-    intervals (Zou and Donner, 2008: the method of variance estimates recovery)."""
+    intervals."""
     values = first.estimate.value, second.estimate.value
     ends, others = first.ends_at(confidence), second.ends_at(confidence)
     if values[0] is None or values[1] is None or ends is None or others is None:
         return None
-    difference = values[0] - values[1]
-    below = np.hypot(values[0] - ends[0], others[1] - values[1])
-    above = np.hypot(ends[1] - values[0], values[1] - others[0])
-    return float(difference - below), float(difference + above)
+    return ends_of_sum((values[0], ends, 1.0), (values[1], others, -1.0))
 
 
 def _p_of(first: WithEnds, second: WithEnds) -> float | None:

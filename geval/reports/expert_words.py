@@ -2,7 +2,8 @@
 
 from geval.reports.verdicts.expert import OFF_SCALE, ExpertEvidence
 from geval.reports.verdicts.verdict import Verdict
-from geval.statistics.pass_fail import PassFail, ShareEstimate
+from geval.statistics.pass_fail import PassFail
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import EXPERT_KAPPA, EXPERT_SHARE
 from geval.statistics.weighted_kappa import KappaEstimate
 from geval.texts.numbers import in_brackets, shown, thin

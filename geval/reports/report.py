@@ -64,6 +64,7 @@ from geval.statistics.pass_fail import Majority, lead_of
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import (
     INTERVAL_DOCUMENTS,
     RANKED_SHARE,
@@ -103,6 +104,7 @@ class JudgeResult:
     guessed_families: int = 0  # for systems whose family follows from their name
     seen: Seen | None = None  # what its search has seen of the documents
     instructed: Instructed | None = None  # None for a judge that no text can instruct
+    repeats: ShareEstimate | None = None  # on which share of outputs it gave the same score again
 
     @property
     def named(self) -> str:
@@ -584,12 +586,13 @@ def nothing_seen(_criterion: int, _judge: int, _data: ReportData, _scores: Float
 
 @dataclass(frozen=True)
 class Records:
-    """Further data of a project: how many judges have scores, what searches have seen, and the
-    results of probes by judge and criterion."""
+    """Further data of a project: how many judges have scores, what searches have seen, the results
+    of probes by judge and criterion, and how steady judges are by criterion and judge."""
 
     compared: int = 1
     seen: SeenOf = nothing_seen
     instructed: Mapping[tuple[int, int], Instructed] = field(default_factory=dict)
+    repeats: Mapping[tuple[int, int], ShareEstimate] = field(default_factory=dict)
 
 
 def report_of(
@@ -653,6 +656,7 @@ def criterion_result(
             judge,
             seen=records.seen(result.pk, judge.pk, data, data.judges[result.pk, judge.pk]),
             instructed=records.instructed.get((judge.pk, result.pk)),
+            repeats=records.repeats.get((result.pk, judge.pk)),
         )
         for judge in result.judges
     )

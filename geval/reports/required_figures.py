@@ -221,6 +221,22 @@ def _instruction(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigu
     )
 
 
+def _repeats(_criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
+    repeats = judge.repeats
+    if repeats is None:
+        reason = (
+            "the judge scored no output twice; name the column that tells its scores apart repeat"
+        )
+        return RequiredFigure(None, reason)
+    if repeats.interval.low is None:
+        return RequiredFigure(None, repeats.interval.reason or repeats.estimate.reason)
+    return RequiredFigure(
+        repeats.interval.low,
+        estimate=repeats.estimate.value,
+        units=judge.correlations.documents,
+    )
+
+
 def _scored(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     if not criterion.rated_outputs:
         return RequiredFigure(None, "no output is rated")
@@ -233,6 +249,7 @@ _PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], RequiredFigure]] = {
         nulls=_of_nulls(criterion, judge, lambda null: null.winning_rate),
     ),
     "behind.low": _behind,
+    "repeat.agreement.low": _repeats,
     "instruction.most": _instruction,
     "scores.share": _scored,
     "documents": lambda _criterion, judge: RequiredFigure(float(judge.correlations.documents)),

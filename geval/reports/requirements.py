@@ -57,6 +57,8 @@ NUMBERS = {
     "alt_test.winning_rate": "share of annotators that the judge wins against",
     "behind.low": "the judge's correlation in a rater's place minus the rater's: the least that its"
     " interval leaves open, such as behind.low>=-0.1",
+    "repeat.agreement.low": "share of outputs whose repeated scores are the same, low end of the"
+    " 95 % interval",
     "instruction.most": "points that an instruction in the output moves scores by, at most: the end"
     " of the 95 % interval farther from 0",
     "scores.share": "share of rated outputs that the judge scored",
@@ -67,7 +69,9 @@ NUMBERS = {
 GROUP = "group:"
 OF_PROBES = frozenset({"instruction.most"})
 # Figures that say nothing of whether the judge reads.
-COUNTS = frozenset({"scores.share", "documents", "raters", "instruction.most"})
+COUNTS = frozenset(
+    {"scores.share", "documents", "raters", "instruction.most", "repeat.agreement.low"}
+)
 
 
 class RequirementOutcome(StrEnum):

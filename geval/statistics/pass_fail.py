@@ -16,7 +16,6 @@ different probabilities, shares are weighted; the four counts are not.
 """
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,11 +34,15 @@ from geval.statistics.jackknife import (
 )
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
+from geval.statistics.shares import (
+    ShareEstimate,
+    ends_of_sum,
+    sample_of,
+    share_of_outputs,
+    without_share,
+)
 from geval.statistics.thresholds import (
-    AFFORDABLE_DOCUMENTS,
-    CONFIDENCE,
     INTERVAL_DOCUMENTS,
-    PASS_FAIL_DOCUMENTS,
     PASS_FAIL_OUTPUTS,
     SCORED_SHARE,
 )
@@ -56,80 +59,6 @@ _FEW = (
     " with scores"
 )
 NO_LABELS = "people labelled none of its outputs that the judge {}"
-
-
-class WithEnds(ABC):
-    """A figure with an interval at any confidence."""
-
-    estimate: Estimate
-    interval: Interval
-
-    @abstractmethod
-    def ends_at(self, confidence: float) -> tuple[float, float] | None:
-        """Return the ends of the interval at a confidence; None without an interval."""
-
-    def low(self, error: float) -> float | None:
-        """Return the lower end that is above the true value with at most this probability; None
-        without an interval."""
-        ends = self.ends_at(1 - 2 * error)
-        return None if ends is None else ends[0]
-
-
-class WithLowerEnd(WithEnds):
-    """A figure of `outputs` of which a lower end is required."""
-
-    outputs: int
-
-    @abstractmethod
-    def outputs_for(self, value: float, least: float, error: float) -> float:
-        """Return with how many outputs the lower end of a value would be the least."""
-
-    def more_for(self, least: float, error: float) -> int | None:
-        """Return how many more outputs bring the lower end to a value, if the estimate stays as it
-        is; 0 if it is there, None if no affordable number does."""
-        value, low = self.estimate.value, self.low(error)
-        if low is None or value is None or value <= least:
-            return None
-        if low >= least:
-            return 0
-        more = math.ceil(self.outputs_for(value, least, error)) - self.outputs
-        return max(1, more) if more <= AFFORDABLE_DOCUMENTS else None
-
-
-@dataclass(frozen=True)
-class ShareEstimate(WithLowerEnd):
-    """A share with its 95 % interval.
-
-    Of a share of `outputs`, `effective` is their effective number, and `freedom` the degrees of
-    freedom over documents; 0 where there is no interval, or another kind of it.
-    """
-
-    estimate: Estimate
-    interval: Interval
-    outputs: int = 0
-    effective: float = 0.0
-    freedom: float = 0.0
-
-    def ends_at(self, confidence: float) -> tuple[float, float] | None:
-        if self.estimate.value is None or not self.effective:
-            return None
-        return wilson(self.estimate.value, self.effective, self.freedom, confidence)
-
-    def outputs_for(self, value: float, least: float, error: float) -> float:
-        quantile = t_quantile(self.freedom, 1 - 2 * error)
-        # Wilson's lower end is the share that lies this many standard errors below the estimate.
-        effective = least * (1 - least) * (quantile / (value - least)) ** 2
-        return effective * self.outputs / self.effective
-
-
-def wilson(share: float, count: float, freedom: float, confidence: float) -> tuple[float, float]:
-    """Return the ends of Wilson's interval (1927) of a share of a number of outputs, with Student's
-    t in place of the normal quantile."""
-    squared = t_quantile(freedom, confidence) ** 2
-    middle = share + squared / (2 * count)
-    half = math.sqrt(squared * share * (1 - share) / count + (squared / (2 * count)) ** 2)
-    low, high = ((middle + side) / (1 + squared / count) for side in (-half, half))
-    return max(0.0, low), min(1.0, high)
 
 
 @dataclass(frozen=True)
@@ -298,14 +227,14 @@ def pass_fail(
     counting = counting_by(common.documents_with(), common.document_weight)
     enough = min(both_pass + false_fail, false_pass + both_fail) >= PASS_FAIL_OUTPUTS
 
-    kappa = _without(_FEW)
+    kappa = without_share(_FEW)
     if enough:
         value = float(_kappa(counts))
         interval = fitted.interval(value, _kappa(redrawn), counting)
         kappa = ShareEstimate(Estimate(value), within(interval, -1.0, 1.0))
 
     def share(hits: np.ndarray, among: np.ndarray, ratio: np.ndarray) -> ShareEstimate:
-        return fitted.share(common, hits & among, among, ratio) if enough else _without(_FEW)
+        return fitted.share(common, hits & among, among, ratio) if enough else without_share(_FEW)
 
     sensitivity = share(~verdict, ~people, _sensitivity(redrawn))
     specificity = share(verdict, people, _specificity(redrawn))
@@ -319,7 +248,7 @@ def pass_fail(
         sensitivity,
         specificity,
         kappa,
-        _ac1_of(accuracy, counts, redrawn) if enough else _without(_FEW),
+        _ac1_of(accuracy, counts, redrawn) if enough else without_share(_FEW),
         share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3])),
         accuracy,
         _balanced_of(sensitivity, specificity),
@@ -343,25 +272,14 @@ def lead_of(first: PassFail, second: PassFail) -> Interval:
 def _combined(
     first: tuple[ShareEstimate, float], second: tuple[ShareEstimate, float], together: float = 0.0
 ) -> Interval:
-    """Return the interval of a weighted sum of two shares from their own intervals and correlation
-    (the method of variance estimates recovery: Zou and Donner, 2008): where a share is near 1, its
-    errors to either side differ."""
+    """Return the interval of a weighted sum of two shares from their own intervals and
+    correlation."""
     (share, weight), (other, by) = first, second
     values = share.estimate.value, other.estimate.value
     ends, others = share.interval.ends, other.interval.ends
     if values[0] is None or values[1] is None or ends is None or others is None:
         return share.interval if ends is None else other.interval
-    middle = weight * values[0] + by * values[1]
-    # The lower end of the sum has the upper end of what is subtracted.
-    sides = [
-        (weight * (ends[side] - values[0]), by * (others[side if by > 0 else 1 - side] - values[1]))
-        for side in (0, 1)
-    ]
-    low, high = (
-        math.sqrt(max(0.0, one**2 + two**2 + 2 * np.sign(by) * together * abs(one * two)))
-        for one, two in sides
-    )
-    return Interval(middle - low, middle + high)
+    return Interval(*ends_of_sum((values[0], ends, weight), (values[1], others, by), together))
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,67 +317,9 @@ class _Fitted:
     def share(
         self, outputs: Outputs, hits: np.ndarray, among: np.ndarray, redrawn: FloatArray
     ) -> ShareEstimate:
-        """Return a share of outputs with Wilson's interval at their effective number.
-
-        Args:
-            hits, among: masks of shape (outputs,), the first within the second.
-            redrawn: shape (draws,), the share in each resample.
-        """
-        if not among.any():
-            return _without("no output counts")
-        sample = _sampled(outputs, hits, among, redrawn if self.is_chosen else None)
-        # Where outputs are alike, a standard error over few documents is too uncertain.
-        least = INTERVAL_DOCUMENTS if sample.documents == sample.count else PASS_FAIL_DOCUMENTS
-        if sample.documents < least:
-            few = no_interval(TOO_FEW.format(least, self.unit))
-            return ShareEstimate(Estimate(sample.share), few, sample.count)
-        low, high = sample.ends
-        estimate, interval = Estimate(sample.share), Interval(low, high)
-        return ShareEstimate(estimate, interval, sample.count, sample.effective, sample.freedom)
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """A share of `count` outputs of `documents`, their effective number, and the degrees of freedom
-    of the interval."""
-
-    share: float
-    count: int
-    documents: int
-    effective: float
-    freedom: float
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The ends of the 95 % interval."""
-        return wilson(self.share, self.effective, self.freedom, CONFIDENCE)
-
-
-def _sampled(
-    outputs: Outputs, hits: np.ndarray, among: np.ndarray, redrawn: FloatArray | None = None
-) -> _Sample:
-    """
-    Args:
-        hits, among: masks of shape (outputs,), the first within the second, which is not empty.
-        redrawn: shape (draws,), the share in each resample, where thresholds were chosen.
-    """
-    weight = np.ones(len(hits)) if outputs.weight is None else outputs.weight
-    count, total = int(among.sum()), float(weight[among].sum())
-    share = float(weight[hits].sum()) / total
-    with_any = np.isin(np.arange(outputs.documents), outputs.document[among])
-    documents = counting_by(with_any, outputs.document_weight)
-    binomial = share * (1 - share) / max(1, count - 1)
-    # Of few documents nothing tells how much more alike the outputs of one are than others.
-    effective = float(documents)
-    if binomial and documents >= INTERVAL_DOCUMENTS:
-        left = sums(outputs.document, weight * (hits - share * among), outputs.documents)
-        variance = float((left**2).sum()) / total**2
-        if redrawn is not None:
-            variance = float(np.nanvar(redrawn))
-        effective = count / max(1.0, variance * documents / (documents - 1) / binomial)
-    # With one output a document nothing but the share itself is estimated.
-    freedom = math.inf if documents == count else max(1, documents - 1)
-    return _Sample(share, count, documents, effective, freedom)
+        """Return a share of outputs, as `share_of_outputs`."""
+        chosen = redrawn if self.is_chosen else None
+        return share_of_outputs(outputs, hits, among, redrawn=chosen, unit=self.unit)
 
 
 def _why_none(redrawn: FloatArray, counting: int, unit: str) -> str:
@@ -612,7 +472,7 @@ def _ac1_of(accuracy: ShareEstimate, counts: np.ndarray, redrawn: np.ndarray) ->
 def _balanced_of(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstimate:
     values = sensitivity.estimate.value, specificity.estimate.value
     if values[0] is None or values[1] is None:
-        return _without(sensitivity.estimate.reason or specificity.estimate.reason)
+        return without_share(sensitivity.estimate.reason or specificity.estimate.reason)
     interval = _combined((sensitivity, 0.5), (specificity, 0.5))
     return ShareEstimate(Estimate((values[0] + values[1]) / 2), interval)
 
@@ -635,7 +495,7 @@ def _rate_of(
     """Return a system's pass rate; masks have shape (outputs,)."""
     count, labelled = len(outputs), int((~unlabelled).sum())
     if not count:
-        return SystemRate(0, None, _without("the judge scored none of its outputs"))
+        return SystemRate(0, None, without_share("the judge scored none of its outputs"))
     judged = float(passes.mean())
     shares, parts = [judged, 1 - judged], []
     for share, verdict in zip(shares, (passes, ~passes), strict=True):
@@ -644,8 +504,8 @@ def _rate_of(
             continue
         if not of_these.any():
             kind = "passes" if verdict is passes else "fails"
-            return SystemRate(count, judged, _without(NO_LABELS.format(kind)), labelled)
-        sample = _sampled(outputs, people & of_these, of_these)
+            return SystemRate(count, judged, without_share(NO_LABELS.format(kind)), labelled)
+        sample = sample_of(outputs, people & of_these, of_these)
         parts.append((share, sample.share, *sample.ends))
     estimate = sum(share * value for share, value, _low, _high in parts)
     # What the judge passes is a share of a sample, too.
@@ -688,7 +548,3 @@ def _wider_by_clusters(
     labelled = np.unique(outputs.document[~unlabelled]).size
     by_t = t_quantile(max(1, labelled - 1)) / t_quantile(math.inf)
     return by_t * math.sqrt(max(1.0, together / alone))
-
-
-def _without(reason: str) -> ShareEstimate:
-    return ShareEstimate(Estimate.undefined(reason), no_interval(reason))

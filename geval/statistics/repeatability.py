@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.statistics.arrays import Outputs, Ratings, equal_pairs, mean_of
+from geval.statistics.arrays import Outputs, Ratings, equal_pairs, mean_of, sums
 from geval.statistics.coefficients import pearson
 from geval.statistics.reliability import one_way
+from geval.statistics.scales import Scale
+from geval.statistics.shares import ShareEstimate, share_of_outputs
 from geval.statistics.thresholds import REPLIES_ITEMS
-from geval.statistics.types import Estimate, FloatArray
+from geval.statistics.types import Estimate, FloatArray, IntArray
 
 _FEW = f"fewer than {REPLIES_ITEMS} items have two replies or more"
 
@@ -96,6 +98,45 @@ def _pearson(means: FloatArray, human: FloatArray | None, rated: np.ndarray | bo
     if judge.std() == 0 or people.std() == 0:
         return Estimate.undefined("all scores, or all ratings, are the same")
     return Estimate(float(pearson(judge, people)))
+
+
+def scores_of_repeats(
+    output: IntArray, value: FloatArray, outputs: int
+) -> tuple[FloatArray, np.ndarray]:
+    """Combine the scores that a judge gave outputs again and again: the vote where there are only
+    two values, in a tie the lower one (a fail), and otherwise the mean.
+
+    Args:
+        output, value: shape (scores,).
+
+    Returns:
+        the scores of outputs, NaN where there are none, and whether each was scored more than
+        once; both of shape (outputs,).
+    """
+    count = np.bincount(output, minlength=outputs)
+    mean = mean_of(sums(output, value, outputs), count.astype(float))
+    points = np.unique(value)
+    if len(points) == 2:
+        mean = np.where(np.isnan(mean), mean, points[(mean > points.mean()).astype(int)])
+    return mean, count > 1
+
+
+def share_that_repeats(
+    outputs: Outputs, output: IntArray, value: FloatArray, scale: Scale
+) -> ShareEstimate:
+    """Return the share of the outputs with several scores whose scores all round to the same point
+    of the scale, with its interval over documents.
+
+    Args:
+        output, value: shape (scores,).
+    """
+    count = np.bincount(output, minlength=len(outputs))
+    point = np.round((value - scale.lowest) / scale.step)
+    highest, lowest = np.full(len(outputs), -np.inf), np.full(len(outputs), np.inf)
+    np.maximum.at(highest, output, point)
+    np.minimum.at(lowest, output, point)
+    again = count > 1
+    return share_of_outputs(outputs.clustered, again & (highest == lowest), again)
 
 
 def _differ(replies: Ratings) -> Estimate:

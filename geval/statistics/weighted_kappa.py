@@ -19,8 +19,8 @@ from geval.statistics.jackknife import (
     no_interval,
     t_quantile,
 )
-from geval.statistics.pass_fail import WithLowerEnd, wilson
 from geval.statistics.resampling import Interval
+from geval.statistics.shares import WithLowerEnd, wilson
 from geval.statistics.thresholds import (
     CONFIDENCE,
     EXPERT_LABELS,

@@ -8,15 +8,9 @@ import pytest
 from scipy import stats
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.pass_fail import (
-    PassFail,
-    SystemRate,
-    best_threshold,
-    lead_of,
-    pass_fail,
-    wilson,
-)
+from geval.statistics.pass_fail import PassFail, SystemRate, best_threshold, lead_of, pass_fail
 from geval.statistics.scales import Scale
+from geval.statistics.shares import wilson
 from geval.statistics.types import FloatArray
 
 DATA_SETS = 300

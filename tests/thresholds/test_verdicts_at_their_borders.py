@@ -12,9 +12,9 @@ from geval.reports.words import spot_check_size
 from geval.statistics.agreement import BehindARater
 from geval.statistics.arrays import Outputs
 from geval.statistics.null_judges import is_met
-from geval.statistics.pass_fail import ShareEstimate
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import EXPERT_KAPPA, EXPERT_SHARE, PASS_FAIL_OUTPUTS
 from geval.statistics.types import Estimate
 from geval.statistics.weighted_kappa import KappaEstimate, weighted_kappa

@@ -22,6 +22,7 @@ from geval.statistics.alt_test import AltTest
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.ppi import PpiTable
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import (
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,
@@ -206,6 +207,7 @@ def _judge_json(
         "missing_scores": result.missing,
         **_seen_json(result),
         **_instructed_json(result.instructed),
+        **_repeats_json(result.repeats),
         "letters": result.letters,
         "alt_test": _alt_test_json(result.alt_test, annotators),
     }
@@ -227,6 +229,14 @@ def _judge_json(
             }
         }
     )
+
+
+def _repeats_json(repeats: ShareEstimate | None) -> dict[str, Any]:
+    """Return on which share of outputs a judge repeated its score, where it scored some again."""
+    if repeats is None:
+        return {}
+    same = with_interval(repeats.estimate, repeats.interval)
+    return {"same_score_again": {"outputs": repeats.outputs} | same}
 
 
 def _instructed_json(instructed: Instructed | None) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from geval.reports.verdicts.verdict import BLIND, Evidence, Verdict
-from geval.statistics.pass_fail import PassFail, ShareEstimate
+from geval.statistics.pass_fail import PassFail
 from geval.statistics.resampling import Interval
+from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import (
     AFFORDABLE_DOCUMENTS,
     EXPERT_KAPPA,
