@@ -9,7 +9,7 @@ from typing import Any
 
 from geval.files.fields import is_missing, number_in, only_of
 from geval.files.rater_names import words
-from geval.statistics.scales import pair_of
+from geval.statistics.scales import MOST_LABELS, pair_of
 
 Rows = Sequence[Mapping[str, Any]]
 # Names of systems and people are shorter and have fewer words than sentences.
@@ -113,6 +113,18 @@ class ColumnContent:
         values = [value for value in self.filled if not is_missing(value)]
         pairs = Counter(pair for value in values if (pair := pair_of(value)))
         return bool(pairs) and max(pairs.values()) >= MOSTLY * len(values)
+
+    @cached_property
+    def is_of_labels(self) -> bool:
+        """Whether the values are a few short words that recur, such as kinds of failures."""
+        values = [value.lower() for value in self.filled if not is_missing(value)]
+        return (
+            self.is_name
+            and not self.is_text
+            and not self.numbers
+            and 2 <= len(set(values)) <= MOST_LABELS
+            and len(values) >= 2 * len(set(values))
+        )
 
     @cached_property
     def is_rating_like(self) -> bool:

@@ -78,17 +78,19 @@ def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, str
     labels = {
         folded(name).replace(" ", "_"): content
         for name, content in contents.items()
-        if content.is_of_pair or content.is_rating_like
+        if content.is_of_pair or content.is_rating_like or content.is_of_labels
     }
     # Several are numbered: human_1, human_2.
     plain = {name: re.sub(r"_?\d+$", "", name) for name in labels}
     people = {name for name in labels if plain[name] in LABELS_OF_PEOPLE}
     judges = {name for name in labels if plain[name] in LABELS_OF_JUDGES}
-    if not people or not judges or len({labels[name].is_of_pair for name in people | judges}) > 1:
+    both = people | judges
+    kinds = {(labels[name].is_of_pair, labels[name].is_rating_like) for name in both}
+    if not people or not judges or len(kinds) > 1:
         return {}
     return {
         labels[name].name: CellColumn(OVERALL, labels[name].name, by_judge=name in judges).target
-        for name in people | judges
+        for name in both
     }
 
 

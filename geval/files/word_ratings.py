@@ -7,7 +7,7 @@ A number with its point's name ("4 - good") is the number; with the highest poin
 on a scale that ends there. "1.000" is 1, or an error beside whole numbers above 100.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -21,7 +21,14 @@ from geval.files.fields import (
     written_number,
 )
 from geval.files.rows import FileErrors, JudgeScoreRow, RatingRow, ScoreRow
-from geval.statistics.scales import Scale, pair_of, short, value_in_pair
+from geval.statistics.scales import (
+    MOST_LABELS,
+    Scale,
+    pair_of,
+    scale_of_words,
+    short,
+    value_in_pair,
+)
 
 Rated = TypeVar("Rated", bound=ScoreRow)
 NUMBERS = "numbers"
@@ -61,6 +68,35 @@ class _Alike:
             self.listed.append((file, row.line, row.column, value))
 
 
+class UnknownWords:
+    """The words that are no ratings, by criterion as rows name it, and how many other ratings there
+    are: where most are such words, they may be labels without an order."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._read: Counter[str] = Counter()
+        self._spelt: dict[tuple[str, str], str] = {}
+
+    def add(self, row: ScoreRow, *, is_read: bool) -> None:
+        about = row.criterion.lower()
+        self._names.setdefault(about, row.criterion)
+        word = " ".join((row.word or short(row.score)).split())
+        self._spelt.setdefault((about, word.lower()), word)
+        self._words[about][word.lower()] += 1
+        self._read[about] += is_read
+
+    def scales(self) -> dict[str, Scale]:
+        """Return the scale of labels of each criterion on which most ratings and scores are other
+        words than those of a pair, by its lower-case name; most frequent labels first."""
+        found = {}
+        for about, words in self._words.items():
+            names = [self._spelt[about, word] for word, _count in words.most_common()]
+            if 2 * self._read[about] < words.total() and 2 <= len(names) <= MOST_LABELS:
+                found[about] = scale_of_words(names, is_ordered=False)
+        return found
+
+
 class WordRatings:
     """Reads the words of a load or a measurement, and finds out where they are mixed."""
 
@@ -71,15 +107,29 @@ class WordRatings:
         self._hundreds: dict[tuple[str, str], str] = {}
         self._tops: dict[str, tuple[float, str]] = {}
 
-    def read(self, row: Rated, file: str, scale: Scale | None) -> Rated:
+    def read(
+        self, row: Rated, file: str, scale: Scale | None, unknown: UnknownWords | None = None
+    ) -> Rated:
         """Return a row with its score.
 
         Args:
             scale: the scale of the row's criterion; None if it follows from the ratings.
+            unknown: gets the word, and whether it could be read.
 
         Raises:
             WordError: the word is no point of the scale, or not known.
         """
+        try:
+            read = self._read(row, file, scale)
+        except WordError:
+            if unknown is not None:
+                unknown.add(row, is_read=False)
+            raise
+        if unknown is not None:
+            unknown.add(row, is_read=True)
+        return read
+
+    def _read(self, row: Rated, file: str, scale: Scale | None) -> Rated:
         judge = row.rater if isinstance(row, JudgeScoreRow) else ""
         key = (row.criterion.lower(), judge)
         if row.word and THOUSANDS.fullmatch(row.word):
@@ -87,6 +137,8 @@ class WordRatings:
             row = replace(row, score=written_number(row.word) or 0.0, word="")
         elif row.score > HUNDREDS and row.score.is_integer():
             self._hundreds.setdefault(key, short(row.score))
+        if scale and not scale.is_ordered:
+            return replace(row, score=_label_of(row, scale))
         if row.word:
             self._check_top(row, file, scale)
             row = replace(row, score=_score_of(row, scale))
@@ -142,6 +194,19 @@ class WordRatings:
         return errors.total > total
 
 
+def _label_of(row: ScoreRow, scale: Scale) -> float:
+    """Return the number of a label; a number in a file may be the name of one."""
+    number = scale.point_named(row.word or short(row.score))
+    if number is None:
+        names = ", ".join(scale.labels)
+        raise WordError(
+            row.column,
+            f"expected one of {row.criterion or 'the'} labels ({names}), found"
+            f" {shown(row.word or short(row.score))}",
+        )
+    return number
+
+
 def _score_of(row: ScoreRow, scale: Scale | None) -> float:
     point = scale.point_named(row.word) if scale else value_in_pair(row.word)
     if point is None:
@@ -173,6 +238,10 @@ class WordNotes:
         self._names: dict[str, str] = {}
         self._points: dict[str, dict[str, float]] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
+
+    def forget(self, criterion: str) -> None:
+        """Forget the words of a criterion, by its lower-case name: they are labels, no numbers."""
+        self._points.pop(criterion, None)
 
     def add(self, row: ScoreRow) -> None:
         criterion = row.criterion.lower()

@@ -7,13 +7,15 @@ certificates that do, from documents that were locked before.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from geval.measuring.gathering import Criterion, ImportedJudge
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.reports.by_field import MOST_VALUES, part_with
 from geval.reports.data import ReportData
+from geval.reports.label_results import labels_result
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, criterion_result
-from geval.reports.required_figures import InView, figures_in
+from geval.reports.required_figures import InView, figure_of_labels, figures_in
 from geval.reports.requirements import (
     OF_PROBES,
     Checked,
@@ -129,9 +131,18 @@ def _checked(
     parts = measured.gathered
     about = next(each for each in parts.criteria if each.name == criterion)
     judges = [measured.judge_named(judge)]
-    compared = max((each.compared for each in measured.report.criteria), default=1)
+    of_labels = [each.best.compared for each in measured.labels if each.best]
+    of_others = [each.compared for each in measured.report.criteria]
+    compared = max([*of_others, *of_labels], default=1)
     records = Records(compared, repeats=parts.repeats)
     figures: dict[tuple[str, str, str], RequiredFigure] = {}
+    if not about.scale.is_ordered:
+        return [
+            check(each, _figure_of_labels(measured, about, judges[0], each, compared))
+            for each in requirements
+        ]
+    if of_label := next((each.label for each in requirements if each.label), ""):
+        raise InputError(f"{criterion} has no labels, and so no {of_label!r}.")
     for name, value in dict.fromkeys((each.field, each.value) for each in requirements):
         data = _part(measured, name, value) if name else parts.data
 
@@ -145,6 +156,20 @@ def _checked(
         for figure, measured_figure in figures_in(wanted, in_view).items():
             figures[name, value, figure] = measured_figure
     return [check(each, figures[each.field, each.value, each.figure]) for each in requirements]
+
+
+def _figure_of_labels(
+    measured: Measurement,
+    criterion: Criterion,
+    judge: ImportedJudge,
+    required: Requirement,
+    compared: int,
+) -> RequiredFigure:
+    data = measured.gathered.data
+    if required.field:
+        data = _part(measured, required.field, required.value)
+    result = labels_result(criterion, [judge], data, compared=compared)
+    return figure_of_labels(required.figure, required.label, result, judge.name)
 
 
 def _part(measured: Measurement, name: str, value: str) -> ReportData:

@@ -33,6 +33,8 @@ def run(arguments: Sequence[str]) -> int:
             system=options.system,
             group=options.group,
             scale=_scale(options.scale),
+            labels=_words(options.labels),
+            order=_words(options.order),
             level=options.level,
             by=fields_named(options.by, options.require),
             sheet=options.sheet,
@@ -62,6 +64,11 @@ def _scale(options: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
     return parsed_scales(options) or None
 
 
+def _words(listed: str) -> list[str]:
+    """Return the words of an option, which commas separate."""
+    return [word.strip() for word in listed.split(",")] if listed else []
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = FilesParser(
         prog=command("check"),
@@ -83,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="[CRITERION=]1-5",
         help="lowest and highest rating, of a criterion or of all; can be repeated",
+    )
+    parser.add_argument(
+        "--labels", default="", metavar="A,B,…", help="the names of labels without an order"
+    )
+    parser.add_argument(
+        "--order", default="", metavar="A,B,…", help="words from the lowest rating to the highest"
     )
     parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")
     parser.add_argument(

@@ -72,7 +72,7 @@ def compare(
     results = {result.criterion: result for result in measured.report.criteria}
     return [
         _compared(results[each.criterion], first, second)
-        for each in measured.criteria_named(criterion)
+        for each in measured.ordered_criteria(criterion)
     ]
 
 

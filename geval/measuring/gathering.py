@@ -30,13 +30,16 @@ from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.human_scores import HumanScores, Rater, Sampled, human_scores_of
 from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
-from geval.statistics.arrays import Outputs
+from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.bias import Family
+from geval.statistics.consensus import Consensus
+from geval.statistics.labels import most_frequent_label
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.scales import Scale, ScaleGuess, parted_guess, usual_scale_for
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.types import FloatArray, tie_close_values
 from geval.texts.numbers import counted
+from geval.texts.sentences import listed
 
 # The kind of systems, which files do not state.
 OTHER = "other"
@@ -377,6 +380,14 @@ class Gatherer:
         Args:
             scales: of criteria, by lower-case name.
         """
+        for criterion, scale in scales.items():
+            if not scale.is_ordered:
+                self.words.forget(criterion)
+                yield (
+                    f"Words on {self.criteria[criterion]} are labels without an order:"
+                    f" {listed(list(scale.labels))}. If they have one, pass order=[…] from the"
+                    " lowest to the highest."
+                )
         yield from self.words
         for kind, names in (
             ("raters", self.raters), ("systems", self.systems), ("judges", self.judges),
@@ -466,6 +477,9 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
             outputs=len(order),
             raters=raters,
         )
+        if not criterion.scale.is_ordered:
+            most = most_frequent_label(human.ratings, len(criterion.scale.points))
+            human = human.scored(Consensus(most))
         data.humans[criterion.pk] = _weighing(human, values.stated, place)
     repeats = _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
@@ -620,6 +634,15 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
         yield Criterion(pk, name, scale)
 
 
+def _as_ratings(output: np.ndarray, value: np.ndarray, outputs: int) -> Ratings:
+    """Return repeated scores as ratings by the first, second and later repeat of each output."""
+    order = np.argsort(output, kind="stable")
+    output, value = output[order], value[order]
+    first = np.searchsorted(output, output)
+    repeat = np.arange(len(output)) - first
+    return Ratings(output, repeat, value, outputs, int(repeat.max(initial=0)) + 1)
+
+
 def _fill_judges(
     data: ReportData, gatherer: Gatherer, criteria: Sequence[Criterion], place: np.ndarray
 ) -> dict[tuple[int, int], ShareEstimate]:
@@ -636,6 +659,9 @@ def _fill_judges(
                     continue
                 at, value = place[np.asarray(values.output)], np.asarray(values.value)
                 own, again = scores_of_repeats(at, value, len(place))
+                if not criterion.scale.is_ordered and again.any():
+                    repeated = _as_ratings(at, value, len(place))
+                    own = most_frequent_label(repeated, len(criterion.scale.points))
                 scores = np.where(np.isnan(own), scores, own)
                 if again.any():
                     repeats[criterion.pk, judge] = share_that_repeats(

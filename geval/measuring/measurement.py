@@ -21,10 +21,13 @@ from geval.reports.by_field import (
 )
 from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
+from geval.reports.expert_words import with_brackets
 from geval.reports.gaps import Gaps, gaps_of
+from geval.reports.label_results import LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import as_closely, expert_note, groups_note, headline, sessions_note
+from geval.statistics.labels import LabelFigures
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.shares import ShareEstimate
 from geval.texts.numbers import (
@@ -83,7 +86,7 @@ class Caution:
 class CriterionMeasure:
     """A criterion: what the best judge may do, and its numbers. Undefined numbers are None:
     `reason` says why there is no judge, `no_interval` why rho has no interval; `pass_fail` compares
-    the judge's verdicts with people's where the scale has two points."""
+    the judge's verdicts with people's where the scale has two points, and `labels` its labels."""
 
     criterion: str
     verdict: Verdict
@@ -100,15 +103,20 @@ class CriterionMeasure:
     raters: int
     reason: str
     pass_fail: PassFail | None = None
+    labels: LabelFigures | None = None
 
     @property
     def accuracy(self) -> float | None:
-        """Pass or fail: the share of outputs with the same verdict."""
+        """Pass or fail, or labels: the share of outputs with the same one."""
+        if self.labels:
+            return self.labels.accuracy.estimate.value
         return _shares_of(self.pass_fail).get("accuracy")
 
     @property
     def kappa(self) -> float | None:
-        """Pass or fail: Cohen's kappa."""
+        """Pass or fail, or labels: Cohen's kappa."""
+        if self.labels:
+            return self.labels.kappa.estimate.value
         return _shares_of(self.pass_fail).get("kappa")
 
     @property
@@ -128,19 +136,22 @@ class Measurement:
 
     `str()` is one screen of text; a notebook shows the verdicts with drawings of their intervals.
     `unused` lists the columns of files that were not used, and `fields` has the documents' values
-    of fields by which to measure.
+    of fields by which to measure; `labels` are the criteria of labels without an order.
     """
 
     report: Report
     gathered: Gathered
     unused: tuple[UnusedColumn, ...] = ()
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    labels: tuple[LabelsResult, ...] = ()
 
     @cached_property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
         """Each criterion, the strongest verdict first."""
         results = {result.criterion: result for result in self.report.criteria}
-        return tuple(_measure_of(row, results[row.criterion]) for row in self._glance.rows)
+        ordered = [_measure_of(row, results[row.criterion]) for row in self._glance.rows]
+        measures = [*ordered, *map(_measure_of_labels, self.labels)]
+        return tuple(sorted(measures, key=lambda measure: measure.verdict.place))
 
     @property
     def verdict(self) -> Verdict:
@@ -173,8 +184,23 @@ class Measurement:
             )
         return tuple(chosen)
 
+    def ordered_criteria(self, name: str) -> tuple[CriterionMeasure, ...]:
+        """Return the same, of criteria whose scale has an order.
+
+        Raises:
+            InputError: there is none of that name, or it has labels without an order.
+        """
+        chosen = self.criteria_named(name)
+        ordered = tuple(each for each in chosen if each.labels is None)
+        if not ordered:
+            raise InputError(
+                f"The labels of {chosen[0].criterion} have no order; this needs ratings, or words"
+                " with order=[…]."
+            )
+        return ordered
+
     def _row_of(self, criterion: str | None) -> VerdictRow:
-        name = self.criteria_named(criterion or "")[0].criterion
+        name = self.ordered_criteria(criterion or "")[0].criterion
         return next(row for row in self._glance.rows if row.criterion == name)
 
     def judge_named(self, name: str) -> ImportedJudge:
@@ -202,11 +228,15 @@ class Measurement:
     def by_field(self) -> tuple[FieldResult, ...]:
         """The best judge of each criterion by the values of each field."""
         return tuple(
-            self.agreement_by(name, row.pk, row.judge.pk)
+            self.agreement_by(name, pk, judge)
             for name in self.fields
-            for row in self._glance.rows
-            if row.judge
+            for pk, judge in self._best_judges()
         )
+
+    def _best_judges(self) -> list[tuple[int, int]]:
+        """Return the numbers of the criteria that have a judge, and of the best of each."""
+        ordered = [(row.pk, row.judge.pk) for row in self._glance.rows if row.judge]
+        return ordered + [(each.pk, each.best.pk) for each in self.labels if each.best]
 
     def agreement_by(self, name: str, criterion: int, judge: int) -> FieldResult:
         """Return a judge on a criterion, both by number, by a field's values.
@@ -295,6 +325,8 @@ class Measurement:
         if self.gathered.not_applicable:
             answers = [asdict(each) for each in self.gathered.not_applicable]
             beside["not_applicable"] = answers
+        if self.labels:
+            beside["labels"] = [each.as_dict() for each in self.labels]
         if self.fields:
             beside["by_field"] = [by_field_as_dict(result) for result in self.by_field]
         if not beside:
@@ -308,9 +340,24 @@ class Measurement:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a row for each criterion and judge, without pandas."""
-        return [
+        of_labels = [
+            {
+                "criterion": result.criterion,
+                "judge": judge.judge,
+                "is_best": judge is result.best,
+                "verdict": judge.verdict.label,
+                "outputs": judge.figures.outputs,
+                "missing": judge.missing,
+                "accuracy": judge.figures.accuracy.estimate.value,
+                "kappa": judge.figures.kappa.estimate.value,
+            }
+            for result in self.labels
+            for judge in result.judges
+        ]
+        ordered = [
             record for result in self.report.criteria for record in _records(result, self.report)
         ]
+        return ordered + of_labels
 
     def to_frame(self) -> Any:
         """Return the same rows as a pandas data frame.
@@ -353,10 +400,11 @@ class Measurement:
     @property
     def headline(self) -> str:
         """Return what a judge may rate, in a sentence or two."""
-        return " ".join(headline(self.report.criteria)) or "Too early to say what a judge may rate."
+        sentences = [*headline(self.report.criteria), *(each.sentence for each in self.labels)]
+        return " ".join(sentences) or "Too early to say what a judge may rate."
 
     def __str__(self) -> str:
-        if not self._glance.rows:
+        if not self._glance.rows and not any(each.judges for each in self.labels):
             nothing = (
                 "No criterion has both ratings and scores, so nothing can be measured. Name the"
                 " columns of both: human and judge."
@@ -364,7 +412,9 @@ class Measurement:
             return "\n\n".join([nothing, *unmatched(self.gathered), *self.gathered.notes])
         parts = [self.headline, ""]
         results = {result.pk: result for result in self.report.criteria}
-        for row, measure in zip(self._glance.rows, self.criteria, strict=True):
+        measures = {measure.criterion: measure for measure in self.criteria}
+        for row in self._glance.rows:
+            measure = measures[row.criterion]
             parts += _lines_of(row, measure, results[row.pk])
             parts += [
                 f"  {answers}"
@@ -378,19 +428,22 @@ class Measurement:
                 if row.judge
                 and (caution.criterion, caution.about) == (row.criterion, row.judge.name)
             ]
+        for of_labels in self.labels:
+            parts += [str(of_labels)]
         for result in self.by_field:
             parts += ["", str(result)]
         for note in filter(None, (expert_note(self.report), *self.notes)):
             parts += ["", note]
-        gaps = self.disagreements(criterion=self._glance.rows[0].criterion)
-        parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"] if gaps else []
+        rows = self._glance.rows
+        gaps = self.disagreements(criterion=rows[0].criterion) if rows else []
+        parts += ["", f"Largest disagreements, {rows[0].criterion}:"] if gaps else []
         parts += [
             f"  {signed(gap.gap):>6}  people {two_decimals(gap.people)},"
             f" {gap.judge} {two_decimals(gap.score)}: {gap.output}"
             + (f"\n          {excerpt(gap.text, EXCERPT)}" if gap.text else "")
             for gap in gaps
         ]
-        return "\n".join([*parts, "", f"Next: {next_step(self._glance.rows)}"])
+        return "\n".join([*parts, *(["", f"Next: {next_step(rows)}"] if rows else [])])
 
     def _repr_html_(self) -> str:
         from geval.measuring.pictures import forest_of  # noqa: PLC0415
@@ -400,6 +453,13 @@ class Measurement:
             f"<td>{escape(row.judge.name if row.judge else '–')}</td>"
             f"<td>{forest_of(self._glance.axis, row)}</td><td>{escape(row.reading)}</td></tr>"
             for row in self._glance.rows
+        ) + "".join(
+            f"<tr><th>{escape(each.criterion)}</th><td>{escape(each.verdict.label)}</td>"
+            f"<td>{escape(each.best.judge)}</td><td>kappa"
+            f" {escape(with_brackets(each.best.figures.kappa))}</td>"
+            f"<td>{escape(each.best.reading)}</td></tr>"
+            for each in self.labels
+            if each.best
         )
         head = "".join(
             f"<th>{name}</th>"
@@ -466,6 +526,27 @@ def _measure_of(row: VerdictRow, result: CriterionResult) -> CriterionMeasure:
         raters=len(result.annotators),
         reason=row.reading,
         pass_fail=best.analysis.passing if best else None,
+    )
+
+
+def _measure_of_labels(result: LabelsResult) -> CriterionMeasure:
+    best = result.best
+    return CriterionMeasure(
+        criterion=result.criterion,
+        verdict=result.verdict,
+        judge=best.judge if best else None,
+        rho=None,
+        interval=None,
+        no_interval="labels have no order",
+        one_rater=None,
+        share_of_one_rater=None,
+        best_null="",
+        best_null_rho=None,
+        alpha=result.alpha.value,
+        outputs=result.outputs,
+        raters=result.raters,
+        reason=best.reading if best else "",
+        labels=best.figures if best else None,
     )
 
 

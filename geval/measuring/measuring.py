@@ -14,6 +14,7 @@ from geval.files.rows import (
     ScoreRow,
 )
 from geval.files.unused import Unused
+from geval.files.word_ratings import UnknownWords
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files, side_by_side
 from geval.measuring.measurement import Measurement
@@ -27,13 +28,16 @@ from geval.measuring.reading import (
     unnamed_judges,
     values_by_document,
 )
+from geval.reports.label_results import labels_result
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
-from geval.statistics.scales import Scale
+from geval.statistics.scales import Scale, scale_of_words
 
 PERSON, JUDGE = "person", "judge"
+# Words of all criteria, or by criterion.
+Words = Sequence[str] | Mapping[str, Sequence[str]]
 # The lowest and highest rating, and optionally the step between ratings.
 Ends = tuple[float, float] | tuple[float, float, float]
 
@@ -49,6 +53,8 @@ def measure(
     system: str | None = None,
     group: str | None = None,
     scale: Ends | Mapping[str, Ends] | None = None,
+    labels: Words = (),
+    order: Words = (),
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
     by: str | Sequence[str] | None = None,
@@ -74,6 +80,9 @@ def measure(
             take groups as units.
         scale: lowest and highest rating (and the step, 1 by default), of all criteria or by
             criterion; guessed from ratings by default.
+        labels: the names of labels without an order, such as kinds of failures, of all criteria or
+            by criterion; recognised by default where most ratings are other words.
+        order: words from the lowest rating to the highest, in the same way.
         level: `summary` compares outputs of one document, `system` systems, `dataset` all outputs;
             by default summary, or dataset where documents have one output each.
         coefficient: of correlations.
@@ -105,7 +114,15 @@ def measure(
         group=group or "",
     )
     content = read_source(
-        source, naming, scale=scale, sheet=sheet, ask=ask, by_column=True, fields=as_names(by)
+        source,
+        naming,
+        scale=scale,
+        labels=labels,
+        order=order,
+        sheet=sheet,
+        ask=ask,
+        by_column=True,
+        fields=as_names(by),
     )
     return measure_rows(
         [*_about(content.rows, content.criterion)],
@@ -136,6 +153,8 @@ def read_source(
     naming: Naming,
     *,
     scale: Ends | Mapping[str, Ends] | None = None,
+    labels: Words = (),
+    order: Words = (),
     sheet: str = "",
     ask: Ask = nobody,
     every_judge: bool = False,
@@ -149,18 +168,47 @@ def read_source(
         by_column: as for `rows_of`.
         fields: of which documents have values.
     """
-    scale_of, unused = _scale_of(scale), Unused()
+    scale_of, unused, unknown = _scale_of(scale, labels, order), Unused(), UnknownWords()
     with input_files(source, sheet=sheet) as files:
-        rows = [*rows_of(files, naming, ask, scale_of=scale_of, unused=unused, by_column=by_column)]
-        by_document = {name: values_by_document(name, rows, files, naming, ask) for name in fields}
+
+        def read() -> list[Row]:
+            return [
+                *rows_of(
+                    files,
+                    naming,
+                    ask,
+                    scale_of=scale_of,
+                    unused=unused,
+                    by_column=by_column,
+                    unknown=unknown,
+                )
+            ]
+
+        recognised: dict[str, Scale] = {}
+        try:
+            rows = read()
+        except InputError:
+            recognised = unknown.scales()
+            if not recognised:
+                raise
+            given, unused = scale_of, Unused()
+
+            def scale_of(name: str) -> Scale | None:
+                return given(name) or recognised.get(name.lower())
+
+            rows = read()
+        by_document = {
+            name: values_by_document(name, rows, files, naming, ask, scale_of) for name in fields
+        }
         others = unnamed_judges(files, naming)
         criterion = criterion_named(files, naming)
     rows += getattr(source, "choices", ())
     _refuse_nothing(rows)
     refuse_unknown_criterion(rows, criterion)
-    if isinstance(scale, Mapping):
-        _check_names(scale, _criteria_of(rows))
-    if scale is None:
+    for stated in (scale, labels, order):
+        if isinstance(stated, Mapping):
+            _check_names(stated, _criteria_of(rows))
+    if scale is None and not labels and not order and not recognised:
         # From a site's project, whose scales may have changed since texts were rated.
         scale_of = _scale_of(getattr(source, "scales", None))
     names = map(str.lower, _criteria_of(rows))
@@ -237,11 +285,12 @@ def measure_rows(
         raise InputError(NO_SESSIONS)
     options = ReportOptions(level=level or _usual_level(parts), coefficient=coefficient)
     judges = list(parts.judges)
+    ordered = [each for each in parts.criteria if each.scale.is_ordered]
     return Measurement(
         report_of(
             ("", "Measurement"),
             parts.data.selected(options),
-            parts.criteria,
+            ordered,
             judges,
             options,
             Records(compared=max(compared, len(judges)), repeats=parts.repeats),
@@ -250,6 +299,11 @@ def measure_rows(
         parts,
         () if unused is None else tuple(unused.columns()),
         fields or {},
+        tuple(
+            labels_result(each, judges, parts.data, compared=max(compared, len(judges)))
+            for each in parts.criteria
+            if not each.scale.is_ordered
+        ),
     )
 
 
@@ -334,17 +388,42 @@ def _check_names(scales: Mapping[str, object], criteria: Sequence[str]) -> None:
         )
 
 
-def _scale_of(scale_ends: Ends | Mapping[str, Ends] | None) -> Callable[[str], Scale | None]:
+def _scale_of(
+    scale_ends: Ends | Mapping[str, Ends] | None, labels: Words = (), order: Words = ()
+) -> Callable[[str], Scale | None]:
     """Return a function from a criterion's name to its scale, given for all or by criterion.
 
     Raises:
         InputError: a scale is invalid.
     """
+    by_words = [_words_of(labels, is_ordered=False), _words_of(order, is_ordered=True)]
+    if any(by_words):
+        by_ends = _scale_of(scale_ends)
+
+        def scale_of(criterion: str) -> Scale | None:
+            given = [of.get(criterion.lower()) or of.get("") for of in by_words]
+            return next(filter(None, given), None) or by_ends(criterion)
+
+        return scale_of
     if isinstance(scale_ends, Mapping):
         scales = {name.lower(): _scale_between(ends) for name, ends in scale_ends.items()}
         return lambda criterion: scales.get(criterion.lower())
     scale = None if scale_ends is None else _scale_between(scale_ends)
     return lambda _criterion: scale
+
+
+def _words_of(words: Words, *, is_ordered: bool) -> dict[str, Scale]:
+    """Return the scales of words by the lower-case name of their criterion, "" for all of them."""
+    if isinstance(words, str):
+        raise InputError(f"Labels are a list of words, not the text {words[:40]!r}.")
+    of_criteria = words if isinstance(words, Mapping) else {"": words} if words else {}
+    try:
+        return {
+            name.lower(): scale_of_words([str(word) for word in listed], is_ordered=is_ordered)
+            for name, listed in of_criteria.items()
+        }
+    except ValueError as error:
+        raise InputError(f"{str(error).capitalize()}.") from None
 
 
 def _scale_between(ends: Ends) -> Scale:

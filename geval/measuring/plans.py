@@ -330,7 +330,7 @@ def plan(
         raise InputError(f"A width of an interval of rho is between 0 and 1, not {width}.")
     if price is not None and not 0 <= price < math.inf:
         raise InputError(f"The price of a rating is 0 or more, not {price}.")
-    chosen = measured.criteria_named(criterion)[0]
+    chosen = measured.ordered_criteria(criterion)[0]
     parts = measured.gathered
     about = next(each for each in parts.criteria if each.name == chosen.criterion)
     named = measured.judge_named(judge or chosen.judge or parts.judges[0].name)

@@ -106,7 +106,7 @@ def rate(
         sheet=sheet,
         ask=ask,
     )
-    names = [each.criterion for each in measured.criteria_named(criterion or "")]
+    names = [each.criterion for each in measured.ordered_criteria(criterion or "")]
     if len(names) > 1:
         raise InputError(f"Name one criterion (there are: {', '.join(names)}).")
     (result,) = (each for each in measured.report.criteria if each.criterion == names[0])

@@ -34,7 +34,7 @@ from geval.files.rows import (
 )
 from geval.files.score_records import PROBABILITY
 from geval.files.unused import Unused
-from geval.files.word_ratings import WordError, WordRatings
+from geval.files.word_ratings import UnknownWords, WordError, WordRatings
 from geval.measuring.inputs import InputError, TableInput
 from geval.measuring.series import rows_by_column
 from geval.reports.by_field import SYSTEM as SYSTEM_FIELD
@@ -111,12 +111,14 @@ def rows_of(
     scale_of: Callable[[str], Scale | None] = lambda _criterion: None,
     unused: Unused | None = None,
     by_column: bool = False,
+    unknown: UnknownWords | None = None,
 ) -> Iterator[Row]:
     """Return the rows of files; repeated rows are left out.
 
     Args:
         scale_of: returns the given scale of a criterion.
         unused: gets what of the files is not used.
+        unknown: gets the words that are no ratings, and how many ratings there are.
         ask: answers open questions about a file, if it can.
         by_column: in place of ratings and scores, a single plain table gives series of them.
 
@@ -149,7 +151,7 @@ def rows_of(
             row = given
             try:
                 if isinstance(given, ScoreRow):
-                    row = words.read(given, file.name, scale_of(given.criterion))
+                    row = words.read(given, file.name, scale_of(given.criterion), unknown)
                 if repeats.is_new(row, f"{file.name}:{row.line}"):
                     if isinstance(row, RatingRow):
                         _check_scale(row, scale_of(row.criterion))
@@ -196,12 +198,18 @@ def unnamed_judges(files: Sequence[InputFile], naming: Naming) -> set[str]:
 
 
 def values_by_document(
-    field: str, rows: Sequence[object], files: Sequence[InputFile], naming: Naming, ask: Ask
+    field: str,
+    rows: Sequence[object],
+    files: Sequence[InputFile],
+    naming: Naming,
+    ask: Ask,
+    scale_of: Callable[[str], Scale | None],
 ) -> dict[str, str]:
     """Return each document's value of a field: of its metadata, or of a column of that name.
 
     Args:
         rows: of the files.
+        scale_of: returns the scale of a criterion.
 
     Raises:
         InputError: there is no such field, or a document has two values.
@@ -222,7 +230,7 @@ def values_by_document(
     own = replace(naming, group=field)
     return {
         row.doc_id or row.source: row.group
-        for row in rows_of(having, own, ask)
+        for row in rows_of(having, own, ask, scale_of=scale_of)
         if isinstance(row, ScoreRow | OutputRow) and row.group
     }
 

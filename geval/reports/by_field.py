@@ -5,12 +5,13 @@ of each value, and on which values it is shown to do worse or better than on the
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from geval.reports.at_a_glance import SHARES, ShareLine, share_line
 from geval.reports.data import ReportData
+from geval.reports.label_results import labels_result
 from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Records, criterion_result
 from geval.reports.verdicts.verdict import Verdict
@@ -293,26 +294,32 @@ def agreement_by_field(
     )
 
 
-_Result = tuple[CriterionResult, JudgeResult]
+class _Part(NamedTuple):
+    """A judge on some of the documents: the outputs that count, its verdict, and what is compared,
+    by name."""
+
+    outputs: int
+    verdict: Verdict
+    figures: Mapping[str, WithEnds]
 
 
 def _on(
     data: ReportData, criterion: CriterionLike, judge: JudgeLike, options: ReportOptions
-) -> _Result:
-    result = criterion_result(criterion, [judge], data, options, Records())
-    return result, result.judges[0]
+) -> _Part:
+    if criterion.scale.is_ordered:
+        result = criterion_result(criterion, [judge], data, options, Records())
+        own = result.judges[0]
+        return _Part(own.correlations.pairs, result.verdict_on(own), _figures_of(result, own))
+    of_labels = labels_result(criterion, [judge], data).judges[0]
+    own_figures = of_labels.figures
+    compared = {"kappa": own_figures.kappa, "accuracy": own_figures.accuracy}
+    return _Part(own_figures.outputs, of_labels.verdict, compared)
 
 
-def _row(value: str, documents: int, own: _Result, rest: _Result | None) -> ValueResult:
-    result, judge = own
-    others = _figures_of(*rest) if rest else {}
-    figures = tuple(
-        _figure(name, figure, others.get(name))
-        for name, figure in _figures_of(result, judge).items()
-    )
-    return ValueResult(
-        value, documents, judge.correlations.pairs, result.verdict_on(judge), figures
-    )
+def _row(value: str, documents: int, own: _Part, rest: _Part | None) -> ValueResult:
+    others = rest.figures if rest else {}
+    figures = tuple(_figure(name, figure, others.get(name)) for name, figure in own.figures.items())
+    return ValueResult(value, documents, own.outputs, own.verdict, figures)
 
 
 def _figures_of(result: CriterionResult, judge: JudgeResult) -> dict[str, WithEnds]:

@@ -4,14 +4,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from geval.reports.expert_words import expert_caution
+from geval.reports.label_results import LabelJudge, LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.reports.requirements import CLAIMS, COUNTS, RequiredFigure
 from geval.reports.verdicts.expert import CHANCE
 from geval.reports.verdicts.null_judges import NullDraw
 from geval.reports.verdicts.verdict import Verdict, verdict_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
+from geval.statistics.shares import WithLowerEnd
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import Estimate
+from geval.texts.sentences import listed
 
 DOUBT = (
     "within systems its scores are not shown to follow people's ratings, so it may know only who"
@@ -218,6 +221,54 @@ def _instruction(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigu
         )
     return RequiredFigure(
         instructed.most, estimate=instructed.estimate, units=instructed.finding.documents
+    )
+
+
+def figure_of_labels(name: str, label: str, result: LabelsResult, judge: str) -> RequiredFigure:
+    """Return a figure of a judge on a criterion of labels.
+
+    Args:
+        label: of which it is; "" for all.
+    """
+    own = next((each for each in result.judges if each.judge == judge), None)
+    if own is None:
+        return RequiredFigure(None, "the judge has no labels on this criterion")
+    figures = own.figures
+    if label:
+        place = next(
+            (at for at, name in enumerate(result.labels) if name.lower() == label.lower()), None
+        )
+        if place is None:
+            there = ", ".join(result.labels)
+            return RequiredFigure(None, f"there is no label {label!r} (there are: {there})")
+        shares = figures.recall if name == "recall.low" else figures.precision
+        return _end_of(own, shares[place])
+    ends = {"kappa.low": figures.kappa, "accuracy.low": figures.accuracy}
+    if name in ends:
+        return _end_of(own, ends[name])
+    if name in _VERDICTS:
+        if own.verdict == Verdict.TOO_EARLY:
+            return RequiredFigure(None, own.reading)
+        reason = f"the verdict is “{own.verdict.label}”"
+        return RequiredFigure(float(own.verdict in _VERDICTS[name]), reason)
+    counts = {
+        "scores.share": figures.outputs / max(1, figures.outputs + own.missing),
+        "raters": float(result.raters),
+        "documents": float(own.documents),
+    }
+    if name in counts:
+        return RequiredFigure(counts[name])
+    return RequiredFigure(None, "the criterion has labels without an order")
+
+
+def _end_of(judge: LabelJudge, figure: WithLowerEnd) -> RequiredFigure:
+    """Return a lower end; a judge that may read nothing is held against it."""
+    if figure.estimate.value is None or figure.interval.low is None:
+        return RequiredFigure(None, figure.estimate.reason or figure.interval.reason)
+    rivals = f"{listed(list(judge.rivals))} may do as well" if judge.rivals else ""
+    doubt = rivals or ("" if judge.kappa.beats_chance else "its kappa is not shown to be above 0")
+    return RequiredFigure(
+        figure.interval.low, estimate=figure.estimate.value, units=judge.documents, doubt=doubt
     )
 
 

@@ -65,6 +65,12 @@ NUMBERS = {
     "documents": "documents with ratings and scores",
     "raters": "people who rated",
 }
+# Of one label: before it stands its name.
+LABEL = "label:"
+OF_LABELS = {
+    "recall.low": "share of people's outputs with the label that the judge gives it",
+    "precision.low": "share of the judge's outputs with the label that people give it",
+}
 # Before a requirement of the outputs with a value of a field.
 GROUP = "group:"
 OF_PROBES = frozenset({"instruction.most"})
@@ -90,16 +96,18 @@ class RequirementError(ValueError):
 @dataclass(frozen=True)
 class Requirement:
     """A figure and its bound; without a relation it is a claim. With a `field` it is of the outputs
-    with this value alone."""
+    with this value alone; with a `label` it is of this label."""
 
     figure: str
     relation: str = ""
     bound: float = 0.0
     field: str = ""
     value: str = ""
+    label: str = ""
 
     def __str__(self) -> str:
         of = f"{GROUP}{self.field}={self.value}." if self.field else ""
+        of += f"{LABEL}{self.label}." if self.label else ""
         bound = f"{self.relation}{self.bound:g}" if self.relation else ""
         return f"{of}{self.figure}{bound}"
 
@@ -164,15 +172,33 @@ def parse_requirement(text: str, *, of_groups: bool = False) -> Requirement:
 
 
 def _parsed(text: str) -> Requirement:
+    """Parse a requirement of all outputs, perhaps of one label."""
+    stated = text.strip()
+    if not stated.startswith(LABEL):
+        return _parsed_figure(text, NUMBERS)
+    for match in re.finditer(r"\.", stated):
+        try:
+            required = _parsed_figure(stated[match.end() :], OF_LABELS)
+        except RequirementError:
+            continue
+        if label := stated[len(LABEL) : match.start()].strip():
+            return replace(required, label=label)
+    raise RequirementError(
+        f"{stated[:80]!r} is not a requirement of a label. Write its name, {' or '.join(OF_LABELS)}"
+        " and a bound, such as label:refund.recall.low>=0.6."
+    )
+
+
+def _parsed_figure(text: str, numbers: Mapping[str, str]) -> Requirement:
     match = _WRITTEN.fullmatch(text)
     figure, relation, bound = (group or "" for group in match.groups()) if match else ("", "", "")
-    if figure in CLAIMS and not relation:
+    if numbers is NUMBERS and figure in CLAIMS and not relation:
         return Requirement(figure)
     if figure.endswith(".low") and relation in ("<", "<="):
         raise RequirementError(f"{figure} is a lower end: it can be required to be high, with >=.")
     if figure.endswith(".most") and relation in (">", ">="):
         raise RequirementError(f"{figure} is an upper end: it can be required to be low, with <=.")
-    if figure in NUMBERS and relation and math.isfinite(float(bound)):
+    if figure in numbers and relation and math.isfinite(float(bound)):
         return Requirement(figure, relation, float(bound))
     shown = text.strip()[:80]
     if figure in CLAIMS:

@@ -57,14 +57,37 @@ def short(number: float) -> str:
     return f"{number:g}"
 
 
+# A confusion table of more cannot be read.
+MOST_LABELS = 20
+
+
+def scale_of_words(words: Sequence[str], *, is_ordered: bool) -> "Scale":
+    """Return the scale whose points are words: from 1 upwards in their order, or labels without
+    one.
+
+    Raises:
+        ValueError: there are fewer than 2 or more than MOST_LABELS, or two that are the same.
+    """
+    names = [word.strip() for word in words]
+    if not 2 <= len(names) <= MOST_LABELS:
+        raise ValueError(f"there are 2 to {MOST_LABELS} labels, not {len(names)}")
+    if len({name.lower() for name in names}) < len(names) or not all(names):
+        raise ValueError("two labels are the same, or one is empty")
+    first = 1 if is_ordered else 0
+    labels = {name: float(first + at) for at, name in enumerate(names)}
+    return Scale(first, first + len(names) - 1, labels=labels, is_ordered=is_ordered)
+
+
 @dataclass(frozen=True)
 class Scale:
-    """Ratings from `lowest` to `highest` in steps; `labels` name points by words ("Yes" -> 1.0)."""
+    """Ratings from `lowest` to `highest` in steps; `labels` name points by words ("Yes" -> 1.0).
+    Without an order (`is_ordered`) points only stand for labels, such as kinds of failures."""
 
     lowest: float
     highest: float
     step: float = 1.0
     labels: Mapping[str, float] = field(default_factory=dict)
+    is_ordered: bool = True
 
     def __post_init__(self) -> None:
         # Comparisons with NaN are false, so these conditions refuse it.

@@ -64,8 +64,20 @@ def weighted_kappa(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Ka
         human, judge: shape (outputs,), NaN for missing.
     """
     common, (rated, scored) = complete(outputs, human, judge)
-    count, documents = len(common), LeftOut.of(outputs.documents, outputs.group)
-    value, left_out = _with_each_left_out(common, rated, scored, documents)
+    documents = LeftOut.of(outputs.documents, outputs.group)
+    return kappa_estimate(common, *_with_each_left_out(common, rated, scored, documents), documents)
+
+
+def kappa_estimate(
+    common: Outputs, value: float, left_out: FloatArray, documents: LeftOut
+) -> KappaEstimate:
+    """Return a kappa with its interval over documents.
+
+    Args:
+        common: the outputs that both rated.
+        left_out: the value with each document or group left out.
+    """
+    count = len(common)
     if not math.isfinite(value):
         return KappaEstimate(Estimate.undefined(CONSTANT), no_interval(CONSTANT), count)
     if count < EXPERT_LABELS:
