@@ -18,9 +18,7 @@ from geval.files.rows import (
     Row,
 )
 
-# What the fixtures hold: two questions with an answer each.
 ASKED, ANSWERED = "When does the ferry leave?", "It leaves at 08:10."
-LATER, SAID = "Does it take bicycles?", "Yes, up to twelve."
 FIXTURES = Path(__file__).resolve().parents[2] / "data" / "tools"
 
 
