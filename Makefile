@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots check nightly test test-long test-pythons test-platforms test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
+.PHONY: help demo screenshots check nightly test test-long test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -17,7 +17,6 @@ help:
 	@echo "make nightly all that is run each night and before a release: $(NIGHTLY)"
 	@echo "make test-durations   both, ending with the twenty slowest tests"
 	@echo "make test-pythons   every other python3.x on this machine reads replies as this one does"
-	@echo "make test-platforms  the README's two commands in clean roots of Debian and Ubuntu, each with its Python (root, mmdebstrap; RELEASES=\"noble\": only these; TESTS_OF=PATH: only these tests)"
 	@echo "make test-browser  the pages in Chromium"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
@@ -94,11 +93,6 @@ test-durations: $(VENV)/.installed-dev
 # Needs nothing installed, so that any Python can be tried.
 test-pythons:
 	@$(PYTHON) .ci/other_pythons.py
-
-# Root, with mmdebstrap; RELEASES="noble trixie": only these.
-RELEASES ?=
-test-platforms:
-	@$(PYTHON) .ci/platforms.py $(if $(RELEASES),--releases $(RELEASES)) $(if $(TESTS_OF),--tests-of "$(TESTS_OF)")
 
 test-browser: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(PARALLEL) $(APART) --ignore tests/slow -m "browser and not slow"

@@ -1,6 +1,5 @@
 """`make bench-pages`: pages of a project with 160,000 outputs, ten requests at once: list, search,
-document, report; what a first visit loads; and all pages of the project while fifty people work in
-it and a run of all outputs has just begun (crowd.py).
+document, report.
 
 The site's gunicorn with two workers on this machine, PostgreSQL beside it, and ten clients that ask
 a page after another. Reports are asked for as people do: the page, kept fresh in the server's
@@ -10,15 +9,12 @@ at the moment.
 
 import http.client
 import random
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from benchmarks import crowd
-from benchmarks.first_visit import print_first_visits
 from benchmarks.judge import _multiplied
 from benchmarks.site import BENCHMARK_DATA, temporary_site, web_site
 
@@ -60,8 +56,7 @@ def _measure() -> None:
     browser.force_login(user)
     cookie = f"sessionid={browser.cookies['sessionid'].value}"
     documents = list(big.documents.values_list("pk", flat=True))
-    people = crowd.cookies_of(big, crowd.PEOPLE)
-    with crowd.logged_statements() as statements, web_site() as port:
+    with web_site() as port:
         pages: dict[str, Callable[[random.Random], str]] = {
             "(empty)": lambda _dice: "/password/forgotten/",
             "list": lambda dice: f"/p/many/data/?page={dice.randint(1, 200)}",
@@ -70,17 +65,6 @@ def _measure() -> None:
             "document": lambda dice: f"/p/many/data/{dice.choice(documents)}/",
             "report": lambda _dice: "/p/many/report/",
         }
-        first_visits = print_first_visits(
-            f"http://127.0.0.1:{port}",
-            browser.cookies["sessionid"].value,
-            {
-                "report of SummEval": ("/p/summeval/report/", True),
-                "all numbers": ("/p/summeval/report/numbers/", False),
-                "disagreements": ("/p/summeval/report/disagreements/", True),
-                "home": ("/p/summeval/", True),
-                "document": (f"/p/summeval/data/{small.documents.earliest('pk').pk}/", True),
-            },
-        )
         print(
             f"{big.documents.count():,} documents, {CLIENTS} requests at once, {CLIENTS * EACH} of"
             " each page"
@@ -94,13 +78,6 @@ def _measure() -> None:
             print(
                 f"{name:10} p50 {1000 * p50:7.0f} ms   p95 {1000 * p95:7.0f} ms   (p95 under 200)"
             )
-        _compute(port, cookie, "/p/many/report/disagreements/")
-        run = crowd.begin_run(big)
-        slow = crowd.measure(port, people, crowd.pages_of(big, run), statements)
-    if first_visits:
-        sys.exit(f"More is sent than the goal allows: {', '.join(first_visits)}")
-    if slow:
-        sys.exit(f"Slower than the goal: {', '.join(slow)}")
 
 
 def _rate(small: object, big: object) -> None:
