@@ -59,8 +59,7 @@ class _Row(GivenAnswer):
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """Return all figures of a campaign, from its assignments, in three queries."""
     items, complete = campaign.item_counts()
-    hidden = withheld_documents(campaign.project_id)
-    read = read_answers(campaign, hidden)
+    read = _answers_read(campaign)
     with connection.cursor() as cursor:
         cursor.execute(_BY_ANNOTATOR, {"campaign": campaign.pk})
         annotators = annotators_progress(cursor.fetchall(), read)
@@ -73,7 +72,6 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
         reserved=reserved,
         per_hour=per_hour,
         annotators=annotators,
-        withheld=len(hidden),
         skipped=sum(annotator.skipped for annotator in annotators),
         agreement=read.agreement,
     )
@@ -131,12 +129,9 @@ def people_file(campaign: Campaign) -> Iterator[str]:
         yield csv_line(cells.values())
 
 
-def read_answers(campaign: Campaign, hidden: list[int]) -> AnswersRead:
-    """Return what the answers say, cached for a few seconds.
-
-    Args:
-        hidden: ids of documents to exclude.
-    """
+def _answers_read(campaign: Campaign) -> AnswersRead:
+    """Return what the answers say, cached for a few seconds."""
+    hidden = withheld_documents(campaign.project_id)
     key = ("answers read", campaign.pk, *hidden)
     return read_seldom(key, lambda: read_anew(campaign, hidden), seconds=CACHE_SECONDS)
 

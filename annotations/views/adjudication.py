@@ -12,7 +12,7 @@ from annotations.models import Assignment, AssignmentState, Campaign, CampaignIt
 from annotations.results.adjudication import decide, disputed_items, disputed_questions
 from annotations.results.comparison import answers_in_words, in_words
 from evaluations.models import Project
-from evaluations.models.improving import is_withheld, withheld_documents
+from evaluations.models.improving import is_withheld
 from evaluations.people.access import EDITORS, project_view
 from geval.texts.spelling import storable
 
@@ -25,7 +25,6 @@ def adjudication_list(request: HttpRequest, project: Project, pk: int) -> HttpRe
         "tab": "annotate",
         "campaign": campaign,
         "disputed": disputed_items(campaign),
-        "withheld": len(withheld_documents(project.pk)),
     }
     return render(request, "annotations/adjudication_list.html", context)
 

@@ -26,7 +26,6 @@ from annotations.results.reviewing import (
 )
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
-from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, project_view
 from evaluations.web.parameters import reads
 from geval.texts.numbers import thin, whole_number
@@ -71,7 +70,6 @@ def answer_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "questions": questions_of(campaign),
         "page": page,
         "entries": _entries(campaign, list(page)),
-        "withheld": len(withheld_documents(project.pk)),
     }
     return render(request, "annotations/answer_list.html", context)
 

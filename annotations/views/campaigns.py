@@ -23,7 +23,6 @@ from annotations.planning.campaigns import (
 from annotations.results.progress import campaign_progress, own_progress, people_file
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project, Role
-from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
@@ -48,7 +47,6 @@ def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
             )
         ],
         "campaigns": project.campaigns.all() if request.may_edit else None,  # type: ignore[attr-defined]
-        "withheld": len(withheld_documents(project.pk)),
     }
 
     def answer() -> HttpResponse:

@@ -308,16 +308,6 @@ class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
         """Return outputs that are empty or only white space; they have an index of their own."""
         return self.filter(IS_BLANK)
 
-    def human_means(self) -> dict[tuple[int, int], float]:
-        """Return the human mean by output and criterion id for rated outputs; defined as a database
-        function."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT * FROM annotations_human_means(%s)",
-                [list(self.values_list("pk", flat=True))],
-            )
-            return {(output, criterion): mean for output, criterion, mean in cursor.fetchall()}
-
 
 class CandidateOutput(models.Model):
     document = models.ForeignKey(

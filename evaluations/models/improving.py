@@ -11,9 +11,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db import models
+from django.db import connection, models
 
-from evaluations.models.corpus import Document
+from evaluations.models.corpus import CandidateOutputQuerySet, Document, DocumentQuerySet
 from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandQuerySet, ErrandState
 from evaluations.models.judges import Judge
@@ -123,9 +123,11 @@ class LockedDocuments(models.Model):
         """Return how many looks have a result, including those that an archive brought."""
         return max(LockEvent.objects.looks(self.draw), self.looks.count())
 
-    def document_ids(self) -> list[int]:
-        """Return the ids of the project's locked documents."""
-        ids, units, groups = Document.objects.filter(project=self.project_id).drawn_as()
+    def document_ids(self, documents: DocumentQuerySet | None = None) -> list[int]:
+        """Return the ids of the project's locked documents, or of those among `documents`."""
+        if documents is None:
+            documents = Document.objects.filter(project=self.project_id)
+        ids, units, groups = documents.drawn_as()
         return list(compress(ids, self.among(units, groups)))
 
 
@@ -208,6 +210,20 @@ def withheld_documents(project_id: int) -> list[int]:
     """Return the ids of a project's documents whose ratings are withheld now."""
     lock = LockedDocuments.objects.withheld_in(project_id)
     return lock.document_ids() if lock else []
+
+
+def shown_means(outputs: CandidateOutputQuerySet, project_id: int) -> dict[tuple[int, int], float]:
+    """Return the human mean of a project's outputs by output and criterion id, without documents
+    whose ratings are withheld now. The database function `annotations_human_means` defines it."""
+    if lock := LockedDocuments.objects.withheld_in(project_id):
+        documents = Document.objects.filter(pk__in=outputs.order_by().values("document"))
+        outputs = outputs.exclude(document__in=lock.document_ids(documents))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT output_id, criterion_id, mean FROM annotations_human_means(%s)",
+            [list(outputs.values_list("pk", flat=True))],
+        )
+        return {(output, criterion): mean for output, criterion, mean in cursor.fetchall()}
 
 
 def is_withheld(document: Document) -> bool:

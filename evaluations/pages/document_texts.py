@@ -18,6 +18,7 @@ from evaluations.models import (
     RunItem,
     Score,
 )
+from evaluations.models.improving import shown_means
 from evaluations.models.newest_scores import newest_scores
 from geval.llm.reply_json import choices_from_json
 from geval.statistics.scales import short
@@ -79,7 +80,7 @@ def _means(
     document: Document, criterion: Criterion, annotators: Collection[int]
 ) -> dict[int, float]:
     if not annotators:
-        means = document.outputs.human_means()
+        means = shown_means(document.outputs.all(), document.project_id)
         return {output: mean for (output, of), mean in means.items() if of == criterion.pk}
     ratings = defaultdict(list)
     for output, score in Rating.objects.filter(

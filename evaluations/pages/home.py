@@ -34,13 +34,11 @@ class HomeStep:
 
 @dataclass(frozen=True)
 class Home:
-    """A project's verdicts in brief; `outputs` counts all, while `withheld` locked documents are
-    excluded."""
+    """A project's verdicts in brief; `outputs` counts those of locked documents, too."""
 
     headline: tuple[str, ...]
     glance: AtAGlance
     stand_ins: tuple[str, ...]
-    withheld: int
     outputs: int
 
 
@@ -50,7 +48,6 @@ def home_of(report: Report) -> Home:
         headline=headline(report.criteria),
         glance=at_a_glance(report),
         stand_ins=tuple(report.stand_ins),
-        withheld=report.withheld,
         outputs=report.outputs,
     )
 

@@ -9,7 +9,7 @@ from django.db import connection
 
 from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
-from evaluations.models.improving import is_withheld
+from evaluations.models.improving import is_withheld, shown_means
 from evaluations.models.newest_scores import newest_scores
 from geval.reports.score_cells import CriterionRow, ScoreOf, judge_cell
 from geval.statistics.scales import Scale
@@ -100,7 +100,7 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
     criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
     hidden = is_withheld(document)
     ratings = defaultdict(list) if hidden else _ratings(document)
-    means = {} if hidden else document.outputs.human_means()
+    means = shown_means(document.outputs.all(), document.project_id)
     judges, scores = _scores(document)
     cards = [
         OutputCard(

@@ -58,8 +58,7 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """A campaign's figures. `places` counts item x annotator: items times overlap; `withheld`
-    documents, whose answers count in no agreement."""
+    """A campaign's figures. `places` counts item x annotator: items times overlap."""
 
     items: int
     places: int
@@ -68,7 +67,6 @@ class CampaignProgress:
     reserved: int
     per_hour: float | None
     annotators: tuple[AnnotatorProgress, ...]
-    withheld: int = 0
     skipped: int = 0
     agreement: tuple[QuestionAgreement, ...] = ()
 

@@ -32,6 +32,7 @@ from evaluations.models import (
     Score,
     seldom,
 )
+from evaluations.models.improving import shown_means
 from evaluations.models.table_statistics import refresh_statistics
 from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs import run_items
@@ -159,7 +160,8 @@ def test_a_page_of_the_last_criterion_does_not_read_those_before(begun: Evaluati
 def expected(run: EvaluationRun, view: ItemsView) -> list[int]:
     """All items of a view, sorted here."""
     scores = {(s.output_id, s.criterion_id): s.value for s in run.scores.all()}
-    means = CandidateOutput.objects.filter(pk__in={output for output, _ in scores}).human_means()
+    rated = CandidateOutput.objects.filter(pk__in={output for output, _ in scores})
+    means = shown_means(rated, run.project_id)
     chosen = [
         item
         for item in run.items.select_related("output").order_by("pk")

@@ -7,6 +7,7 @@ from django.test import Client
 
 from annotations.models import Rating
 from evaluations.models import Explanation, Judge, Project, Score, ShareLink
+from evaluations.models.improving import shown_means
 from evaluations.pages.document_texts import document_texts
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +86,7 @@ def test_people_are_those_of_the_view(judged_project: Project) -> None:
     ann = judged_project.annotators.get(name="ann")
     rating = Rating.objects.get(output=output, criterion=criterion, annotator=ann)
     Rating.objects.filter(pk=rating.pk).update(score=5)
-    mean = document.outputs.human_means()[output.pk, criterion.pk]
+    mean = shown_means(document.outputs.all(), document.project_id)[output.pk, criterion.pk]
 
     everybody, one = (
         {row.output.pk: row for row in document_texts(document, criterion, judge, **by)}

@@ -20,8 +20,8 @@ from evaluations.judging.runs.lifecycle import pause_run
 from evaluations.judging.runs.run_questions import criterion_prompts, item_of
 from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
-from evaluations.models import CandidateOutput, EvaluationRun
-from evaluations.models.improving import withheld_documents
+from evaluations.models import CandidateOutput, EvaluationRun, Project
+from evaluations.models.improving import shown_means
 from evaluations.models.newest_scores import newest_scores
 from geval.evaluators.base import Corpus, CriterionPrompt, EvaluatorError, LocalEvaluator, Outcome
 from geval.evaluators.processes import ScoringProcess
@@ -152,7 +152,7 @@ def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
         ),
         references=[text for listed in references for text in listed],
         scores=_newest_scores(project.pk) if "scores" in wanted else {},
-        ratings=_human_means(project.pk) if "scores" in wanted else {},
+        ratings=_human_means(project) if "scores" in wanted else {},
         document_of=dict(outputs.values_list("pk", "document_id")) if "scores" in wanted else {},
     )
 
@@ -175,20 +175,12 @@ def _newest_scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
     return dict(scores)
 
 
-def _human_means(project_id: int) -> dict[str, dict[int, float]]:
+def _human_means(project: Project) -> dict[str, dict[int, float]]:
     """Return the human mean by criterion and output, without withheld ratings, which a score must
     not reveal."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT c.name, h.output_id, h.mean
-               FROM annotations_human_means(ARRAY(
-                   SELECT o.id FROM evaluations_candidateoutput o
-                   JOIN evaluations_document d ON d.id = o.document_id
-                   WHERE d.project_id = %s AND d.id <> ALL(%s))) h
-               JOIN evaluations_criterion c ON c.id = h.criterion_id""",
-            [project_id, withheld_documents(project_id)],
-        )
-        ratings: dict[str, dict[int, float]] = defaultdict(dict)
-        for criterion, output, score in cursor.fetchall():
-            ratings[criterion][output] = score
+    names = dict(project.criteria.values_list("pk", "name"))
+    ratings: dict[str, dict[int, float]] = defaultdict(dict)
+    outputs = CandidateOutput.objects.of_project(project)
+    for (output, criterion), mean in shown_means(outputs, project.pk).items():
+        ratings[names[criterion]][output] = mean
     return dict(ratings)

@@ -10,7 +10,7 @@ from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.judging.runs.lifecycle import evaluator_of
 from evaluations.judging.runs.run_questions import criterion_prompts, item_of
 from evaluations.models import CandidateOutput, EvaluationRun, PairScore, RunItem, Score
-from evaluations.models.improving import is_withheld
+from evaluations.models.improving import is_withheld, shown_means
 from geval.evaluators.base import CriterionPrompt, EvaluatorError, SettingsError
 from geval.evaluators.llm_evaluator import LlmEvaluator, text_of
 from geval.evaluators.registry import make_evaluator
@@ -55,7 +55,7 @@ def item_view(item: RunItem) -> ItemView:
     )
     hidden = is_withheld(item.output.document)
     ratings = () if hidden else tuple((rating.annotator.name, rating.score) for rating in rated)
-    means = {} if hidden else CandidateOutput.objects.filter(pk=item.output_id).human_means()
+    means = shown_means(CandidateOutput.objects.filter(pk=item.output_id), item.run.project_id)
     return ItemView(
         prompts=prompts,
         problem=problem,

@@ -4,7 +4,7 @@ One statement selects items with a difference, another fills the page, and a thi
 contents, so that a page of a run of 100,000 items takes as many queries as one of ten.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -12,8 +12,8 @@ import numpy as np
 from django.db import connection
 
 from evaluations.judging.runs.counts import LAID_OUT_SECONDS, count_seldom
-from evaluations.models import EvaluationRun, ItemState, RunItem, Score
-from evaluations.models.improving import withheld_documents
+from evaluations.models import CandidateOutput, EvaluationRun, ItemState, RunItem, Score
+from evaluations.models.improving import shown_means, withheld_documents
 from geval.reports.score_cells import ScoreCell, ScoreOf, judge_cell
 from geval.statistics.types import IntArray
 
@@ -135,21 +135,20 @@ def _count(run: EvaluationRun, view: ItemsView) -> int:
 
 def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
     """Return a page of a view, counted from 1."""
-    hidden = withheld_documents(run.project_id)
-    ids = _ids_on(page, run, view, hidden)
+    ids = _ids_on(page, run, view)
     items = RunItem.objects.select_related(
         "output__document", "output__system", "rival__system", "criterion"
     ).in_bulk(ids)
     listed = [items[pk] for pk in ids if pk in items]  # cached ids may have been deleted
-    rated = [entry for entry in listed if entry.output.document_id not in set(hidden)]
-    means, scores = _means(rated), _scores(run, listed)
+    outputs = CandidateOutput.objects.filter(pk__in={item.output_id for item in listed})
+    means, scores = shown_means(outputs, run.project_id), _scores(run, listed)
     return [_row(run, item, means, scores) for item in listed]
 
 
-def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int]) -> list[int]:
+def _ids_on(page: int, run: EvaluationRun, view: ItemsView) -> list[int]:
     """Yield a page's ids: items with a difference first if the view is sorted by it, all others in
     their order."""
-    ranked = _ranked(run, view, hidden)
+    ranked = _ranked(run, view)
     begin = PAGE_SIZE * (page - 1)
     shown = ranked[begin : begin + PAGE_SIZE]
     after, most = max(0, begin - len(ranked)), PAGE_SIZE - len(shown)
@@ -162,15 +161,16 @@ def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int
     return [*shown.tolist(), *others.tolist()]
 
 
-def _ranked(run: EvaluationRun, view: ItemsView, hidden: Sequence[int]) -> IntArray:
+def _ranked(run: EvaluationRun, view: ItemsView) -> IntArray:
     """Return the ids of a view's items with a difference, in their order; none in other orders."""
     is_by_gap = view.sort == DISAGREEMENT and run.judge.rates_on_scale
     if not is_by_gap or view.reason or view.state not in ("", ItemState.DONE):
         return np.empty(0, np.int64)
+    hidden = withheld_documents(run.project_id)
 
     def read() -> IntArray:
         with connection.cursor() as cursor:
-            cursor.execute(_BY_GAP, {"run": run.pk, "hidden": list(hidden)})
+            cursor.execute(_BY_GAP, {"run": run.pk, "hidden": hidden})
             rows = np.array(cursor.fetchall(), np.int64).reshape(-1, 4)
         done: IntArray = rows[rows[:, 3] == 1]
         return done
@@ -196,15 +196,6 @@ def _ids(query: str, run: EvaluationRun, view: ItemsView, **more: Any) -> IntArr
 
 def _given(run: EvaluationRun, view: ItemsView) -> dict[str, Any]:
     return {"run": run.pk} | vars(view)
-
-
-def _means(items: Iterable[RunItem]) -> dict[tuple[int, int], float]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT output_id, criterion_id, mean FROM annotations_human_means(%s)",
-            [sorted({item.output_id for item in items})],
-        )
-        return {(output, criterion): mean for output, criterion, mean in cursor.fetchall()}
 
 
 def _scores(run: EvaluationRun, items: Iterable[RunItem]) -> dict[tuple[int, int | None], Score]:

@@ -11,6 +11,8 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evaluations.models import Project
+from evaluations.models.improving import withheld_documents
 from evaluations.people.languages import counted
 from evaluations.reports.chosen_figures import downloads_of
 from geval.reports.figures import FIGURE_TITLES
@@ -99,6 +101,12 @@ def what_is(term: str) -> SafeString:
 def glossary() -> dict[str, list[tuple[str, Term]]]:
     """Return the explanations of all terms, hidden until requested."""
     return {"terms": list(TERMS.items())}
+
+
+@register.inclusion_tag("includes/withheld_some.html")
+def withheld_some(project: Project) -> dict[str, Any]:
+    """Return a note of how many documents' ratings a page leaves out."""
+    return {"project": project, "withheld": len(withheld_documents(project.pk))}
 
 
 @register.filter
