@@ -18,7 +18,8 @@ from pyarrow import parquet
 
 from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
-from evaluations.models import Project
+from evaluations.models import CandidateOutput, Project
+from geval.files.mapping import structure_of
 from geval.files.rows import FileErrors, PreferenceRow, Row
 from tests.corpus.small_files import SmallFile
 from tests.corpus.test_small_files import load as load_small
@@ -33,6 +34,7 @@ from tests.corpus.tools.reading import (
     ratings,
     read,
     read_records,
+    records_in,
     scores,
     stored_outputs,
     stored_ratings,
@@ -94,10 +96,36 @@ def test_records_are_read(tmp_path: Path, name: str) -> None:
 def test_broken_record_is_refused_with_its_line(tmp_path: Path, name: str) -> None:
     tool, path, value, column, reason = REFUSED[name]
     good = GOOD[tool]
-    # Columns of tables have dots in their names.
-    broken = {**good, path: value} if path in good else with_part(good, path, value)
+    # Columns of tables have dots in their names; without a path the record is another.
+    changed = {**good, path: value} if path in good else path and with_part(good, path, value)
 
-    assert_refused(tmp_path, good, broken, column, reason)
+    assert_refused(tmp_path, good, changed or value, column, reason)
+
+
+@pytest.mark.django_db
+def test_spans_of_calls_to_models_are_conversations(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    result = load_fixture(load, project, "spans.jsonl")
+
+    called, told = CandidateOutput.objects.select_related("document", "system").order_by("pk")
+    assert (called.text, told.text) == ("→ timetable({})", "At 08:10.")
+    assert {called.system.name, told.system.name} == {"gpt-4o"}
+    assert {called.document.session, told.document.session} == {"s9"}
+    assert told.document.history()[1].calls[0].result == "08:10"
+    unlisted = [(part.column, part.rows) for part in result.unused]
+    assert unlisted == [("records without a text to rate", 1)]
+
+
+@pytest.mark.parametrize(
+    ("record", "name"),
+    [
+        (GOOD["harness"], "samples of lm-evaluation-harness"),
+        (records_in("spans.jsonl")[1], "spans of OpenInference or OpenTelemetry GenAI"),
+    ],
+)
+def test_shape_of_a_record_has_a_name(record: dict[str, Any], name: str) -> None:
+    assert structure_of(record) == name
 
 
 @pytest.mark.django_db
