@@ -720,14 +720,6 @@ def _names() -> list[SmallFile]:
 
 
 def _tools() -> list[SmallFile]:
-    argilla = [
-        {
-            "id": f"r{n}",
-            "fields": {"prompt": SOURCES[0].format(n), "response": "At seven."},
-            "responses": [{"user_id": "u", "status": state, "values": {"quality": {"value": 4}}}],
-        }
-        for n, state in enumerate(("submitted", "discarded", "draft", "submitted"))
-    ]
     lm = [
         {
             "doc_id": n,
@@ -744,40 +736,6 @@ def _tools() -> list[SmallFile]:
         for n in range(3)
     ]
     old = [{k: v for k, v in row.items() if k not in ("filter", "metrics")} for row in lm]
-    deepeval = {
-        "testRunData": {
-            "testCases": [
-                {
-                    "name": f"case {n}",
-                    "input": SOURCES[0].format(n),
-                    "actualOutput": "At seven.",
-                    "success": True,
-                    "metricsData": [
-                        {
-                            "name": "Correctness",
-                            "score": 0.5,
-                            "success": True,
-                            "evaluationModel": "gpt-4o",
-                        },
-                        {"name": "Bias", "score": None, "error": "time-out"},
-                    ],
-                }
-                for n in range(3)
-            ]
-        }
-    }
-    alpaca = [
-        {
-            "instruction": SOURCES[0].format(n),
-            "output_1": "At six.",
-            "generator_1": "old",
-            "output_2": "At seven.",
-            "generator_2": "new",
-            "annotator": "gpt",
-            "preference": preference,
-        }
-        for n, preference in enumerate((1.0, 2.0, 1.5, 1.83, None))
-    ]
     arena = [
         {
             "question_id": f"q{n}",
@@ -825,68 +783,12 @@ def _tools() -> list[SmallFile]:
             "turn": 1,
         }
     ]
-    promptfoo = (
-        "question,[gpt-4o] Answer: {{question}},[llama] Answer: {{question}}\n"
-        "When does ferry 1 leave?,[PASS] (1.00) At 7.,[FAIL] (0.00) No idea\n"
-        "When does ferry 2 leave?,[PASS] (0.80) At 8.,[ERROR] time-out\n"
-    )
-    potato = [
-        {
-            "instance_id": f"i{n}",
-            "user_id": who,
-            "meta": {"question": SOURCES[0].format(n), "answer": "At seven."},
-            "label_annotations": {"quality": {f"scale_{n + 2}": "true"}},
-        }
-        for n in range(3)
-        for who in ("u1", "u2")
-    ]
-    studio = table(
-        [
-            {
-                "annotation_id": n,
-                "annotator": 7 + n % 2,
-                "id": 50 + n // 2,
-                "lead_time": 9.5,
-                "prompt": SOURCES[0].format(n // 2),
-                "quality": f'"[{{""rating"": {1 + n % 5}}}]"',
-                "response": f"At {n // 2}.",
-            }
-            for n in range(8)
-        ]
-    )
     return [
-        SmallFile(
-            "other tools",
-            "Argilla's discarded and draft responses",
-            {"t.json": json.dumps(argilla)},
-            {"documents": 4, "outputs": 4, "ratings": 2},
-            unused=("responses that are discarded", "responses that are draft"),
-        ),
-        SmallFile(
-            "other tools",
-            "lm-eval with filters",
-            {"samples_x.jsonl": jsonl(lm)},
-            {"documents": 3, "outputs": 3, "scores": 6},
-        ),
         SmallFile(
             "other tools",
             "lm-eval before filters had names",
             {"samples_x.jsonl": jsonl(old)},
             {"documents": 3, "outputs": 3, "scores": 6},
-        ),
-        SmallFile(
-            "other tools",
-            "a test run of DeepEval",
-            {"t.json": json.dumps(deepeval)},
-            {"documents": 3, "outputs": 3, "scores": 3},
-            unused=("metrics that failed",),
-        ),
-        SmallFile(
-            "other tools",
-            "AlpacaEval",
-            {"t.json": json.dumps(alpaca)},
-            {"documents": 5, "outputs": 10, "verdicts": 4},
-            unused=("without a choice",),
         ),
         SmallFile(
             "other tools",
@@ -912,26 +814,6 @@ def _tools() -> list[SmallFile]:
             "MT-bench without answers",
             {"j.jsonl": jsonl(single)},
             errors=((1, "doc_id, system_id", "load the outputs first"),),
-        ),
-        SmallFile(
-            "other tools",
-            "promptfoo's table",
-            {"t.csv": promptfoo},
-            {"documents": 2, "outputs": 3, "scores": 3},
-            unused=("results with an error",),
-        ),
-        SmallFile(
-            "other tools",
-            "Potato",
-            {"t.jsonl": jsonl(potato)},
-            {"documents": 3, "outputs": 3, "ratings": 6},
-            ratings={2: 2, 3: 2, 4: 2},
-        ),
-        SmallFile(
-            "other tools",
-            "Label Studio's table",
-            {"t.csv": studio},
-            {"documents": 4, "outputs": 4, "ratings": 8},
         ),
     ]
 
