@@ -210,3 +210,19 @@ def test_settings_take_options_as_text_or_json() -> None:
     assert json.loads(text.model_dump_json())["request_options"] == {"seed": 1}
     with pytest.raises(ValidationError, match="set by the judge itself"):
         JudgeSettings(request_options={"stream": True})
+
+
+def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
+    plain = ChatRequest(model="m", prompt="p")
+    others = [
+        replace(plain, model="n"),
+        replace(plain, prompt="q"),
+        replace(plain, temperature=1.0),
+        replace(plain, n=2),
+        replace(plain, max_tokens=33),
+        replace(plain, top_logprobs=20),
+    ]
+    keys = {request_key("http://a/v1", request) for request in [plain, *others]}
+
+    assert len(keys | {request_key("http://b/v1", plain)}) == 8
+    assert request_key("http://a/v1", replace(plain)) in keys

@@ -5,10 +5,12 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.lifecycle import close_if_finished
 from evaluations.models import (
     Batch,
     CandidateOutput,
@@ -18,6 +20,7 @@ from evaluations.models import (
     Project,
     RunItem,
     RunState,
+    Score,
 )
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
@@ -261,3 +264,62 @@ def test_asking_for_nothing_claims_nothing(run: EvaluationRun) -> None:
     assert found.id == ids[5]
     EvaluationRun.objects.update(state=RunState.PAUSED)
     assert leases.claim_within_budget(run.pk, "a", most=1) == ([], False)
+
+
+# Stored once
+
+
+def scored(item: leases.ClaimedItem, value: float = 4.0) -> results.FinishedItem:
+    return results.FinishedItem(item, "", Scored(value, {4.0: 1.0}, 0.9))
+
+
+def test_a_lost_workers_items_are_claimed_again_and_its_late_results_are_not_stored(
+    run: EvaluationRun,
+) -> None:
+    lost = leases.claim(run.pk, "lost", most=12)
+    lose(run)
+
+    again = leases.claim(run.pk, "next", most=12)
+
+    assert [item.id for item in again] == [item.id for item in lost]
+    assert results.store(run, [scored(lost[0], 1.0)], "lost") == 0
+    assert results.store(run, [scored(again[0], 5.0)], "next") == 1
+    assert list(Score.objects.values_list("value", flat=True)) == [5.0]
+
+
+def test_a_result_is_stored_once_however_often_it_is_given(run: EvaluationRun) -> None:
+    items = [scored(item) for item in leases.claim(run.pk, "a", most=3)]
+
+    assert [results.store(run, items, "a") for _ in range(2)] == [3, 0]
+    assert Score.objects.count() == 3
+
+
+def test_a_failure_keeps_its_reason_and_gives_no_score(run: EvaluationRun) -> None:
+    item = leases.claim(run.pk, "a", most=1)[0]
+
+    results.store(
+        run, [results.FinishedItem(item, "", Failure(Reason.REFUSAL, "It refused."))], "a"
+    )
+
+    row = run.items.get(pk=item.id)
+    assert (row.state, row.reason, row.detail) == (ItemState.FAILED, "refusal", "It refused.")
+    assert not Score.objects.exists()
+
+
+def test_a_run_is_closed_once_when_its_last_item_is_done(run: EvaluationRun) -> None:
+    items = [scored(item) for item in leases.claim(run.pk, "a", most=12)]
+    results.store(run, items[:-1], "a")
+    before = close_if_finished(run.pk)
+    results.store(run, items[-1:], "a")
+
+    assert [before, close_if_finished(run.pk), close_if_finished(run.pk)] == [False, True, False]
+
+
+def test_the_database_refuses_a_second_score_of_the_same_item(run: EvaluationRun) -> None:
+    item = leases.claim(run.pk, "a", most=1)[0]
+    Score.objects.create(run=run, output_id=item.output_id, criterion_id=item.criterion_id, value=1)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Score.objects.create(
+            run=run, output_id=item.output_id, criterion_id=item.criterion_id, value=2
+        )
