@@ -16,6 +16,7 @@ from annotations.planning.known_answers import ids_by_name, known_answers
 from evaluations.models import Project, Role
 from evaluations.models.goals import LACKING
 from evaluations.web.field_groups import FieldGroup, field_groups
+from evaluations.web.forms.setting_fields import describe_fields
 from evaluations.web.revisions import EditForm
 from geval.files.answers.gold import GoldError, csv_of_rows, read_gold
 from geval.files.fields import COMMENT_LIMIT
@@ -80,10 +81,10 @@ class CampaignForm(EditForm, GoalFields, forms.ModelForm):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.project = project
-        for name, declared in CampaignFields.model_fields.items():
-            field = self.fields[WRITTEN.get(name, name)]
-            field.label = declared.title or field.label
-            field.help_text = HOW_WRITTEN.get(name, "") + (declared.description or "")
+        declared = CampaignFields.model_fields
+        describe_fields(self, {WRITTEN.get(name, name): declared[name] for name in declared})
+        for name, how in HOW_WRITTEN.items():
+            self.fields[WRITTEN[name]].help_text = f"{how}{declared[name].description}"
         self.fields["criteria"].queryset = project.criteria.all()  # type: ignore[attr-defined]
         self.fields["unseen_percent"].required = False
         members = User._default_manager.filter(memberships__project=project).order_by("username")

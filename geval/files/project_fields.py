@@ -12,7 +12,9 @@ from pydantic import BaseModel, Field
 from geval.texts.formatting.kinds import TextFormat
 
 Text = Annotated[str, Field(max_length=50_000)]
-Whole = Annotated[int, Field(ge=1, le=2**31 - 1)]
+# The largest whole number that the database stores.
+MOST_WHOLE = 2**31 - 1
+NO_LIMIT = "For all workers together. Leave empty for no limit."
 
 
 class FormatFields(BaseModel):
@@ -29,38 +31,64 @@ class CriterionFields(BaseModel):
     """A criterion with its scale and the parts of its prompt."""
 
     definition: Text = Field("", description="Explains the criterion to the model.")
-    scale_min: float = Field(1, description="The lowest point.")
-    scale_max: float = Field(5, description="The highest point.")
-    scale_step: float = Field(1, description="From one point to the next.")
+    scale_min: float = Field(1, title="Lowest scale point")
+    scale_max: float = Field(5, title="Highest scale point")
+    scale_step: float = Field(1, title="Step", description="From one point to the next.")
     scale_labels: dict[str, str] = Field(
         {}, description="Names of points, such as 1: Good. The model answers with the name."
     )
-    task_introduction: Text = Field("", description="Begins the prompt. Empty: ours.")
+    task_introduction: Text = Field(
+        "", description="Begins the prompt. Leave empty for ours about a text and its source."
+    )
     inputs: Text = Field(
         "",
+        title="Texts to judge",
         description=(
-            "The part of the prompt that shows the texts, with placeholders such as"
-            " {{Document}} and {{Summary}}. Empty: ours."
+            "Placeholders: {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
+            " {{Reference}}. Leave empty for the source text and the summary."
         ),
     )
-    prompt_file: Text = Field("", description="A whole prompt, instead of these parts.")
-    guidelines: Text = Field("", description="What annotators should know, in Markdown.")
+    prompt_file: Text = Field(
+        "",
+        title="Whole prompt",
+        description=(
+            "Used as it is instead of the parts above; it contains its own evaluation steps. A"
+            " Jinja prompt of prompt flow works if it only puts texts in."
+        ),
+    )
+    guidelines: Text = Field(
+        "",
+        title="Guidelines for annotators",
+        description="Markdown. If empty, annotators see the definition.",
+    )
 
 
 class EndpointFields(BaseModel):
     """An OpenAI-compatible server and its limits."""
 
     base_url: str = Field(max_length=500, description="Ends in /v1 on most servers.")
-    api_version: str = Field("", max_length=40, description="Only for Azure deployment addresses.")
+    api_version: str = Field(
+        "",
+        max_length=40,
+        title="Azure API version",
+        description=(
+            "Only for Azure addresses that name a deployment (not for those that end in"
+            " /openai/v1)."
+        ),
+    )
     key_env: str = Field(
         "", max_length=100, description="The worker's environment variable that contains the key."
     )
-    requests_per_minute: Whole | None = Field(None, description="Over all workers.")
-    tokens_per_minute: Whole | None = Field(None, description="Over all workers.")
-    parallel_calls: Whole | None = Field(
+    requests_per_minute: int | None = Field(None, ge=1, le=MOST_WHOLE, description=NO_LIMIT)
+    tokens_per_minute: int | None = Field(None, ge=1, le=MOST_WHOLE, description=NO_LIMIT)
+    parallel_calls: int | None = Field(
         None,
+        ge=1,
+        le=MOST_WHOLE,
+        title="Parallel calls, at most",
         description=(
-            "Open at once at most, over all workers and projects with the same address and key."
+            "How many calls may be open at once, for all workers and all projects with the same"
+            " address and key together. Leave empty for no limit."
         ),
     )
 

@@ -127,8 +127,9 @@ def default_of(name: str) -> Any:
     return declared(name).default
 
 
-def limit_of(info: FieldInfo, which: Literal["ge", "le"]) -> Any:
-    """Return a setting's lowest (`ge`) or highest (`le`) value; None if it has no such limit."""
+def limit_of(info: FieldInfo, which: Literal["ge", "le", "max_length"]) -> Any:
+    """Return a setting's lowest (`ge`) or highest (`le`) value, or the length of a text; None if it
+    has no such limit."""
     limits = (getattr(part, which, None) for part in info.metadata)
     return next((limit for limit in limits if limit is not None), None)
 

@@ -8,10 +8,16 @@ from django.core.exceptions import ValidationError
 from evaluations.judging.judges.criteria import problems_of_change
 from evaluations.models import Criterion, Judge, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
+from evaluations.web.forms.setting_fields import describe_fields
 from evaluations.web.revisions import EditForm
+from geval.files.project_fields import CriterionFields
 from geval.llm.presets import Preset, presets
 
 BASICS = ("name", "definition", "scale_min", "scale_max")
+# Labels are written in another form than they are stored.
+DECLARED = {
+    name: info for name, info in CriterionFields.model_fields.items() if name != "scale_labels"
+}
 FOLDED = (
     ("Points of the scale", ("scale_step", "labels_text")),
     ("Prompt", ("task_introduction", "inputs", "prompt_upload", "prompt_file")),
@@ -58,17 +64,7 @@ class CriterionForm(EditForm, forms.ModelForm):
 
     class Meta:
         model = Criterion
-        fields = (
-            "name",
-            "definition",
-            "scale_min",
-            "scale_max",
-            "scale_step",
-            "task_introduction",
-            "inputs",
-            "prompt_file",
-            "guidelines",
-        )
+        fields = ("name", *DECLARED)
         widgets = {
             "definition": forms.Textarea(attrs={"rows": 5}),
             "task_introduction": forms.Textarea(attrs={"rows": 5}),
@@ -76,31 +72,10 @@ class CriterionForm(EditForm, forms.ModelForm):
             "prompt_file": forms.Textarea(attrs={"rows": 7, "class": "code"}),
             "guidelines": forms.Textarea(attrs={"rows": 5}),
         }
-        labels = {
-            "scale_min": "Lowest scale point",
-            "scale_max": "Highest scale point",
-            "scale_step": "Step",
-            "task_introduction": "Task introduction",
-            "inputs": "Texts to judge",
-            "prompt_file": "Whole prompt",
-            "guidelines": "Guidelines for annotators",
-        }
-        help_texts = {
-            "definition": "Explains the criterion to the model.",
-            "task_introduction": "Leave empty to use our introduction for a text and its source.",
-            "inputs": (
-                "Placeholders: {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
-                " {{Reference}}. Leave empty for the source text and the summary."
-            ),
-            "prompt_file": (
-                "Used as it is instead of the parts above; it contains its own evaluation steps."
-                " A Jinja prompt of prompt flow works if it only puts texts in."
-            ),
-            "guidelines": "Markdown. If empty, annotators see the definition.",
-        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        describe_fields(self, DECLARED)
         for name in ("scale_min", "scale_max", "scale_step"):
             value = self.initial.get(name)
             if isinstance(value, float) and value.is_integer():

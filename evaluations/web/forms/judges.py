@@ -14,12 +14,13 @@ from evaluations.web.field_groups import SHOWN_FOR, FieldGroup, field_groups, sh
 from evaluations.web.forms.setting_fields import field_for
 from evaluations.web.revisions import EditForm
 from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.files.project_fields import EndpointFields
 from geval.llm.judge_settings import CHATTING, JudgeSettings
 from geval.llm.providers import BY_NAME, PROVIDERS, provider_at
 from geval.llm.request_headers import read_headers
 from geval_site.key_names import ANY
 
-NO_LIMIT = "For all workers together. Leave empty for no limit."
+DECLARED = ("requests_per_minute", "tokens_per_minute", "parallel_calls", "api_version")
 FOLDED = (
     ("Key in a variable", ("key_env", "confirms_key_env")),
     ("Headers", ("headers", "forget_headers")),
@@ -131,25 +132,8 @@ class EndpointForm(EditForm, AddressForm):
         required=False,
         help_text="Tick this if you change the address and trust the new one with the key.",
     )
-    requests_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
-    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
-    parallel_calls = forms.IntegerField(
-        label="Parallel calls, at most",
-        min_value=1,
-        required=False,
-        help_text=(
-            "How many calls may be open at once, for all workers and all projects with the same"
-            " address and key together. Leave empty for no limit."
-        ),
-    )
-    api_version = forms.CharField(
-        label="Azure API version",
-        max_length=40,
-        required=False,
-        help_text=(
-            "Only for Azure addresses that name a deployment (not for those that end in"
-            " /openai/v1)."
-        ),
+    requests_per_minute, tokens_per_minute, parallel_calls, api_version = (
+        field_for(name, EndpointFields.model_fields[name]) for name in DECLARED
     )
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:

@@ -2,6 +2,7 @@
 an LLM."""
 
 import types
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -12,6 +13,7 @@ from geval.evaluators.base import new_default
 from geval.llm.judge_settings import limit_of
 from geval.llm.request_options import options_text, read_options
 
+LONGEST = 20_000
 LONG_TEXTS = {"examples", "follow_ups", "instruction", "questions", "template"}
 
 
@@ -65,7 +67,15 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
         }
         return forms.DecimalField(min_value=limit_of(info, "ge"), **common | digits)
     widget = forms.Textarea(attrs={"rows": 4}) if name in LONG_TEXTS else forms.TextInput()
-    return forms.CharField(widget=widget, max_length=20_000, **common)
+    longest = limit_of(info, "max_length") or LONGEST
+    return forms.CharField(widget=widget, max_length=longest, **common)
+
+
+def describe_fields(form: forms.BaseForm, declared: Mapping[str, FieldInfo]) -> None:
+    """Give fields of a form the titles and help texts of declared settings, by name."""
+    for name, info in declared.items():
+        form.fields[name].label = info.title or form.fields[name].label
+        form.fields[name].help_text = info.description or ""
 
 
 def _without_none(annotation: Any) -> Any:
