@@ -5,7 +5,8 @@ Every shape rates by the same truth: an output's rating is a point with probabil
 one with 0.3. So log-probabilities must give the point + 0.3, any twenty samples the same, and one
 greedy reply the point. A thought mentions another point, which must never be a score.
 
-Each wire form is a fact with a public address among its shape's `sources`; none was recalled.
+Each wire form is a fact with a public address among its shape's `sources`; none was recalled. They
+are in `tests/data/server_shapes.json`.
 """
 
 import asyncio
@@ -18,16 +19,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from geval.llm.probe import QUESTION
-from geval.llm.responses import CHAT, LEAST_TOKENS, RESPONSES
+from geval.llm.responses import CHAT, RESPONSES
 from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
 from geval.standin.judging import read_prompt, steps_for, wants_steps
 from tests.standin import responding
 
+FACTS = Path(__file__).with_name("data") / "server_shapes.json"
 UPPER = 0.3
 # As Azure stops a prompt: https://github.com/openai/openai-dotnet/issues/55
 FILTERED = {
@@ -197,369 +200,16 @@ class Shape:
         return {"error": {"message": words, "type": kind, "param": named, "code": None}}
 
 
-LLAMA_CPPS = "top_logprobs requires logprobs to be set to true"
-AZURES_FILTERS = {
-    "content_filters": [
-        {
-            "blocked": False,
-            "source_type": "prompt",
-            "content_filter_results": {"hate": {"filtered": False, "severity": "safe"}},
-        }
-    ]
-}
-NOT_MISTRALS = ("logprobs", "seed", "max_completion_tokens")
+def _shapes() -> Iterator[Shape]:
+    for fields in json.loads(FACTS.read_text()):
+        for name in ("sources", "ignores"):
+            fields[name] = tuple(fields.get(name, ()))
+        if "responses" in fields:
+            fields["responses"] = Responses(**fields["responses"])
+        yield Shape(**fields)
 
 
-def _unsupported(name: str) -> str:
-    return f"Unsupported parameter: '{name}' is not supported with this model."
-
-
-_LITELLM = (
-    "litellm.UnsupportedParamsError: ollama_chat does not support parameters: ['logprobs'], for"
-    " model=m. To drop these, set `litellm.drop_params=True` or for proxy: `litellm_settings:"
-    " drop_params: true`."
-)
-
-SHAPES = (
-    Shape(
-        "plain",
-        ("https://platform.openai.com/docs/api-reference/chat/create",),
-        "everything",
-    ),
-    Shape(
-        "no log-probabilities",
-        ("https://github.com/openai/openai-python/issues/433",),
-        "logprobs refused",
-        refuses={"logprobs": "Unrecognized request argument supplied: logprobs"},
-    ),
-    Shape(
-        "at most 5 alternatives",
-        ("https://github.com/EleutherAI/lm-evaluation-harness/issues/1735",),
-        "top_logprobs up to 5",
-        alternatives=5,
-        says={"top_logprobs": "Cannot request more than {most} logprobs."},
-        error="flat",
-    ),
-    Shape(
-        "n = 1",
-        ("https://github.com/crewAIInc/crewAI/issues/60",),
-        "n refused, without log-probabilities",
-        choices=1,
-        refuses={"logprobs": "Extra inputs are not permitted"},
-        says={"n": "Extra inputs are not permitted"},
-        statuses={"n": 422, "logprobs": 422},
-        error="detail",
-    ),
-    Shape(
-        "n up to 8",
-        (
-            "https://github.com/router-for-me/CLIProxyAPI/pull/961",
-            "https://github.com/google-gemini/gemini-cli/issues/12823",
-        ),
-        "n up to 8, top_p and seed refused without a name",
-        choices=8,
-        refuses={
-            "seed": "Request contains an invalid argument.",
-            "top_p": "Request contains an invalid argument.",
-        },
-        says={"n": "Request contains an invalid argument."},
-        error="unnamed",
-    ),
-    Shape(
-        "reasoning apart",
-        ("https://api-docs.deepseek.com/guides/reasoning_model",),
-        "thought in `reasoning_content`, logprobs refused",
-        thought="reasoning_content",
-        refuses={"logprobs": "deepseek-reasoner does not support this parameter logprobs"},
-    ),
-    Shape(
-        "reasoning inline",
-        ("https://huggingface.co/deepseek-ai/DeepSeek-R1",),
-        "thought in `<think>` (none at a simple question), log-probabilities of all tokens",
-        thought="inline",
-        bypasses_thought=True,
-    ),
-    Shape(
-        "content parts",
-        (
-            "https://docs.mistral.ai/inference/conversations/reasoning",
-            "https://github.com/editor-code-assistant/eca/issues/231",
-        ),
-        "content as a list of parts, unknown parameters refused",
-        thought="part",
-        refuses=dict.fromkeys(NOT_MISTRALS, "Extra inputs are not permitted"),
-        statuses=dict.fromkeys(NOT_MISTRALS, 422),
-        error="detail",
-    ),
-    Shape(
-        "o-series",
-        (
-            "https://github.com/openai/openai-python/issues/2046",
-            "https://github.com/johny-b/llmcomp/issues/69",
-            "https://github.com/pydantic/pydantic-ai/issues/974",
-            "https://community.openai.com/t/1341462",
-        ),
-        "`max_completion_tokens`, temperature 1 alone, no top_p, no log-probabilities",
-        thought="hidden",
-        refuses={
-            "max_tokens": _unsupported("max_tokens") + " Use 'max_completion_tokens' instead.",
-            "temperature": "Unsupported value: 'temperature' does not support 0 with this model."
-            " Only the default (1) value is supported.",
-            "top_p": _unsupported("top_p"),
-            "logprobs": "You are not allowed to request logprobs from this model",
-            "system": "Unsupported value: 'messages[0].role' does not support 'system' with this"
-            " model.",
-        },
-        statuses={"logprobs": 403},
-        too_short="Could not finish the message because max_tokens or model output limit was"
-        " reached. Please try again with higher max_tokens.",
-    ),
-    Shape(
-        "GPT-5.1",
-        (
-            "https://github.com/vercel/ai/issues/10932",
-            "https://app.unpkg.com/@ai-sdk/openai@3.0.37/files/src/openai-language-model-capabilities.ts",
-        ),
-        "temperature 1, no top_p, no log-probabilities; everything with `reasoning_effort` none",
-        refuses={name: _unsupported(name) for name in ("temperature", "top_p", "logprobs")},
-        unless={"reasoning_effort": "none"},
-        usage={
-            "prompt_tokens_details": {"cached_tokens": CACHED},
-            "completion_tokens_details": {"reasoning_tokens": THOUGHT},
-        },
-    ),
-    Shape(
-        "Azure",
-        (
-            "https://learn.microsoft.com/en-us/azure/ai-services/openai/reference",
-            "https://github.com/openai/openai-dotnet/issues/55",
-        ),
-        "an API version in the address, content filter results in replies",
-        deployment=True,
-        filters="bomb",
-        extra={"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}},
-    ),
-    Shape(
-        "Gemini's layer",
-        (
-            "https://github.com/Vali-98/ChatterUI/issues/227",
-            "https://github.com/googleapis/python-aiplatform/issues/3603",
-            "https://github.com/mscraftsman/generative-ai/issues/135",
-        ),
-        "errors as a list, n up to 8, no seed, no log-probabilities",
-        choices=8,
-        refuses={
-            "seed": 'Invalid JSON payload received. Unknown name "seed": Cannot find field.',
-            "logprobs": "Logprobs is not enabled for models/gemini-2.5-pro",
-        },
-        says={
-            "n": "Unable to submit request because it has a candidateCount value of {n} but the"
-            " supported range is from 1 (inclusive) to 9 (exclusive)."
-        },
-        error="list",
-    ),
-    Shape(
-        "Anthropic's layer",
-        (
-            "https://docs.claude.com/en/api/openai-sdk",
-            "https://github.com/router-for-me/CLIProxyAPI/issues/193",
-        ),
-        "n = 1, ignores logprobs and seed, temperature or top_p but not both",
-        choices=1,
-        alternatives=0,
-        ignores=("logprobs", "seed"),
-        says={"n": "n: Must be exactly 1"},
-        refuses_both="`temperature` and `top_p` cannot both be specified for this model. Please"
-        " use only one.",
-        error="unnamed",
-    ),
-    Shape(
-        "vLLM",
-        (
-            "https://github.com/vllm-project/vllm/issues/29408",
-            "https://github.com/vllm-project/vllm/blob/main/vllm/sampling_params.py",
-        ),
-        "thought in `reasoning`, log-probabilities of all tokens, n = 1 at temperature 0",
-        thought="reasoning",
-        one_if_greedy="n must be 1 when using greedy sampling, got {n}.",
-        says={
-            "top_logprobs": "Requested sample logprobs of {wanted}, which is greater than max"
-            " allowed: {most}"
-        },
-        error="unnamed",
-    ),
-    Shape(
-        "SGLang",
-        (
-            "https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/openai/protocol.py",
-        ),
-        "everything; errors without `error`",
-        error="flat",
-        extra={"matched_stop": 2},
-    ),
-    Shape(
-        "llama.cpp",
-        (
-            "https://github.com/ggml-org/llama.cpp/pull/10783",
-            "https://github.com/algorithmicsuperintelligence/optillm/issues/8",
-        ),
-        "n = 1, which it refuses as a server error",
-        choices=1,
-        says={"n": "Only one completion choice is allowed"},
-        statuses={"n": 500},
-        error="unnamed",
-    ),
-    Shape(
-        "Ollama",
-        ("https://docs.ollama.com/api/openai-compatibility",),
-        "ignores n",
-        ignores=("n",),
-    ),
-    Shape(
-        "LM Studio",
-        (
-            "https://www.rdocumentation.org/packages/rlmstudio/versions/0.2.2/topics/lms_chat_openai",
-        ),
-        "takes logprobs and returns null",
-        ignores=("logprobs",),
-    ),
-    Shape(
-        "OpenRouter",
-        (
-            "https://openrouter.ai/docs/docs/routing/provider-selection",
-            "https://github.com/enricoros/big-AGI/issues/940",
-        ),
-        "a provider that ignores logprobs; thought in `reasoning`",
-        ignores=("logprobs",),
-        thought="reasoning",
-        extra={"native_finish_reason": "completed"},
-    ),
-    Shape(
-        "LiteLLM",
-        (
-            "https://docs.litellm.ai/docs/completion/drop_params",
-            "https://github.com/BerriAI/litellm/issues/17165",
-        ),
-        "logprobs refused, in its words",
-        refuses={"logprobs": _LITELLM},
-        error="unnamed",
-    ),
-    Shape(
-        "OpenAI, Responses",
-        (
-            "https://platform.openai.com/docs/api-reference/responses/create",
-            "https://github.com/openai/openai-python/blob/main/src/openai/types/responses/response.py",
-        ),
-        "at least 16 tokens, no seed",
-        refuses={"seed": "Unknown parameter: 'seed'."},
-        responses=Responses(least=LEAST_TOKENS, without_logprobs={"logprobs": []}),
-    ),
-    Shape(
-        "GPT-5, Responses",
-        (
-            "https://github.com/vllm-project/vllm/pull/23319",
-            "https://github.com/vercel/ai/issues/10932",
-        ),
-        "the same, no temperature, no log-probabilities; a reasoning item without words",
-        thought="hidden",
-        refuses={
-            "seed": "Unknown parameter: 'seed'.",
-            "include": "logprobs are not supported with reasoning models.",
-            "temperature": _unsupported("temperature"),
-            "top_p": _unsupported("top_p"),
-        },
-        responses=Responses("nowhere", least=LEAST_TOKENS, without_logprobs={"logprobs": []}),
-    ),
-    Shape(
-        "Azure, Responses",
-        (
-            "https://github.com/Azure/azure-rest-api-specs/pull/42141",
-            "https://github.com/openai/openai-dotnet/issues/55",
-        ),
-        "the same, content filter results in replies",
-        refuses={"seed": "Unknown parameter: 'seed'."},
-        filters="bomb",
-        responses=Responses(
-            least=LEAST_TOKENS, without_logprobs={"logprobs": []}, fields=AZURES_FILTERS
-        ),
-    ),
-    Shape(
-        "vLLM, Responses",
-        (
-            "https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/responses/serving.py",
-            "https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/responses/utils.py",
-        ),
-        "thought in a reasoning item's `content`, log-probabilities of all tokens",
-        thought="reasoning",
-        error="unnamed",
-        responses=Responses("content", {"logprobs": None}, message={"phase": None}),
-    ),
-    Shape(
-        "SGLang, Responses",
-        (
-            "https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/openai/serving_responses.py",
-        ),
-        "the same; the answer has the phase `final_answer`",
-        thought="reasoning",
-        responses=Responses(
-            "content",
-            {"logprobs": None},
-            message={"phase": "final_answer", "status": "completed"},
-        ),
-    ),
-    Shape(
-        "llama.cpp, Responses",
-        ("https://github.com/ggml-org/llama.cpp/issues/22659",),
-        "refuses top_logprobs, calls a cut reply completed",
-        refuses={"top_logprobs": LLAMA_CPPS},
-        error="unnamed",
-        responses=Responses("content", {"logprobs": []}, silent_if_cut=True),
-    ),
-    Shape(
-        "Ollama, Responses",
-        ("https://github.com/ollama/ollama/blob/main/openai/responses.go",),
-        "ignores logprobs, calls a cut reply completed; thought in a reasoning item's `summary`",
-        ignores=("logprobs",),
-        thought="reasoning",
-        responses=Responses("summary", {"logprobs": []}, silent_if_cut=True),
-    ),
-    Shape(
-        "LM Studio, Responses",
-        (
-            "https://lmstudio.ai/docs/developer/openai-compat/responses",
-            "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1420",
-        ),
-        "takes logprobs and returns none",
-        ignores=("logprobs",),
-        responses=Responses(without_logprobs={"logprobs": []}),
-    ),
-    Shape(
-        "OpenRouter, Responses",
-        (
-            "https://openrouter.ai/docs/api/api-reference/responses/create-responses",
-            "https://openrouter.ai/docs/api/reference/responses/error-handling",
-        ),
-        "refuses logprobs without a name; counts named as in chat completions",
-        refuses={"include": "Detailed error description"},
-        error="code",
-        responses=Responses(
-            usage={"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-        ),
-    ),
-    Shape(
-        "LiteLLM, Responses",
-        (
-            "https://github.com/BerriAI/litellm/blob/main/litellm/responses/litellm_completion_transformation/transformation.py",
-        ),
-        "in front of llama.cpp's chat completions: refuses top_logprobs in its words",
-        refuses={
-            "top_logprobs": f"litellm.BadRequestError: OpenAIException - {LLAMA_CPPS}\n\nLiteLLM:"
-            " model group 'm' failed with the error above. No fallback was attempted."
-        },
-        error="unnamed",
-        responses=Responses(message={"phase": None}),
-    ),
-)
+SHAPES = tuple(_shapes())
 
 
 def truth(output: str) -> int:
