@@ -5,11 +5,11 @@ import contextlib
 import signal
 import sys
 from argparse import ArgumentParser
+from dataclasses import fields
 
 from geval.standin.server import serve
 from geval.texts.stand_in import HONEST_NAME, MODEL
-from tests.standin.options import add_switches, switches_in
-from tests.standin.server import FaultyStandIn
+from tests.standin.server import FaultyStandIn, Switches
 
 
 async def run(standin: FaultyStandIn, port: int) -> None:
@@ -27,6 +27,12 @@ async def run(standin: FaultyStandIn, port: int) -> None:
 if __name__ == "__main__":
     parser = ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
-    add_switches(parser)
-    options = parser.parse_args()
-    asyncio.run(run(FaultyStandIn(switches_in(vars(options))), options.port))
+    for switch in fields(Switches):
+        option = f"--{switch.name.replace('_', '-')}"
+        if switch.type is bool:
+            parser.add_argument(option, action="store_true")
+        else:
+            parser.add_argument(option, type=switch.type, default=switch.default)
+    options = vars(parser.parse_args())
+    port = options.pop("port")
+    asyncio.run(run(FaultyStandIn(Switches(**options)), port))

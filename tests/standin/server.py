@@ -3,7 +3,6 @@ benchmarks: `python -m tests.standin --port 0`."""
 
 import asyncio
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -33,16 +32,15 @@ class Switches:
 
     `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` returns one choice
     whatever n is; `without_logprobs` omits log-probabilities; `ignores_schema` accepts a schema and
-    ignores it; `requests_per_minute` 0 means no limit, and so does `requests_per_second`, the rate
-    of a token bucket (limiting.py) that holds `burst` calls (0: those of one second) and names its
-    limits in the headers of `limit_headers`: "all" replies, "refused" ones or "none". Beyond
-    `calls_at_once` open calls (0: any number) it answers 503, with a Retry-After unless
-    `limit_headers` is "none". After `quota` calls (0: no quota) the account is out of credit for
-    `quota_seconds`. an empty `api_key` means that none is needed. `only_model` is the only existing
-    model, empty for any. `most_choices` and `most_alternatives` are the largest `n` and
-    `top_logprobs` that it accepts; `without_top_p` refuses `top_p`. `only_max_completion_tokens`
-    refuses `max_tokens` and any temperature but 1, like reasoning models. `leaning` is a planted
-    defect of its ratings (leaning.py).
+    ignores it; `requests_per_second` is the rate (0: no limit) of a token bucket (limiting.py) that
+    holds `burst` calls (0: those of one second) and names its limits in the headers of
+    `limit_headers`: "all" replies, "refused" ones or "none". Beyond `calls_at_once` open calls (0:
+    any number) it answers 503, with a Retry-After unless `limit_headers` is "none". After `quota`
+    calls (0: no quota) the account is out of credit for `quota_seconds`. An empty `api_key` means
+    that none is needed. `only_model` is the only existing model, empty for any. `most_choices` and
+    `most_alternatives` are the largest `n` and `top_logprobs` that it accepts; `without_top_p`
+    refuses `top_p`. `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1,
+    like reasoning models. `leaning` is a planted defect of its ratings (leaning.py).
     """
 
     latency: float = 0.0
@@ -52,7 +50,6 @@ class Switches:
     refusal_rate: float = 0.0
     unparseable_rate: float = 0.0
     hang_rate: float = 0.0
-    requests_per_minute: int = 0
     requests_per_second: float = 0.0
     burst: int = 0
     limit_headers: str = "all"
@@ -84,7 +81,6 @@ class FaultyStandIn(StandIn):
         self.calls = self.open_calls = 0
         self.by_status: Counter[int] = Counter()
         self.requests_seen: Counter[bytes] = Counter()
-        self.window: list[float] = []
         self.limits = CallLimits(
             rate=switches.requests_per_second,
             burst=switches.burst,
@@ -292,8 +288,7 @@ class FaultyStandIn(StandIn):
                 "rate_limit_exceeded",
                 headers=self.limits.retry_headers() if switches.limit_headers != "none" else {},
             )
-        limited = dice() < switches.rate_limit_rate or self._over_limit()
-        if limited:
+        if dice() < switches.rate_limit_rate:
             headers = {"Retry-After": f"{switches.retry_after:g}"}
             return as_error(
                 429, "Rate limit reached for the stand-in.", "rate_limit_exceeded", headers=headers
@@ -303,17 +298,6 @@ class FaultyStandIn(StandIn):
         if dice() < switches.error_rate:
             return as_error(500, "The stand-in is set to fail sometimes.", "server_error")
         return None
-
-    def _over_limit(self) -> bool:
-        limit = self.switches.requests_per_minute
-        if not limit:
-            return False
-        now = time.monotonic()
-        self.window = [moment for moment in self.window if now - moment < 60]
-        if len(self.window) >= limit:
-            return True
-        self.window.append(now)
-        return False
 
     def _unauthorised(self, request: web.Request) -> web.Response | None:
         key = self.switches.api_key

@@ -1,12 +1,10 @@
-"""The stand-in LLM as a process: OpenAI's protocol, deterministic, honest, and it can misbehave on
-request."""
+"""The stand-in LLM as a process: OpenAI's protocol, deterministic, honest."""
 
 import json
 import math
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -129,24 +127,6 @@ def test_it_is_honest_wherever_it_shows(start_standin: Start) -> None:
     assert "not an LLM" in chat(server, "Who are you?")["choices"][0]["message"]["content"]
 
 
-def test_legacy_completions_echo_the_prompt_with_its_log_probabilities(
-    start_standin: Start,
-) -> None:
-    text = "One short text."
-    wanted = {"model": "m", "prompt": text, "echo": True, "logprobs": 1, "max_tokens": 0}
-
-    _, _, answer = ask(start_standin(), "/completions", wanted)
-
-    choice = answer["choices"][0]
-    logprobs = choice["logprobs"]
-    assert choice["text"] == text == "".join(logprobs["tokens"])
-    assert logprobs["token_logprobs"][0] is None
-    assert all(value < 0 for value in logprobs["token_logprobs"][1:])
-    assert [text[offset : offset + 1] for offset in logprobs["text_offset"]] == [
-        t[0] for t in logprobs["tokens"]
-    ]
-
-
 @pytest.mark.parametrize(
     ("path", "sent", "status"),
     [
@@ -156,7 +136,6 @@ def test_legacy_completions_echo_the_prompt_with_its_log_probabilities(
         ("/chat/completions", body("x", temperature=3), 400),
         ("/chat/completions", body("x", top_logprobs=5), 400),
         ("/chat/completions", body("x", stream=True), 400),
-        ("/completions", {"prompt": 5}, 400),
         ("/nowhere", {}, 404),
     ],
 )
@@ -173,76 +152,6 @@ def test_a_cut_reply_says_so(start_standin: Start) -> None:
     choice = chat(start_standin(), steps_prompt(PARTS), max_tokens=5)["choices"][0]
 
     assert choice["finish_reason"] == "length"
-
-
-def test_rate_limits_name_a_time(start_standin: Start) -> None:
-    server = start_standin("--rate-limit-rate", "1", "--retry-after", "7")
-
-    status, headers, answer = ask(server, "/chat/completions", body(GOOD))
-
-    assert (status, headers["Retry-After"], answer["error"]["code"]) == (
-        429,
-        "7",
-        "rate_limit_exceeded",
-    )
-
-
-def test_requests_per_minute_are_limited(start_standin: Start) -> None:
-    server = StandInProcess(["--requests-per-minute", "2"])
-    try:
-        statuses = [ask(server, "/chat/completions", body(GOOD))[0] for _ in range(3)]
-    finally:
-        server.stop()
-
-    assert statuses == [200, 200, 429]
-
-
-def test_calls_beyond_those_it_answers_at_once_are_refused() -> None:
-    server = StandInProcess(["--latency", "0.5", "--calls-at-once", "2", "--retry-after", "3"])
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            asked = [pool.submit(ask, server, "/chat/completions", body(GOOD)) for _ in range(4)]
-        answers = [each.result() for each in asked]
-        after = ask(server, "/chat/completions", body(GOOD))[0]
-    finally:
-        server.stop()
-
-    assert sorted(status for status, _, _ in answers) == [200, 200, 503, 503]
-    assert {headers["Retry-After"] for status, headers, _ in answers if status == 503} == {"3"}
-    assert after == 200
-
-
-def test_server_errors_refusals_and_garbled_replies_come_at_their_rates(
-    start_standin: Start,
-) -> None:
-    failing = ask(start_standin("--error-rate", "1"), "/chat/completions", body(GOOD))[0]
-    refused = chat(start_standin("--refusal-rate", "1"), GOOD)["choices"][0]["message"]["content"]
-    garbled = chat(start_standin("--unparseable-rate", "1"), GOOD)["choices"][0]["message"][
-        "content"
-    ]
-
-    assert failing == 500
-    assert "can't help" in refused
-    assert not any(character.isdigit() for character in garbled)
-
-
-def test_it_can_be_an_endpoint_that_knows_less(start_standin: Start) -> None:
-    server = start_standin(
-        "--ignores-n", "--without-logprobs", "--context-tokens", "300", "--api-key", "k"
-    )
-    key = {"Authorization": "Bearer k"}
-
-    status, _, answer = ask(
-        server, "/chat/completions", body("short", n=5, logprobs=True, top_logprobs=2), **key
-    )
-    too_long = ask(server, "/chat/completions", body("word " * 1000), **key)
-    without_key = ask(server, "/chat/completions", body("short"))
-
-    assert status == 200
-    assert len(answer["choices"]) == 1
-    assert answer["choices"][0]["logprobs"] is None
-    assert (too_long[0], too_long[2]["error"]["code"]) == (400, "context_length_exceeded")
-    assert without_key[0] == 401
 
 
 def test_a_taken_port_is_a_clear_error(start_standin: Start, manage: Callable[..., Any]) -> None:
