@@ -2,7 +2,7 @@
 and replies that earlier versions misread.
 
 `tests/data/replies/*.jsonl` has one object a line: the reply, what a careful reader takes from it
-(null: no rating), its kind, the scale and the criterion.
+(null: no rating), its kind, the scale and the criterion; of `forms` also the reason for none.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from geval.llm.parsing import Failure, parse_rating
+from geval.llm.parsing import Failure, Rating, parse_rating
 from geval.llm.replies import ReplyChoice
 from geval.statistics.scales import Scale, parsed_scale
 
@@ -26,11 +26,15 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def read(row: dict[str, Any]) -> float | None:
+def parsed(row: dict[str, Any]) -> Rating | Failure:
     ends = parsed_scale(row["scale"])
     scale = Scale(ends.lowest, ends.highest, labels=row.get("labels", {}))
     choice = ReplyChoice(row["reply"], row.get("ended", "stop"))
-    rating = parse_rating(choice, scale=scale, criterion=row["criterion"])
+    return parse_rating(choice, scale=scale, criterion=row["criterion"])
+
+
+def read(row: dict[str, Any]) -> float | None:
+    rating = parsed(row)
     return None if isinstance(rating, Failure) else rating.value
 
 
@@ -60,6 +64,16 @@ def test_nearly_all_written_replies_with_a_rating_are_read() -> None:
 @pytest.mark.parametrize("row", rows("misread_before"), ids=lambda row: repr(row["reply"])[:60])
 def test_reply_that_was_misread_before_is_right(row: dict[str, Any]) -> None:
     assert read(row) == row["want"]
+
+
+@pytest.mark.parametrize("row", rows("forms"), ids=lambda row: repr(row["reply"])[:60])
+def test_reply_of_a_form_has_its_rating_or_a_named_reason(row: dict[str, Any]) -> None:
+    rating = parsed(row)
+
+    if isinstance(rating, Failure):
+        assert (rating.reason, bool(rating.detail)) == (row.get("reason"), True)
+    else:
+        assert rating.value == row["want"]
 
 
 @pytest.mark.slow
