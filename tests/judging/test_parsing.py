@@ -52,25 +52,6 @@ def test_a_refusal_field_is_a_refusal_whatever_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "value"),
-    [
-        ("Yes", 1),
-        ("no.", 0),
-        ("Answer: No", 0),
-        ("- Coherence: Yes", 1),
-        ("No, it adds a date.", 0),
-        ("**Yes** - all of it is supported", 1),
-        ("| Coherence | Yes |", 1),
-    ],
-)
-def test_words_name_points_where_the_scale_has_labels(reply: str, value: float) -> None:
-    rating = parsed(reply, scale=YES_NO)
-
-    assert isinstance(rating, Rating)
-    assert rating.value == value
-
-
-@pytest.mark.parametrize(
     "reply",
     [
         "No sentence of the summary is wrong.",

@@ -106,62 +106,6 @@ def test_another_point_that_is_explained_within_60_characters_is_a_second_rating
     assert read("4" + f"{' - good':<{length - 4}} 3 =") == expected
 
 
-@pytest.mark.parametrize(
-    "reply", ["It is worth: 4", "This has 4 points", "Document length: 4", "Fluency: 4", "Steps: 4"]
-)
-def test_a_heading_that_does_not_name_the_rating_has_none(reply: str) -> None:
-    assert read(reply) == Reason.NO_RATING
-
-
-@pytest.mark.parametrize(
-    ("reply", "expected"),
-    [
-        ("A pleasure to read (4)", 4),
-        ("A pleasure to read [4].", 4),
-        ("A pleasure to read (4). . . . ", 4),
-        ("A pleasure to read (4) . . . .", 4),
-        ("A pleasure to read (4). . . . .", Reason.NO_RATING),  # ten characters behind it
-        ("A pleasure (4) to read", Reason.NO_RATING),
-        ("A pleasure to read (4", Reason.NO_RATING),
-        ("A pleasure to read 4)", Reason.NO_RATING),
-        ("Not a pleasure to read (4)", Reason.NO_RATING),
-        ("A pleasure of 3 ferries (4)", Reason.NO_RATING),
-        ("A pleasure to read (40%)", Reason.NO_RATING),
-        ("A pleasure to read, four (four)", Reason.NO_RATING),
-    ],
-)
-def test_the_only_number_of_a_reply_counts_in_brackets_at_its_end(
-    reply: str, expected: float | Reason
-) -> None:
-    assert read(reply) == expected
-
-
-@pytest.mark.parametrize(
-    ("reply", "expected"),
-    [
-        # Prose counts where it stands before a form, as whoever reads a cut reply sees it alone.
-        ("I would give it a 3.\nCoherence: 4", Reason.TWO_RATINGS),
-        ("Coherence: 4\nI would give it a 3.\nCoherence: 4", 4),
-        ("I would give it a 7. Or I would give it a 9.", Reason.OUT_OF_SCALE),
-        ("I would give it a 7. Or I would give it a 3.", 3),
-        ("Coherence: 4\nCoherence: 3-4", Reason.TWO_RATINGS),
-        ("Coherence: 4/10\nCoherence: 4", Reason.OUT_OF_SCALE),
-        ("A 4. The text reads well", 4),
-        ("B 4. The text reads well", Reason.NO_RATING),
-        ("4 (good)\n3 = fair", 4),
-        ("4 (good), 3 = fair", Reason.TWO_RATINGS),
-        ("4 stars out of 5 points.", 4),
-        ("Four is what it deserves", Reason.NO_RATING),
-        ("4 The text is clear", 4),
-        ("A treat, 4/10 points", Reason.OUT_OF_SCALE),
-        ("A treat, 4 points/10", Reason.OUT_OF_SCALE),
-        ("Four The text is clear", Reason.NO_RATING),
-    ],
-)
-def test_what_counts_beside_what(reply: str, expected: float | Reason) -> None:
-    assert read(reply) == expected
-
-
 @pytest.mark.parametrize(("digits", "expected"), [(20, 4), (21, Reason.OUT_OF_SCALE)])
 def test_a_number_has_20_digits_at_most(digits: int, expected: float | Reason) -> None:
     assert read(f"Score: {4:0{digits}}") == expected
