@@ -69,13 +69,13 @@ def answer_records(
         outputs: only answers about one of these outputs.
         answers: only the answers with these ids, which the records then include.
     """
-    more, parameters = "", _about(project, pseudonyms=pseudonyms)
+    more, parameters = "", parameters_of(project, pseudonyms=pseudonyms)
     if answers is not None:
         more, parameters["answers"] = "AND a.id = ANY(%(answers)s::bigint[])", list(answers)
     if outputs is not None:
         more, parameters["outputs"] = f"{more} AND a.shown && %(outputs)s::bigint[]", list(outputs)
     criteria = dict(Criterion.objects.filter(project=project).values_list("pk", "name"))
-    for row in _rows(_ANSWERS.format(more=more), parameters):
+    for row in stream_rows(_ANSWERS.format(more=more), parameters):
         pk, *columns, shown, systems, who, state, answer = row[:11]
         flagged, skipped, seconds, version, *others = row[11:]
         reserved_at, submitted_at, in_sight, saw_others, expected, passed, changes, reviews = others
@@ -107,11 +107,11 @@ def decision_records(
     project: Project, *, campaign: int | None = None, pseudonyms: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield adjudicators' decisions, oldest first; the newest about an item counts."""
-    more, parameters = "", _about(project, pseudonyms=pseudonyms)
+    more, parameters = "", parameters_of(project, pseudonyms=pseudonyms)
     if campaign is not None:
         more, parameters["campaign"] = "AND i.campaign_id = %(campaign)s", campaign
     criteria = dict(Criterion.objects.filter(project=project).values_list("pk", "name"))
-    for *columns, outputs, systems, who, answer, note, at in _rows(
+    for *columns, outputs, systems, who, answer, note, at in stream_rows(
         _DECISIONS.format(more=more), parameters
     ):
         named = with_names(answer, criteria, dict(zip(outputs, systems, strict=True)))
@@ -119,14 +119,18 @@ def decision_records(
         yield dict(zip(DECISIONS, values, strict=True))
 
 
-def _about(project: Project, *, pseudonyms: bool) -> dict[str, Any]:
+def parameters_of(project: Project, *, pseudonyms: bool) -> dict[str, Any]:
+    """Return what queries of downloads need: `hidden` are documents with withheld ratings."""
     hidden = withheld_documents(project.pk)
     return {"project": project.pk, "hidden": hidden, "pseudonyms": pseudonyms}
 
 
-def _rows(query: str, parameters: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+def stream_rows(
+    query: str, parameters: dict[str, Any], *, chunk: int = CHUNK
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query, `chunk` of them in memory."""
     connection = connections["default"]
     with transaction.atomic(), connection.chunked_cursor() as cursor:
         cursor.execute(query, parameters)
-        while rows := cursor.fetchmany(CHUNK):
+        while rows := cursor.fetchmany(chunk):
             yield from rows

@@ -9,11 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
-from django.db import connections, transaction
 
 from evaluations.models import Project
-from evaluations.models.improving import withheld_documents
-from evaluations.reports.ratings.answers import ANSWERS, DECISIONS, answer_records, decision_records
+from evaluations.reports.ratings.answers import (
+    ANSWERS,
+    DECISIONS,
+    answer_records,
+    decision_records,
+    parameters_of,
+    stream_rows,
+)
 from evaluations.reports.ratings.human_scores import stated_probabilities
 from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.texts.spreadsheets import csv_line
@@ -104,16 +109,8 @@ def records(project: Project, kind: str, *, pseudonyms: bool = False) -> Iterato
 
 
 def _stored_rows(project: Project, kind: str, *, pseudonyms: bool) -> Iterator[tuple[Any, ...]]:
-    connection = connections["default"]
-    about: dict[str, Any] = {
-        "project": project.pk,
-        "hidden": withheld_documents(project.pk),
-        "pseudonyms": pseudonyms,
-    }
+    about = parameters_of(project, pseudonyms=pseudonyms)
     if kind == "ratings":
         chosen = [side.tolist() for side in stated_probabilities(project.pk)]
         about |= zip(("outputs", "criteria", "shares"), chosen, strict=True)
-    with transaction.atomic(), connection.chunked_cursor() as cursor:
-        cursor.execute(QUERIES[kind], about)
-        while rows := cursor.fetchmany(CHUNK):
-            yield from rows
+    return stream_rows(QUERIES[kind], about, chunk=CHUNK)
