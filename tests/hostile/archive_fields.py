@@ -32,140 +32,43 @@ ODD_KEYS: tuple[Any, ...] = (None, True, 2**63, [], {}, DEEP)
 MOST_WITHIN = 40
 DOCUMENTS = 12
 WHEN = "2026-01-02T03:04:05+00:00"
-TOKENS = [["4", -0.1, [["4", -0.1], ["5", -2.4]]]]
+RECORDS = Path(__file__).parents[1] / "data" / "archive_records.json"
 
 
 def _others(rows: Rows) -> Rows:
-    """Records of what the project of conversations has none of."""
-    output = {name: rows["outputs"][0][name] for name in ("doc_id", "system_id")}
-    rated = output | {"criterion": "helpfulness"}
-    judge = {"judge": "Judy", "version": 1}
+    """Records of what the project of conversations has none of: those of `RECORDS` with its names,
+    and probes of which all was asked, as pages show no others."""
     study = {"study": rows["studies"][0]["study"]}
-    reply = {
-        "reply": 1, "request_key": "k" * 64, "model": "m", "request_id": "r", "prompt_tokens": 5,
-        "choices": [{"text": "4", "finish_reason": "stop", "tokens": TOKENS, "thought": "Hm."}],
-        "completion_tokens": 1, "calls": 1, "seconds": 0.5, "created_at": WHEN, "removed_at": None,
-    }  # fmt: skip
-    pair = {"rival": "bot-b", "value": 0.7, "tie": 0.1, "left": 0.5, "coverage": 0.9}
-    part = {"model": "m"}
+    names: dict[str, Any] = {name: rows["outputs"][0][name] for name in ("doc_id", "system_id")}
+    for table, name, at in (
+        ("runs", "run", -1), ("searches", "search", 0), ("locks", "lock", 0),
+        ("candidates", "candidate", 0),
+    ):  # fmt: skip
+        names[name] = rows[table][at][name]
+    others: Rows = _named(json.loads(RECORDS.read_text()), names)
     probes = (UNCHANGED, REPEATED, *(probe.name for probe in PROBES))
-    goal = {
-        "campaign": "Ratings", "criterion": "helpfulness", "kind": "width", "width": 0.1,
-        "rival": None, "rival_version": None, "system_id": None, "other": None, "reached_at": None,
-        "documents": None, "low": None, "high": None,
-    }  # fmt: skip
-    proposal = {
-        "search": rows["searches"][0]["search"], "number": 1, "parent": None, "part": "definition",
-        "texts": {"definition": "How far."}, "scoring": {}, "prompt_key": "p", "repeat": 0,
-        "problem": "", "parent_on_batch": 0.1, "on_batch": 0.2, "on_selection": {"value": 0.3},
-        "calls": 1, "prompt_tokens": 2, "completion_tokens": 3, "created_at": WHEN,
-    }  # fmt: skip
-    look = {
-        "lock": rows["locks"][0]["lock"], "candidate": rows["candidates"][0]["candidate"],
-        "looked_by_name": "ann", "looked_at": WHEN, "outcome": "proven", "documents": 12,
-        "value": 0.5, "today": 0.4, "gain": 0.1, "low": 0.05, "high": 0.2, "confidence": 0.95,
-        "reason": "", "ranked": {"documents": 12, "candidate": 12, "today": 12},
-    }  # fmt: skip
-    span = {"annotator": "ann", "start": 0, "end": 2, "quote": "It", "category": "", "severity": ""}
-    item = {"campaign": "Ratings", "position": 0}
-    outputs = {"doc_id": output["doc_id"], "systems": [output["system_id"]]}
-    scores = {"scores": {"helpfulness": 4.0}, "comment": "c", "flagged": False, "spans": [
-        {"start": 0, "end": 2, "quote": "It", "category": "", "severity": ""}]}  # fmt: skip
-    noted = {"answer_id": 1, "at": WHEN}
-    by = {"by_name": "olga"}
-    cause = {"cause": "judge", "note": "n", "given_by": "ann", "given_at": WHEN}
-    return {
-        "probabilities": [rated | {"probability": 0.5}],
-        "spans": [output | span],
-        "replies": [reply],
-        "pair_scores": [rated | {"run": rows["runs"][-1]["run"], "created_at": WHEN} | pair],
-        "gap_causes": [rated | judge | cause],
-        # Probes of which all was asked, as pages show no others.
-        "study_items": [
-            {name: row[name] for name in ("doc_id", "system_id")}
-            | study
-            | {
-                "rating": 3.5,
-                "scores": [1.0 + (number + place) % 5 for place in range(len(probes))],
-            }
-            for number, row in enumerate(rows["outputs"])
-        ],
-        "study_parts": [
-            study | part | {"number": number, "name": name, "started_at": WHEN, "recorded_at": WHEN}
-            for number, name in enumerate(probes, start=1)
-        ],
-        "campaign_goals": [judge | goal],
-        "campaign_inclusions": [output | {"campaign": "Ratings", "probability": 0.5}],
-        "campaign_seats": [
-            {"campaign": "Ratings", "annotator": "ann", "cursor": 0, "handed": 1}
-            | {"removed_at": None}
-        ],
-        "campaign_items": [outputs | item | {"kind": "ordinary", "places": 1, "expected": scores}],
-        "answers": [
-            outputs
-            | item
-            | {
-                "answer_id": 1,
-                "annotator": "ann",
-                "state": "submitted",
-                "reserved_at": WHEN,
-                "lease_until": WHEN,
-                "submitted_at": WHEN,
-                "seconds": 3.5,
-                "version": 1,
-                "flagged": False,
-                "skip_reason": "",
-                "scores_shown": None,
-                "saw_others_at": None,
-                "answer": scores,
-                "passed": None,
-            }
-        ],
-        "answer_changes": [outputs | noted | {"before": scores, "after": deepcopy(scores)}],
-        "answer_reviews": [
-            outputs
-            | noted
-            | by
-            | {"action": "counted", "reason": "", "skip_reason": "", "answer": scores}
-        ],
-        "decisions": [
-            outputs
-            | item
-            | by
-            | {"answer": {"scores": {"helpfulness": 4.0}}, "note": "n"}
-            | {"at": WHEN}
-        ],
-        "exclusions": [
-            {"annotator": "ann", "reason": "r", "at": WHEN, "lifted_at": WHEN}
-            | by
-            | {"lifted_by_name": "olga"}
-        ],
-        "proposals": [proposal],
-        "looks": [look],
-    }
+    others["study_items"] = [
+        {name: row[name] for name in ("doc_id", "system_id")}
+        | study
+        | {"rating": 3.5, "scores": [1.0 + (number + place) % 5 for place in range(len(probes))]}
+        for number, row in enumerate(rows["outputs"])
+    ]
+    others["study_parts"] = [
+        study
+        | {"model": "m", "number": number, "name": name}
+        | {"started_at": WHEN, "recorded_at": WHEN}
+        for number, name in enumerate(probes, start=1)
+    ]
+    return others
 
 
-def _certificate() -> dict[str, Any]:
-    """A certificate like that of another site, for one without the app that makes them."""
-    digest = f"sha256:{'0' * 64}"
-    counted = {"digest": digest, "count": 1}
-    requirement = {
-        "requirement": "documents>=1", "outcome": "met", "value": 12.0, "reason": "",
-        "more_documents": None, "more_ratings": None,
-    }  # fmt: skip
-    bound_to = {
-        "prompt": digest, "steps": None, "settings": digest, "model": "m", "answered_by": ["m"],
-        "texts": counted, "ratings": counted, "scores": counted, "software": "geval_site 1.0.0",
-    }  # fmt: skip
-    content = {
-        "format": "geval-certificate/1", "project": "Small", "judge": "Judy",
-        "criterion": "helpfulness", "outcome": "met", "epsilon": 0.2, "made_at": WHEN,
-        "requirements": [requirement], "bound_to": bound_to, "public_key": "k", "signature": "s",
-    }  # fmt: skip
-    return {
-        "judge": "Judy", "version": 1, "criterion": "helpfulness", "outcome": "met",
-        "content": content, "made_at": WHEN,
-    }  # fmt: skip
+def _named(value: Any, names: Mapping[str, Any]) -> Any:
+    """A value in which each `$name` is that of a record."""
+    if isinstance(value, dict):
+        return {name: _named(inner, names) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_named(inner, names) for inner in value]
+    return names[value[1:]] if isinstance(value, str) and value.startswith("$") else value
 
 
 @dataclass(frozen=True)
@@ -197,8 +100,10 @@ def rows_of(project: Project) -> Rows:
     kept = {row["doc_id"] for row in rows["documents"][:DOCUMENTS]} | {None}
     for name, records in rows.items():
         rows[name] = [row for row in records if row.get("doc_id") in kept]
+    certificates = rows["certificates"]
     rows |= _others(rows)
-    rows["certificates"] = rows["certificates"] or [_certificate()]
+    # One like that of another site, for a project without the app that makes them.
+    rows["certificates"] = certificates or rows["certificates"]
     rows["items"][0]["reply"] = 1
     rows["studies"][0]["kind"] = StudyKind.PROBES.value
     rows["candidates"][0]["training"] = {
