@@ -18,6 +18,7 @@ import numpy as np
 import geval
 from benchmarks.site import BENCHMARK_DATA
 from geval.statistics.arrays import Outputs
+from geval.statistics.labels import label_figures
 from geval.statistics.pass_fail import PassFail, pass_fail
 from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray
@@ -99,27 +100,92 @@ def intervals_held(world: World, sets: int) -> dict[str, tuple[float, int]]:
     return {name: (float(np.mean(each or [0])), len(each)) for name, each in held.items()}
 
 
+@dataclass(frozen=True)
+class LabelWorld:
+    """`labels` of shares; the judge gives the right one of each with the probability `found`, and
+    otherwise any of the others. Documents have `outputs` each, whose labels and errors are
+    alike."""
+
+    count: int
+    shares: tuple[float, ...]
+    found: tuple[float, ...]
+    outputs: int = 1
+
+    def __str__(self) -> str:
+        each = f", {self.outputs} a document" if self.outputs > 1 else ""
+        return f"{self.count} labels of {len(self.shares)} kinds{each}"
+
+    def drawn(self, rng: np.random.Generator) -> tuple[Outputs, FloatArray, FloatArray]:
+        documents, kinds = self.count // self.outputs, len(self.shares)
+        shares = np.tile(self.shares, (documents, 1))
+        if self.outputs > 1:
+            shares = rng.dirichlet(np.array(self.shares) * (1 - ALIKE) / ALIKE, documents)
+        people = np.array([rng.choice(kinds, self.outputs, p=share) for share in shares]).ravel()
+        wrong = (people + rng.integers(1, kinds, len(people))) % kinds
+        right = rng.random(len(people)) < np.array(self.found)[people]
+        judge = np.where(right, people, wrong)
+        outputs = Outputs.full(documents, self.outputs)
+        return outputs, people.astype(float), judge.astype(float)
+
+    def truths(self) -> dict[str, float]:
+        """Return what the figures are without chance."""
+        shares, found = np.array(self.shares), np.array(self.found)
+        others = (1 - found) * shares / (len(shares) - 1)
+        given = found * shares + others.sum() - others
+        agreed, chance = float(found @ shares), float(given @ shares)
+        finds = {f"recall {at}": share for at, share in enumerate(self.found)}
+        return finds | {"accuracy": agreed, "kappa": (agreed - chance) / (1 - chance)}
+
+
+def held_by_labels(world: LabelWorld, sets: int) -> dict[str, tuple[float, int]]:
+    """Return the share of intervals that hold the truth, and how many there are, by figure."""
+    rng, truths = np.random.default_rng(4), world.truths()
+    held: dict[str, list[bool]] = {name: [] for name in truths}
+    for _ in range(sets):
+        figures = label_figures(*world.drawn(rng), len(world.shares))
+        finds = {f"recall {at}": share for at, share in enumerate(figures.recall)}
+        for name, own in {**finds, "accuracy": figures.accuracy, "kappa": figures.kappa}.items():
+            if own.interval.ends is not None:
+                low, high = own.interval.ends
+                held[name].append(low <= truths[name] <= high)
+    return {name: (float(np.mean(each or [0])), len(each)) for name, each in held.items()}
+
+
 def print_intervals(sets: int) -> int:
     """Print coverage by figure; return how many lines miss their goal."""
-    missed = 0
     print(f"{'intervals':48}{'figure':20}{'held':>8}{'goal':>12}{'of':>7}")
+    missed = 0
     for labels, fails in ((40, 0.5), (100, 0.25), (400, 0.05), (400, 0.5), (2000, 0.05)):
         for outputs in (1, 4):
             for found, kept in ((0.8, 0.95), (0.95, 0.8)):
                 world = World(labels, fails, found, kept, outputs)
-                for name, (held, count) in intervals_held(world, sets).items():
-                    if count < sets / 2:
-                        continue
-                    slack = 2 * np.sqrt(0.05 * 0.95 / count)
-                    is_missed = not COVERS[0] - slack <= held <= COVERS[1] + slack
-                    missed += is_missed
-                    mark = "  MISSED" if is_missed else ""
-                    what = f"{world}, {found:g}/{kept:g}"
-                    print(f"{what:48}{name:20}{held:8.3f}{'0.93-0.97':>12}{count:7}{mark}")
+                lines = intervals_held(world, sets)
+                missed += print_lines(f"{world}, {found:g}/{kept:g}", lines, sets)
+    for count, outputs in ((100, 1), (400, 1), (400, 4)):
+        for shares, found_of in (
+            ((0.5, 0.3, 0.2), (0.9, 0.8, 0.6)),
+            ((0.7, 0.1, 0.1, 0.1), (0.95, 0.6, 0.6, 0.8)),
+        ):
+            of_labels = LabelWorld(count, shares, found_of, outputs)
+            missed += print_lines(f"{of_labels}", held_by_labels(of_labels, sets), sets)
     return missed
 
 
-def rows_of(people: FloatArray, judge: FloatArray, **more: list[object]) -> list[dict[str, object]]:
+def print_lines(what: str, lines: dict[str, tuple[float, int]], sets: int) -> int:
+    """Print the coverage of figures; return how many miss their goal."""
+    missed = 0
+    for name, (held, count) in lines.items():
+        if count < sets / 2:
+            continue
+        slack = 2 * np.sqrt(0.05 * 0.95 / count)
+        is_missed = not COVERS[0] - slack <= held <= COVERS[1] + slack
+        missed += is_missed
+        mark = "  MISSED" if is_missed else ""
+        print(f"{what:48}{name:20}{held:8.3f}{'0.93-0.97':>12}{count:7}{mark}")
+    return missed
+
+
+def rows_of(people: np.ndarray, judge: np.ndarray, **more: list[object]) -> list[dict[str, object]]:
     """Return labels as rows, with other columns."""
     columns = {"human": people.tolist(), "judge": judge.tolist()} | more
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -150,6 +216,17 @@ def unreadable(rng: np.random.Generator) -> Iterator[tuple[str, list[dict[str, o
         people = np.where(rng.random(count) < 0.95, truth, ~truth).astype(float)
         judge = good.astype(float)
         yield name, rows_of(people, judge, doc=documents, sys=systems, answer=answers)
+    for of_labels in (
+        LabelWorld(300, (0.5, 0.3, 0.2), (0.95, 0.95, 0.6)),
+        LabelWorld(400, (0.5, 0.3, 0.2), (0.95, 0.95, 0.6), 4),
+        LabelWorld(300, (1 / 3,) * 3, (0.6 + 0.4 / 3,) * 3),  # a kappa of 0.60
+    ):
+        _outputs, people, judge = of_labels.drawn(rng)
+        documents = [f"d{n // of_labels.outputs}" for n in range(len(people))]
+        systems = [f"s{n % of_labels.outputs}" for n in range(len(people))]
+        named = [np.array(["refund", "late", "lost"])[side.astype(int)] for side in (people, judge)]
+        recalls = "/".join(f"{share:.2f}" for share in of_labels.found)
+        yield f"{of_labels}, finding {recalls}", rows_of(*named, doc=documents, sys=systems)
     people, judge = border_of_kappa(rng, 400)
     yield "weighted kappa of 0.60", rows_of(people, judge, doc=[f"d{n}" for n in range(400)])
 
@@ -183,6 +260,27 @@ def print_verdicts(sets: int) -> int:
         is_missed = count / sets > ERRS + 2 * np.sqrt(ERRS * (1 - ERRS) / sets)
         missed += is_missed
         print(f"{name:68}{count / sets:8.3f}{ERRS:8.2f}{'  MISSED' if is_missed else ''}")
+    return missed
+
+
+def print_groups(sets: int) -> int:
+    """Print how often equal groups are told apart; return the missed lines."""
+    rng = np.random.default_rng(5)
+    missed = 0
+    print(f"\n{'equal groups told apart':68}{'share':>8}{'goal':>8}")
+    for groups in (2, 5):
+        named = 0
+        for _ in range(sets):
+            _outputs, people, judge = World(400, 0.25, 0.85, 0.9).drawn(rng)
+            about: list[object] = [*rng.choice(groups, len(people))]
+            rows = rows_of(people, judge, doc=[f"d{n}" for n in range(len(people))], topic=about)
+            result = geval.measure(
+                rows, human="human", judge="judge", document="doc", by="topic"
+            ).by_field
+            named += any(list(each.findings) for each in result)
+        is_missed = named / sets > ERRS + 2 * np.sqrt(ERRS * (1 - ERRS) / sets)
+        missed += is_missed
+        print(f"{groups} topics{named / sets:68.3f}{ERRS:8.2f}{'  MISSED' if is_missed else ''}")
     return missed
 
 
@@ -249,6 +347,7 @@ def main() -> None:
     print(f"the border of weighted kappa: {kappa:.3f}\n")
     missed = print_intervals(QUICK_SETS if quick else SETS)
     missed += print_verdicts(VERDICT_SETS // (4 if quick else 1))
+    missed += print_groups(VERDICT_SETS // (4 if quick else 1))
     missed += print_beside_sklearn()
     print(f"\n{missed} lines missed")
     sys.exit(bool(missed))

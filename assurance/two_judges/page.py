@@ -21,6 +21,7 @@ from geval.reports.pair_numbers import OneAgreeing, PairOnCriterion
 from geval.reports.pair_view import CLASSES, PairView
 from geval.reports.score_grids import Grid, Shares
 from geval.reports.words import SYMBOLS, chosen_note, weights_note
+from geval.statistics.paired_labels import PairedLabels
 from geval.statistics.same_documents import ONLY_FIRST
 from geval.statistics.scales import short
 from geval.texts.numbers import two_decimals
@@ -53,7 +54,7 @@ class TwoJudges:
     """Everything that the page shows; without a second judge there is nothing to compare. `names`
     are those of the two judges, and `choices` those of all judges by id, next to numbers; `seen`
     says what the searches that made them have seen. `have_probabilities` says whether both gave
-    probabilities."""
+    probabilities, and `labels` whose verdicts are people's more often, by criterion."""
 
     view: PairView
     choices: tuple[tuple[int, str], ...]
@@ -77,6 +78,7 @@ class TwoJudges:
     sample: tuple[str, ...] = ()
     listed: int = 0
     have_probabilities: bool = False
+    labels: tuple[tuple[str, PairedLabels], ...] = ()
 
     @property
     def alone(self) -> tuple[str, ...]:
@@ -154,6 +156,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         one_agrees=listed,
         listed=len(chosen.one_agrees.output_ids),
         have_probabilities={first.pk, second.pk} <= {*judges_with_probabilities(project)},
+        labels=tuple((criteria[pair.criterion], pair.labels) for pair in pairs if pair.labels),
         sample=tuple(filter(None, (weights_note(report), chosen_note(report)))),
         mapped=tuple(
             label for index, label in enumerate(labels) if any(pair.mapped[index] for pair in pairs)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
+from geval.reports.pairs import labels_of_pair, pair_on
 from geval.reports.report import CriterionResult
+from geval.statistics.paired_labels import PairedLabels
 from geval.statistics.thresholds import SIGNIFICANCE
 from geval.texts.numbers import p_value, signed
 
@@ -15,7 +17,8 @@ class Comparison:
     """`difference` is the first judge's correlation minus the second's, a mean over the same
     documents with ties counted, and `interval` its 95 % interval. `p` is of a permutation test of
     whole documents, `p_adjusted` by Holm over all pairs of judges and criteria. None where
-    undefined, with a `reason`."""
+    undefined, with a `reason`. On pass or fail, and on labels, the difference is that of accuracy,
+    without a test; `labels` has the counts."""
 
     criterion: str
     first: str
@@ -26,10 +29,13 @@ class Comparison:
     p_adjusted: float | None
     documents: int
     reason: str = ""
+    labels: PairedLabels | None = None
 
     @property
     def better(self) -> str:
         """The judge that is shown to agree better; empty where neither is."""
+        if self.labels:
+            return ("", self.first, self.second)[self.labels.ahead]
         if self.p_adjusted is None or self.p_adjusted > SIGNIFICANCE or self.difference is None:
             return ""
         return self.first if self.difference > 0 else self.second
@@ -40,6 +46,14 @@ class Comparison:
         ends = "" if self.interval is None else " [{}, {}]".format(*map(signed, self.interval))
         shown = f"{self.better} agrees better" if self.better else "neither is shown to be better"
         tested = "" if self.p_adjusted is None else f", p {p_value(self.p_adjusted)}"
+        if self.labels:
+            counts = self.labels
+            return (
+                f"{self.criterion}: {shown}. Accuracy, {self.first} less {self.second}:"
+                f" {signed(self.difference)}{ends}; only {self.first} is right on"
+                f" {counts.only_first} of {counts.outputs}, only {self.second} on"
+                f" {counts.only_second}."
+            )
         return (
             f"{self.criterion}: {shown}. {self.first} less {self.second}: {signed(self.difference)}"
             f"{ends} over {self.documents} documents{tested}{self.reason and f'; {self.reason}'}."
@@ -70,10 +84,30 @@ def compare(
     if first == second:
         raise InputError("Name two different judges.")
     results = {result.criterion: result for result in measured.report.criteria}
-    return [
-        _compared(results[each.criterion], first, second)
-        for each in measured.ordered_criteria(criterion)
-    ]
+    chosen = {each.criterion for each in measured.criteria_named(criterion)}
+    numbers = [measured.judge_named(name).pk for name in (first, second)]
+    compared = []
+    for about in measured.gathered.criteria:
+        if about.name not in chosen:
+            continue
+        pair = pair_on(measured.gathered.data, about, numbers[0], numbers[1])
+        labels = labels_of_pair(pair) if pair else None
+        if pair and labels:
+            documents = int(pair.outputs.documents_with().sum())
+            compared.append(_of_labels(about.name, (first, second), labels, documents))
+        elif about.name in results:
+            compared.append(_compared(results[about.name], first, second))
+    return compared
+
+
+def _of_labels(
+    criterion: str, judges: tuple[str, str], labels: PairedLabels, documents: int
+) -> Comparison:
+    ends = labels.interval.ends
+    return Comparison(
+        criterion, *judges, labels.difference, ends, None, None, documents,
+        labels.interval.reason, labels,
+    )  # fmt: skip
 
 
 def _compared(result: CriterionResult, first: str, second: str) -> Comparison:

@@ -11,10 +11,11 @@ from geval.reports.data import ReportData
 from geval.reports.gap_view import first_of
 from geval.reports.gaps import judges_on
 from geval.reports.pair_view import PairView
-from geval.reports.pairs import Pair, pair_on, unit_of
+from geval.reports.pairs import Pair, labels_of_pair, pair_on, unit_of
 from geval.reports.score_grids import Grid, Shares, grid_of, shares_of
 from geval.statistics.cache import remembered
 from geval.statistics.correlation import Coefficient
+from geval.statistics.paired_labels import PairedLabels
 from geval.statistics.same_documents import ONLY_FIRST, ONLY_SECOND, Ranked, on_same_documents
 from geval.statistics.scales import short
 from geval.statistics.types import FloatArray, IntArray
@@ -54,7 +55,8 @@ class OneAgreeing:
 class PairOnCriterion:
     """Two judges on a criterion: both correlations with people on the same documents, ties counted,
     in how many of these each ranks outputs, drawings of scores and agreement, and the unit of a
-    step. `mapped` says whose scores are on another scale."""
+    step. `mapped` says whose scores are on another scale; `labels` whose verdicts are people's more
+    often, on pass or fail."""
 
     criterion: int
     correlations: tuple[float, float]
@@ -64,6 +66,7 @@ class PairOnCriterion:
     unit: str
     mapped: tuple[bool, bool]
     one_agrees: OneAgreeing
+    labels: PairedLabels | None = None
 
 
 def pair_on_criterion(data: ReportData, pair: Pair, coefficient: Coefficient) -> PairOnCriterion:
@@ -79,6 +82,7 @@ def pair_on_criterion(data: ReportData, pair: Pair, coefficient: Coefficient) ->
         short(round(unit_of(pair.criterion.scale), 4)),
         (pair.first is not pair.first_on, pair.second is not pair.second_on),
         _one_agreeing(data, pair),
+        labels_of_pair(pair),
     )
 
 

@@ -8,6 +8,7 @@ from geval.reports.data import ReportData
 from geval.reports.gaps import is_elsewhere
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.calibration import equipercentile
+from geval.statistics.paired_labels import PairedLabels, paired_labels
 from geval.statistics.same_documents import who_agrees
 from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray, IntArray
@@ -47,6 +48,18 @@ def pair_on(data: ReportData, criterion: CriterionLike, first: int, second: int)
     )
     agrees = who_agrees(human, first_on, second_on, unit_of(scale))
     return Pair(criterion, outputs, indexes, human, a, b, first_on, second_on, agrees)
+
+
+def labels_of_pair(pair: Pair) -> PairedLabels | None:
+    """Return whose labels are people's more often, on pass or fail and on labels; None elsewhere. A
+    score of half of the scale or more passes."""
+    scale, sides = pair.criterion.scale, [pair.human, pair.first_on, pair.second_on]
+    if scale.is_ordered:
+        if len(scale.points) != 2:
+            return None
+        middle = sum(scale.points) / 2
+        sides = [(side >= middle).astype(float) for side in sides]
+    return paired_labels(pair.outputs, *sides)
 
 
 def unit_of(scale: Scale) -> float:
