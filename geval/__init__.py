@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from geval.improving.ground import ImproveError as ImproveError
     from geval.improving.improvement import Improvement as Improvement
     from geval.improving.improving import improve as improve
+    from geval.improving.policies import policy as policy
+    from geval.improving.policy import Policy as Policy
     from geval.measuring.certifying import Certification as Certification
     from geval.measuring.certifying import certify as certify
     from geval.measuring.comparing import Comparison as Comparison

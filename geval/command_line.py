@@ -18,6 +18,10 @@ COMMANDS = {
         "A better judge from a file of ratings and scores, and its proof (with --locked)",
         "geval.improving.command",
     ),
+    "policy": (
+        "Which outputs a judge may decide, which go to people, and what error remains",
+        "geval.improving.policy_command",
+    ),
 }
 # Commands of a site that take --site: with it they need neither Django nor a database here.
 ON_A_SITE = ("apply", "diff", "export_project")

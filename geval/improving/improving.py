@@ -113,10 +113,10 @@ def improve(
             "Locked documents need names that stay, whatever the order of rows: pass document=…,"
             " the column that names what was written about."
         )
-    chosen = _criterion(parts, criterion or "")
-    today = _today(parts, judge or (members[0] if len(members) == 1 else ""))
+    chosen = criterion_in(parts, criterion or "")
+    today = judge_in(parts, judge or (members[0] if len(members) == 1 else ""))
     for name in members:
-        _judge_named(parts.judges, name)
+        judge_named(parts.judges, name)
     data = parts.data
     lock = lock_file(
         Path(locked),
@@ -142,7 +142,7 @@ def _is_cell(row: Row) -> bool:
     return isinstance(row, RatingRow) and cell_of(row.column) is not None
 
 
-def _criterion(parts: Gathered, name: str) -> Criterion:
+def criterion_in(parts: Gathered, name: str) -> Criterion:
     """Return the criterion with a name; by default the only one with ratings and scores."""
     scored = {pk for pk, _judge in parts.data.judges}
     rated = {pk for pk, human in parts.data.humans.items() if not np.isnan(human.mean).all()}
@@ -159,9 +159,9 @@ def _criterion(parts: Gathered, name: str) -> Criterion:
     return named[0]
 
 
-def _today(parts: Gathered, name: str) -> ImportedJudge:
+def judge_in(parts: Gathered, name: str) -> ImportedJudge:
     if name:
-        return _judge_named(parts.judges, name)
+        return judge_named(parts.judges, name)
     with_scores = {pk for _criterion, pk in parts.data.judges}
     judges = [each for each in parts.judges if each.pk in with_scores]
     if len(judges) != 1:
@@ -170,7 +170,7 @@ def _today(parts: Gathered, name: str) -> ImportedJudge:
     return judges[0]
 
 
-def _judge_named(judges: Sequence[ImportedJudge], name: str) -> ImportedJudge:
+def judge_named(judges: Sequence[ImportedJudge], name: str) -> ImportedJudge:
     for judge in judges:
         if judge.name == name:
             return judge

@@ -172,13 +172,12 @@ def lock_file(
     if looks is not None and not 1 <= looks <= MOST_LOOKS:
         raise ImproveError(f"Allow 1 to {MOST_LOOKS} looks.")
     if not path.exists():
-        return LockFile(
+        return draw_lock(
             path,
-            SHARE if share is None else share,
-            hashlib.sha256("\0".join(sorted(units)).encode()).hexdigest()[:16],
-            LOOKS if looks is None else looks,
-            _now(),
-            by_group,
+            units,
+            by_group=by_group,
+            share=SHARE if share is None else share,
+            looks=LOOKS if looks is None else looks,
         )
     lock, _looks = _read(path)
     for given, drawn, name in (
@@ -191,6 +190,14 @@ def lock_file(
                 f" are: a new draw would let in what was learned from the first. Leave {name} out."
             )
     return lock
+
+
+def draw_lock(
+    path: Path, units: Sequence[str], *, by_group: bool, share: float, looks: int
+) -> LockFile:
+    """Return the draw that all documents' names determine; no file is written."""
+    seed = hashlib.sha256("\0".join(sorted(units)).encode()).hexdigest()[:16]
+    return LockFile(path, share, seed, looks, _now(), by_group)
 
 
 def _create(path: Path, text: str) -> None:

@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
             document=options.document,
             system=options.system,
             group=options.group,
-            scale=_scale(options.scale),
+            scale=parse_scale(options.scale),
             labels=_words(options.labels),
             order=_words(options.order),
             level=options.level,
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     return exit_code_of(required) if required else result.exit_code
 
 
-def _scale(options: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
+def parse_scale(options: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
     if len(options) == 1 and "=" not in options[0]:
         try:
             scale = parsed_scale(options[0])

@@ -142,6 +142,8 @@ class Gatherer:
         self.preferences: list[PreferenceRow] = []
         self.replies: list[RepliesRow] = []
         self.replies_of: dict[tuple[str, str], _Replies] = {}
+        # By criterion and judge, and output.
+        self.distributions: dict[tuple[str, int], dict[int, Mapping[float, float]]] = {}
         self.strays: list[str] = []
         self.words = WordNotes()
         self.cut_texts = CutTexts()
@@ -349,6 +351,7 @@ class Gatherer:
                 )
             if isinstance(outcome, Scored):
                 key, index = (about, self._judge(row.judge)), self._of(row)
+                self.distributions.setdefault(key, {})[index] = outcome.distribution
                 by_itself = by_themselves.get(key, {}).get(index)
                 if by_itself is None:
                     values = self.scores.setdefault(key, _Values())
@@ -415,7 +418,8 @@ class Gathered:
     none; `compared` are people's comparisons by the criterion's index, None for overall, and
     `verdicts` those of judges, by the judge's index; `notes` say what could not be read; `repeats`
     have on which share of outputs a judge that scored them again gave the same score, by criterion
-    and judge, and `not_applicable` where a criterion does not apply."""
+    and judge, and `not_applicable` where a criterion does not apply;
+    `distributions` of judges' replies are by the indexes of criterion and judge, and output."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
@@ -426,6 +430,9 @@ class Gathered:
     notes: tuple[str, ...] = ()
     repeats: Mapping[tuple[int, int], ShareEstimate] = field(default_factory=dict)
     not_applicable: tuple[NotApplicable, ...] = ()
+    distributions: Mapping[tuple[int, int], Mapping[int, Mapping[float, float]]] = field(
+        default_factory=dict
+    )
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
@@ -495,6 +502,12 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         tuple(gatherer.notes({each.name.lower(): each.scale for each in criteria})),
         repeats,
         tuple(gatherer.answers_not_applicable()),
+        {
+            (each.pk, judge): {int(place[index]): shares for index, shares in by_output.items()}
+            for each in criteria
+            for (about, judge), by_output in gatherer.distributions.items()
+            if about == each.name.lower()
+        },
     )
 
 

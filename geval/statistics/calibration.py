@@ -26,6 +26,11 @@ class Isotonic:
         """Calibrated scores, by linear interpolation; constant beyond the ends."""
         return np.interp(scores, self.x, self.fit)
 
+    @property
+    def pairs(self) -> tuple[tuple[float, float], ...]:
+        """Each score with its calibrated value."""
+        return tuple(zip(self.x.tolist(), self.fit.tolist(), strict=True))
+
 
 @dataclass(frozen=True)
 class CalibrationError:

@@ -425,6 +425,18 @@ AFFORDABLE_DOCUMENTS = _improving.threshold(
     "More to decide a requirement: no affordable number decides it.",
 )  # fmt: skip
 
+_policies = _Topic("Policies")
+PROMISED_ERRORS = _policies.threshold(
+    "PROMISED_ERRORS", 0.05, "share of kept outputs",
+    "A policy promises at most so many errors.",
+    "95 % of what is kept is within the points, or passes rightly.",
+)  # fmt: skip
+ALIKE_ERROR = _policies.threshold(
+    "ALIKE_ERROR", 0.1, "probability",
+    "Errors of a document are more alike than a policy assumes.",
+    "`make bench-policy` holds broken promises to 5 % where documents share errors.",
+)  # fmt: skip
+
 _plans = _Topic("Plans")
 PILOT_DOCUMENTS = _plans.threshold(
     "PILOT_DOCUMENTS", 10, "documents with a value",

@@ -12,6 +12,7 @@ from annotations.views import plans as plan_pages
 from geval.evaluators.base import Corpus, Item
 from geval.evaluators.ensemble import Ensemble
 from geval.improving.ground import ImproveError
+from geval.improving.promises import parse_promise
 from geval.improving.search import check_size
 from geval.llm.item_texts import Texts
 from geval.llm.scoring import Scored
@@ -22,6 +23,7 @@ from geval.statistics.held_out_test import confidence_of, documents_for
 from geval.statistics.planning import _least, for_any_time, for_power, for_width, power_of
 from geval.statistics.projection import half_width_with, projections
 from geval.statistics.resampling import Interval
+from geval.statistics.risk_control import upper_intraclass
 from tests.thresholds.three_points import pins
 
 PILOT = np.random.default_rng(11).normal(0.3, 0.3, 60)
@@ -165,3 +167,22 @@ def test_rated_outputs_for_a_blend(value: int, expected: bool) -> None:
     (found,) = ensemble.score([Item(Texts("s", "o"), "c", "", 3)])
 
     assert isinstance(found, Scored) is expected
+
+
+@pins("PROMISED_ERRORS", {0.049: True, 0.05: True, 0.051: False})
+def test_the_errors_that_a_policy_promises(value: float, expected: bool) -> None:
+    promise = parse_promise("few false passes")
+
+    assert promise.bound is not None
+    assert (value <= promise.bound) is expected
+
+
+@pins("ALIKE_ERROR", {0.09: False, 0.1: True, 0.11: True})
+def test_how_alike_errors_of_a_document_may_be(value: float, expected: bool) -> None:
+    cluster, values = np.repeat(np.arange(10), 2), np.tile([0.0, 1.0, 1.0, 1.0], 5)
+    means = values.reshape(10, 2).mean(axis=1)
+    ratio = 2 * means.var(ddof=1) / (values.reshape(10, 2).var(axis=1, ddof=1).mean())
+    least = ratio / stats.f.ppf(value, 9, 10)
+
+    is_at_most = upper_intraclass(cluster, values) >= (least - 1) / (least + 1) - 1e-9
+    assert bool(is_at_most) is expected

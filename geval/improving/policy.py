@@ -1,0 +1,197 @@
+"""The result of `geval.policy`: what a judge decides, what goes to people, and what is promised."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, Self
+
+from geval.improving.promises import Promise, PromiseKind
+from geval.statistics.risk_control import Point
+from geval.texts.numbers import counted, money, thin, with_decimals
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The coverage and the error on locked documents of a threshold, for the `policy`, for `random`
+    checks, or for a confidence that knows only the `length` or `who wrote it`.
+
+    `error` is a share of the `outputs` where an error is possible, or (as one person) in points
+    that answers are farther from people than one person; each of its ends errs in at most 5 %.
+    `remaining` is the share of errors in all outputs, if people are right; None where an error is
+    no share. `threshold` is None where all answers are kept.
+    """
+
+    confidence: str
+    threshold: float | None
+    coverage: float
+    coverage_low: float
+    coverage_high: float
+    error: float | None
+    error_low: float | None
+    error_high: float | None
+    outputs: int
+    remaining: float | None
+
+    @classmethod
+    def of(
+        cls, confidence: str, point: Point, *, coverage: float | None, rated: int, is_share: bool
+    ) -> Self:
+        """
+        Args:
+            coverage: where only so much is kept, drawn at random.
+            rated: locked outputs with ratings and answers, kept or not.
+        """
+        threshold = point.threshold if math.isfinite(point.threshold) else None
+        of, drawn = point.error, 1.0 if coverage is None else coverage
+        remaining = drawn * (of.value or 0.0) * of.outputs / max(1, rated) if is_share else None
+        return cls(
+            confidence, threshold, point.coverage if coverage is None else coverage,
+            point.coverage_low, point.coverage_high, of.value, of.low, of.high, of.outputs,
+            remaining,
+        )  # fmt: skip
+
+
+class OutputDecision(NamedTuple):
+    """An output, the judge's answer (its score, or this on people's scale) and its confidence, None
+    where missing, and whether it is kept; otherwise people are asked."""
+
+    document: str
+    system: str
+    answer: float | None
+    confidence: float | None
+    is_kept: bool
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which answers of a judge on a criterion are kept: those with at least some `confidence`.
+
+    `kept` is the point of the curve that is promised; None where nothing can be: then `reason` says
+    why, or `more_documents` that have to be rated. `calibration` are scores and what they are worth
+    on people's scale, where these values are kept. `training` and `locked` count rated documents,
+    or groups of them. `curve` has rows for a data frame, as has `outputs`, with each decision.
+    `seconds` and `price` are those of a rating.
+    """
+
+    criterion: str
+    judge: str
+    promise: Promise
+    confidence: str
+    kept: CurvePoint | None
+    reason: str
+    more_documents: int | None
+    calibration: tuple[tuple[float, float], ...]
+    training: int
+    locked: int
+    curve: tuple[CurvePoint, ...] = field(repr=False)
+    outputs: tuple[OutputDecision, ...] = field(repr=False)
+    ratings_per_output: float
+    seconds: float | None
+    price: float | None
+    notes: tuple[str, ...]
+
+    @property
+    def is_promised(self) -> bool:
+        return self.kept is not None
+
+    @property
+    def per_1000(self) -> dict[str, float | None]:
+        """What 1,000 outputs take: `calls` of the judge, `outputs` that go to people, their
+        `ratings`, `minutes` and `money` (None where unknown). Without a promise all go to them."""
+        outputs = 1000 * (1 - self.kept.coverage) if self.kept else 1000.0
+        ratings = outputs * self.ratings_per_output
+        return {
+            "calls": 1000 if self.kept else 0,
+            "outputs": outputs,
+            "ratings": ratings,
+            "minutes": None if self.seconds is None else ratings * self.seconds / 60,
+            "money": None if self.price is None else ratings * self.price,
+        }
+
+    @property
+    def headline(self) -> str:
+        """The result in a sentence."""
+        about = f"{self.judge} on {self.criterion}"
+        if self.kept is not None:
+            ends = self.kept.coverage_low, self.kept.coverage_high
+            kept = f"{_percent(self.kept.coverage)}{_between(*ends)} of its answers"
+            return f"{about}: keep {kept}; {self.promise.sentence}."
+        if self.more_documents is not None:
+            more = counted(self.more_documents, "more rated document")
+            why = f" ({self.reason})" if self.reason else ""
+            return f'{about}: cannot promise "{self.promise}" yet; it takes about {more}{why}.'
+        return f'{about}: cannot promise "{self.promise}": {self.reason}.'
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *(f"  {line}" for line in self._lines())])
+
+    def _lines(self) -> Iterator[str]:
+        if self.kept is not None:
+            yield f"Error of what is kept: {self._error(self.kept)}."
+            least = self.kept.threshold
+            if least is None:
+                yield "Keep every answer."
+            else:
+                sure = f"{self.confidence}, {with_decimals(least, 3)} or more"
+                yield f"Keep answers by confidence ({sure}); ask people about the others."
+            yield f"Of 1,000 outputs, {self._effort()}."
+            if self.kept.remaining is not None:
+                whole = next(each for each in reversed(self.curve) if each.confidence == "policy")
+                random = (whole.remaining or 0.0) * self.kept.coverage
+                yield (
+                    f"Errors left in all outputs, if people are right:"
+                    f" {_percent(self.kept.remaining)}; with as many checks at random"
+                    f" {_percent(random)}."
+                )
+        else:
+            whole_curve = [each for each in self.curve if each.confidence == "policy"]
+            for each in (*whole_curve[:1], *whole_curve[1:][-1:]):
+                if each.error is not None:
+                    yield f"Keeping {_percent(each.coverage)}: error {self._error(each)}."
+        yield f"{self.training} training documents, {self.locked} locked."
+        yield from self.notes
+
+    def _error(self, point: CurvePoint) -> str:
+        error = point.error or 0.0
+        if self.promise.kind != PromiseKind.ONE_PERSON:
+            return f"{_percent(error)}{_between(point.error_low, point.error_high)}"
+        ends = [point.error_low, point.error_high]
+        shown = ", ".join(with_decimals(end) for end in ends if end is not None)
+        brackets = f" [{shown}]" if shown else ""
+        return f"{with_decimals(error)}{brackets} points farther from people than one person"
+
+    def _effort(self) -> str:
+        effort = self.per_1000
+        outputs, ratings = (thin(effort[name] or 0.0) for name in ("outputs", "ratings"))
+        parts = [f"{outputs} go to people ({ratings} ratings"]
+        if (minutes := effort["minutes"]) is not None:
+            parts.append(f"{thin(minutes)} minutes")
+        if (amount := effort["money"]) is not None:
+            parts.append(money(amount))
+        return f"{', '.join(parts)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, with rows for the curve and for all outputs."""
+        return asdict(self) | {
+            "promise": str(self.promise),
+            "headline": self.headline,
+            "is_promised": self.is_promised,
+            "per_1000": self.per_1000,
+            "outputs": [each._asdict() for each in self.outputs],
+        }
+
+    def to_json(self) -> str:
+        """Return the same as `to_dict`."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+
+def _percent(share: float) -> str:
+    """Format a share in percents, with a decimal where it is small."""
+    return f"{100 * share:.{1 if share < 0.1 else 0}f} %"
+
+
+def _between(low: float | None, high: float | None) -> str:
+    if low is None or high is None or low == high:
+        return ""
+    return f" [{_percent(low)}, {_percent(high)}]"

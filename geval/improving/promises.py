@@ -1,0 +1,218 @@
+"""What a policy may promise of the answers that it keeps, and what breaks each promise."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from geval.measuring.inputs import InputError
+from geval.reports.human_scores import HumanScores
+from geval.statistics.arrays import Outputs, complete, mean_of, sums
+from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
+from geval.statistics.pass_fail import best_threshold
+from geval.statistics.scales import Scale, short
+from geval.statistics.thresholds import PROMISED_ERRORS
+from geval.statistics.types import FloatArray, IntArray
+from geval.texts.near_names import did_you_mean
+
+_WITHIN = re.compile(r"within (\d+(?:\.\d+)?)")
+ROUNDING = 1e-9
+SEED = 0  # the same ratings give the same policy
+
+
+class PromiseKind(StrEnum):
+    """Whether kept answers agree with people as one person does, are near people's mean, or seldom
+    pass what people fail."""
+
+    ONE_PERSON = "as one person"
+    WITHIN = "within"
+    FALSE_PASSES = "few false passes"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise; `distance` in points for `WITHIN`."""
+
+    kind: PromiseKind
+    distance: float = 0.0
+
+    @property
+    def bound(self) -> float | None:
+        """The share of errors that is promised at most; None for a mean difference below 0."""
+        return None if self.kind == PromiseKind.ONE_PERSON else PROMISED_ERRORS
+
+    def __str__(self) -> str:
+        return f"within {short(self.distance)}" if self.kind == PromiseKind.WITHIN else self.kind
+
+    @property
+    def sentence(self) -> str:
+        """What is promised of the kept answers."""
+        if self.kind == PromiseKind.ONE_PERSON:
+            return "at least as close to people as one person is"
+        if self.kind == PromiseKind.WITHIN:
+            right, points = 100 * (1 - PROMISED_ERRORS), short(self.distance)
+            return f"{right:.0f} % of them within {points} points of people's mean"
+        return f"people fail at most {100 * PROMISED_ERRORS:.0f} % of what it passes"
+
+
+def parse_promise(text: str) -> Promise:
+    """Parse a promise, such as "within 0.5".
+
+    Raises:
+        InputError: there is no such promise.
+    """
+    if match := _WITHIN.fullmatch(text.strip()):
+        return Promise(PromiseKind.WITHIN, float(match[1]))
+    names = (PromiseKind.ONE_PERSON, "within 0.5", PromiseKind.FALSE_PASSES)
+    if text in names:
+        return Promise(PromiseKind(text))
+    raise InputError(
+        f"There is no promise {text[:80]!r}.{did_you_mean(text, names)} Promises:"
+        f" {', '.join(names)} (any number of points)."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PromiseLosses:
+    """The losses of a judge, and of answers that only know who wrote an output, for a promise; each
+    array has shape (outputs,), NaN where nobody rated or nothing is at stake.
+
+    `doubt` is what any error of the judge costs, `null_confidence` how sure the answers by system
+    are; `mark` is the score from which the judge passes an output, None on other scales. `answers`
+    are its scores, brought to people's scale by `calibration` where that is closer to them, and
+    `confidence_by_system` tells only how well the judge did on each system.
+    """
+
+    answers: FloatArray
+    calibration: Isotonic | None
+    loss: FloatArray
+    doubt: FloatArray
+    null: FloatArray
+    null_confidence: FloatArray
+    confidence_by_system: FloatArray
+    mark: float | None
+
+
+def losses_of(
+    promise: Promise,
+    human: HumanScores,
+    scores: FloatArray,
+    *,
+    outputs: Outputs,
+    training: np.ndarray,
+    scale: Scale,
+) -> PromiseLosses:
+    """Return the losses for a promise; whatever is fitted is fitted on training outputs.
+
+    Args:
+        scores: shape (outputs,), the judge's, NaN for missing.
+        training: a mask of shape (outputs,).
+
+    Raises:
+        InputError: the ratings are not of the kind that the promise takes.
+    """
+    mean, system = human.mean, outputs.system
+    learns = training & ~np.isnan(mean + scores)
+    mark, calibration = None, None
+    if len(scale.points) == 2:
+        middle = sum(scale.points) / 2
+        passes = mean[learns] >= middle
+        is_given = bool(np.isin(scores[~np.isnan(scores)], scale.points).all())
+        mark = middle if is_given else best_threshold(passes, scores[learns])
+    if promise.kind == PromiseKind.FALSE_PASSES:
+        if mark is None:
+            raise InputError(
+                f'"{promise}" takes a criterion that outputs pass or fail; this one has the scale'
+                f' {scale}. Promise "within 0.5" points, or "as one person".'
+            )
+        answers = scores
+        people = np.where(np.isnan(mean), np.nan, mean >= sum(scale.points) / 2)
+        verdict = np.where(np.isnan(scores), np.nan, scores >= mark)
+        null = 1 - people
+        loss = np.where(verdict == 1, null, np.nan)
+        doubt = np.abs(verdict - people)
+    elif promise.kind == PromiseKind.WITHIN:
+        calibration = _calibration(outputs, mean, scores, learns)
+        answers = scores if calibration is None else calibration(scores)
+        loss = doubt = _is_apart(answers, mean, promise.distance)
+        null = _is_apart(_nearest_by_system(mean, system, learns, promise), mean, promise.distance)
+    else:
+        if human.ratings.count.max(initial=0) < 2:
+            raise InputError(
+                f'"{promise}" takes outputs that two people rated, and each of these has one'
+                f' rating. Promise "within 0.5" points, or have a second person rate.'
+            )
+        calibration = _calibration(outputs, mean, scores, learns)
+        answers = scores if calibration is None else calibration(scores)
+        loss = doubt = _farther_than_one(human, answers)
+        null = _farther_than_one(human, _nearest_by_system(mean, system, learns, promise))
+    by_system, of_judge = (_by_system(outputs, learns, side) for side in (null, doubt))
+    return PromiseLosses(answers, calibration, loss, doubt, null, by_system, of_judge, mark)
+
+
+def _by_system(outputs: Outputs, learns: np.ndarray, loss: FloatArray) -> FloatArray:
+    """Return minus each system's mean loss; systems of which nothing is known come last."""
+    part, (own,) = complete(outputs.unweighted, np.where(learns, loss, np.nan))
+    mean = mean_of(part.by_system(own), part.by_system())
+    return -np.nan_to_num(mean, nan=np.inf)[outputs.system]
+
+
+def _calibration(
+    outputs: Outputs, mean: FloatArray, scores: FloatArray, learns: np.ndarray
+) -> Isotonic | None:
+    """Return the monotonic map of scores to people's scale, learned on training outputs; None where
+    scores as they are come closer, by cross-validation."""
+    if not learns.any():
+        return None
+    people = np.where(learns, mean, np.nan)
+    error = cross_validated_error(outputs, people, scores, rng=np.random.default_rng(SEED))
+    if error is None or error.after >= error.before:
+        return None
+    weight = None if outputs.weight is None else outputs.weight[learns]
+    return isotonic(scores[learns], mean[learns], weight)
+
+
+def _is_apart(scores: FloatArray, mean: FloatArray, distance: float) -> FloatArray:
+    apart = np.abs(scores - mean)
+    return np.where(np.isnan(apart), np.nan, apart > distance + ROUNDING)
+
+
+def _farther_than_one(human: HumanScores, scores: FloatArray) -> FloatArray:
+    """Return by how many points a score is farther from an output's other raters than one rater is,
+    over its raters in turn; shape (outputs,), NaN for outputs with one rating."""
+    ratings = human.ratings
+    farther = np.abs(scores[ratings.output] - ratings.others)
+    farther -= np.abs(ratings.value - ratings.others)
+    counts = ~np.isnan(farther)
+    output = ratings.output[counts]
+    total = sums(output, farther[counts], len(scores))
+    return mean_of(total, sums(output, None, len(scores)))
+
+
+def _nearest_by_system(
+    mean: FloatArray, system: IntArray, learns: np.ndarray, promise: Promise
+) -> FloatArray:
+    """Return the score that is best for each system's training outputs; for all of them where it
+    has none. Shape (outputs,)."""
+    if not learns.any():
+        return np.full(len(mean), np.nan)
+    usual = _nearest(mean[learns], promise)
+    nearest = np.full(len(mean), usual)
+    for each in np.unique(system):
+        own = learns & (system == each)
+        if own.any():
+            nearest[system == each] = _nearest(mean[own], promise)
+    return nearest
+
+
+def _nearest(mean: FloatArray, promise: Promise) -> float:
+    """Return the score that keeps most promises."""
+    if promise.kind == PromiseKind.ONE_PERSON:
+        return float(np.median(mean))
+    values, counts = np.unique(mean, return_counts=True)
+    # An interval of twice the distance that begins at a value holds most.
+    ends = np.searchsorted(values, values + 2 * promise.distance + ROUNDING, side="right")
+    before = np.append(0, np.cumsum(counts))
+    best = int(np.argmax(before[ends] - before[:-1]))
+    return float(values[best] + values[ends[best] - 1]) / 2

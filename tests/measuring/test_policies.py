@@ -1,0 +1,259 @@
+"""`geval.policy`: which outputs a judge may decide, and what is promised of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geval
+from geval.improving.ground import ImproveError
+from geval.improving.policy_command import run
+from geval.improving.promises import PromiseKind, parse_promise
+from geval.measuring.inputs import InputError
+
+COLUMNS: dict[str, Any] = {"human": "human", "judge": "judge", "document": "doc", "system": "sys"}
+
+
+def labels(documents: int = 300, *, systems: int = 3, errs: float = 0.4) -> list[dict[str, Any]]:
+    """An expert's labels, and a judge that errs less the farther its score is from the middle."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for document in range(documents):
+        for system in range(systems):
+            passes, sure = rng.random() < 0.7, rng.random()
+            judged = passes != (rng.random() < errs * (1 - sure) ** 2)
+            score = 0.5 + sure / 2 if judged else 0.5 - sure / 2
+            rows.append({"doc": f"d{document}", "sys": f"s{system}", "human": int(passes),
+                         "judge": round(score, 4)})  # fmt: skip
+    return rows
+
+
+def ratings(documents: int = 150) -> list[dict[str, Any]]:
+    """Ratings from 1 to 5 by three people, and a judge that is as close to the truth as two."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for document in range(documents):
+        for system in range(3):
+            quality = rng.normal(3, 1.2)
+            seen = quality + rng.normal(size=5) * [0.8, 0.8, 0.8, 0.2, 0.3]
+            names = ("ann", "bob", "cyd", "judge", "other")
+            scores = np.clip(np.round(seen), 1, 5).tolist()
+            rows.append({"doc": f"d{document}", "sys": f"s{system}"}
+                        | dict(zip(names, scores, strict=True)))  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "distance", "bound"),
+    [
+        ("as one person", PromiseKind.ONE_PERSON, 0, None),
+        ("within 0.5", PromiseKind.WITHIN, 0.5, 0.05),
+        ("within 2", PromiseKind.WITHIN, 2, 0.05),
+        ("few false passes", PromiseKind.FALSE_PASSES, 0, 0.05),
+    ],
+)
+def test_promises_are_read(text: str, kind: str, distance: float, bound: float | None) -> None:
+    promise = parse_promise(text)
+
+    assert (promise.kind, promise.distance, promise.bound) == (kind, distance, bound)
+    assert str(promise) == text
+
+
+@pytest.mark.parametrize("text", ["", "as one peson", "within", "within -1", "within 1e3"])
+def test_another_promise_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="Promises: as one person"):
+        parse_promise(text)
+
+
+def test_few_false_passes_are_promised_of_what_is_kept() -> None:
+    rows = labels()
+
+    result = geval.policy(rows, promise="few false passes", seconds=30, price=0.5, **COLUMNS)
+
+    assert result.kept is not None
+    assert 0.4 < result.kept.coverage < 0.9
+    assert result.kept.error_high is not None
+    assert result.kept.error_high <= 0.05
+    assert result.kept.coverage_low < result.kept.coverage < result.kept.coverage_high
+    people = 1000 * (1 - result.kept.coverage)
+    assert result.per_1000 == pytest.approx(
+        {"calls": 1000, "outputs": people, "ratings": people, "minutes": people / 2,
+         "money": people / 2}
+    )  # fmt: skip
+    assert (result.training + result.locked, len(result.outputs)) == (300, 900)
+    kept = [each for each in result.outputs if each.is_kept]
+    assert {each.confidence for each in kept if each.confidence is not None}
+    assert 0.3 < len(kept) / 900 < 0.95
+    shown = str(result)
+    assert shown.startswith("judge on quality: keep ")
+    assert len(shown.splitlines()) <= 12
+
+
+def test_the_curve_is_beside_random_checks_and_who_wrote_it() -> None:
+    result = geval.policy(labels(), promise="few false passes", **COLUMNS)
+
+    names = {point.confidence for point in result.curve}
+    own = [point for point in result.curve if point.confidence == "policy"]
+    random = [point for point in result.curve if point.confidence == "random"]
+    assert names == {"policy", "random", "who wrote it"}
+    assert own[-1].coverage == 1
+    assert {point.error for point in random} == {own[-1].error}
+    half = min(own, key=lambda point: abs(point.coverage - 0.5))
+    assert half.error is not None
+    assert own[-1].error is not None
+    assert half.error < own[-1].error / 2
+    assert json.loads(result.to_json())["curve"][0]["confidence"] == "policy"
+
+
+def test_within_points_of_people_is_promised_by_agreement_with_a_second_judge() -> None:
+    people = ["ann", "bob", "cyd"]
+    columns = COLUMNS | {"human": people}
+
+    result = geval.policy(ratings(400), promise="within 1.5", second="other", **columns)
+
+    assert result.kept is not None
+    assert result.confidence
+    assert result.kept.error_high is not None
+    assert result.kept.error_high <= 0.05
+
+
+def test_a_judge_agrees_as_one_person_does() -> None:
+    columns = COLUMNS | {"human": ["ann", "bob", "cyd"]}
+
+    result = geval.policy(ratings(), promise="as one person", **columns)
+
+    assert result.kept is not None
+    assert result.kept.error is not None
+    assert result.kept.error < 0
+    assert result.kept.remaining is None
+    assert "farther from people than one person" in str(result)
+
+
+def test_it_says_first_how_many_more_documents_it_takes() -> None:
+    few = geval.policy(labels(20), promise="few false passes", **COLUMNS)
+    some = geval.policy(labels(120), promise="few false passes", **COLUMNS)
+
+    for result in (few, some):
+        assert result.kept is None
+        assert result.more_documents is not None
+        first = str(result).splitlines()[0]
+        assert f"about {result.more_documents} more rated documents" in first
+        assert not any(each.is_kept for each in result.outputs)
+    assert few.curve == ()
+    assert some.curve
+
+
+def test_what_no_number_of_documents_shows_is_said() -> None:
+    rng = np.random.default_rng(3)
+    rows = [row | {"judge": float(rng.random())} for row in labels()]
+
+    result = geval.policy(rows, promise="few false passes", **COLUMNS)
+
+    assert (result.kept, result.more_documents) == (None, None)
+    assert result.reason
+
+
+def test_scores_that_are_all_equal_promise_nothing() -> None:
+    rows = [row | {"judge": 1} for row in labels()]
+
+    result = geval.policy(rows, promise="few false passes", **COLUMNS)
+
+    assert (result.kept, result.more_documents) == (None, None)
+    assert "same score" in result.headline
+
+
+def test_who_wrote_it_alone_promises_nothing() -> None:
+    rows = [
+        row | {"human": int(row["sys"] != "s2"), "judge": 0.9 if row["sys"] != "s2" else 0.1}
+        for row in labels()
+    ]
+
+    result = geval.policy(rows, promise="few false passes", **COLUMNS)
+
+    assert (result.kept, result.more_documents) == (None, None)
+    assert "who wrote" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("rows", "promise", "more", "message"),
+    [
+        (ratings(40), "few false passes", {"human": "ann"}, "pass or fail"),
+        (labels(40), "as one person", {}, "two people"),
+        (labels(40), "few false passes", {"seconds": -1}, "seconds"),
+        (labels(40), "few false passes", {"second": "nobody"}, "nobody"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    rows: list[dict[str, Any]], promise: str, more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        geval.policy(rows, promise=promise, **COLUMNS | more)
+
+
+def test_questions_about_locked_documents_are_counted(tmp_path: Path) -> None:
+    asked = [
+        geval.policy(labels(errs=0.1), promise=promise, locked=tmp_path, **COLUMNS)
+        for promise in ("few false passes", "few false passes", "within 0.4")
+    ]
+
+    lines = (tmp_path / "locked.jsonl").read_text().splitlines()
+    assert asked[0].kept == asked[1].kept
+    assert len([line for line in lines if '"result"' in line]) == 2
+    for number in range(3):
+        geval.policy(labels(), promise=f"within 0.{number + 1}", locked=tmp_path, **COLUMNS)
+    with pytest.raises(ImproveError, match="looks"):
+        geval.policy(labels(), promise="within 0.9", locked=tmp_path, **COLUMNS)
+
+
+def test_distributions_of_replies_are_a_confidence(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = ["doc_id,system_id,criterion,annotator,score"]
+    replies = []
+    for document in range(80):
+        quality, is_clear = int(rng.integers(1, 6)), document % 2 == 0
+        near = [str(np.clip(quality + (0 if is_clear else rng.integers(-2, 3)), 1, 5))
+                for _ in range(8)]  # fmt: skip
+        rows += [f"d{document},s,clear,{name},{quality}" for name in ("ann", "bob")]
+        replies.append({"doc_id": f"d{document}", "system_id": "s", "criterion": "clear",
+                        "judge": "gpt", "all_responses": near})  # fmt: skip
+    (tmp_path / "people.csv").write_text("\n".join(rows))
+    (tmp_path / "replies.json").write_text(json.dumps(replies))
+
+    result = geval.policy(
+        [tmp_path / "people.csv", tmp_path / "replies.json"], promise="within 1", scale=(1, 5)
+    )
+
+    sure = {each.document: each.confidence for each in result.outputs}
+    clear, unclear = ([sure[f"d{n}"] or 0.0 for n in range(at, 80, 2)] for at in (0, 1))
+    assert np.mean(clear) > np.mean(unclear)
+
+
+@pytest.mark.parametrize(
+    ("rows", "promise", "code"),
+    [
+        (labels(), "few false passes", 0),
+        ([row | {"judge": 1} for row in labels(60)], "few false passes", 1),
+        (labels(20), "few false passes", 2),
+        (labels(20), "few", 3),
+    ],
+)
+def test_the_command_ends_with_a_code(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    rows: list[dict[str, Any]],
+    promise: str,
+    code: int,
+) -> None:
+    path = tmp_path / "labels.csv"
+    lines = [",".join(map(str, row.values())) for row in rows]
+    path.write_text("\n".join([",".join(rows[0]), *lines]))
+    columns = ["--human", "human", "--judge", "judge", "--document", "doc", "--system", "sys"]
+
+    assert run([str(path), "--promise", promise, *columns, "--json"]) == code
+
+    shown = capsys.readouterr().out
+    assert bool(shown) is (code != 3)
+    if shown:
+        assert json.loads(shown)["is_promised"] is (code == 0)

@@ -1,0 +1,187 @@
+"""Which answers of a judge are kept, and how often a promise about them is broken."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from geval.statistics.arrays import Outputs
+from geval.statistics.risk_control import (
+    EVERYTHING,
+    Controlled,
+    Stakes,
+    binomial_tail,
+    control,
+    documents_to_prove,
+    effective_number,
+    point_at,
+    share_ends,
+    thresholds_of,
+    upper_intraclass,
+)
+
+
+def stakes(
+    rng: np.random.Generator,
+    *,
+    documents: int = 200,
+    outputs: int = 3,
+    risk: float = 0.3,
+    power: float = 2.0,
+    shared: float = 0.0,
+    bound: float | None = 0.05,
+    null: float = 0.3,
+) -> Stakes:
+    """The judge errs with `risk` where it is least sure, and less where it is surer; `shared` is
+    how much of an error is the document's."""
+    full = Outputs.full(documents, outputs)
+    sure = rng.random((documents, outputs))
+    own = rng.normal(size=(documents, outputs)) * np.sqrt(1 - shared)
+    chance = stats.norm.cdf(own + np.sqrt(shared) * rng.normal(size=(documents, 1)))
+    loss = (chance < risk * (1 - sure) ** power).astype(float).ravel()
+    locked = np.repeat(rng.random(documents) < 0.4, outputs)
+    others = (rng.random(len(full)) < null).astype(float)
+    if bound is None:
+        loss, others = loss + rng.normal(0, 0.5, len(full)), others + 0.5
+    return Stakes(
+        full, sure.ravel(), loss, others, -full.system.astype(float), ~locked, locked, bound
+    )
+
+
+@pytest.mark.parametrize(("errors", "count"), [(0, 59), (3, 100), (17, 40)])
+def test_the_tail_is_binomial(errors: int, count: int) -> None:
+    assert binomial_tail(errors / count, count, 0.05) == pytest.approx(
+        stats.binom.cdf(errors, count, 0.05)
+    )
+
+
+@pytest.mark.parametrize(("hits", "count"), [(0, 20), (3, 40), (20, 20)])
+def test_ends_are_exact(hits: int, count: int) -> None:
+    expected = stats.binomtest(hits, count).proportion_ci(0.9, method="exact")
+
+    assert share_ends(hits / count, count, 0.05) == pytest.approx((expected.low, expected.high))
+
+
+def test_alike_outputs_count_as_one_and_others_singly() -> None:
+    cluster, weight = np.repeat(np.arange(5), 4), np.ones(20)
+
+    assert effective_number(cluster, weight, 1.0) == pytest.approx(5)
+    assert effective_number(cluster, weight, 0.0) == pytest.approx(20)
+    assert effective_number(np.arange(4), np.array([1.0, 1, 1, 3]), 1.0) == pytest.approx(3)
+
+
+def test_how_alike_outputs_of_documents_are_at_most() -> None:
+    rng = np.random.default_rng(1)
+    cluster = np.repeat(np.arange(200), 5)
+    apart = rng.normal(size=1000)
+    together = np.repeat(rng.normal(size=200), 5) + rng.normal(size=1000)
+
+    assert 0 < upper_intraclass(cluster, apart) < 0.1
+    assert 0.5 < upper_intraclass(cluster, together) < 0.65
+    assert upper_intraclass(cluster, np.repeat(apart[:200], 5)) == 1
+    assert upper_intraclass(cluster, np.zeros(1000)) == 1
+
+
+def test_thresholds_keep_more_and_more_and_in_the_end_everything() -> None:
+    values = thresholds_of(np.array([1.0, 2, 2, 3, np.nan]))
+
+    assert values == [3.0, 2.0, EVERYTHING]
+    assert thresholds_of(np.array([np.nan])) == []
+
+
+def test_what_is_proven_keeps_what_was_promised() -> None:
+    rng = np.random.default_rng(2)
+    case = stakes(rng, documents=1000)
+
+    controlled = control(case, error=0.05)
+
+    assert controlled.proven is not None
+    kept = controlled.curve[controlled.proven]
+    assert 0.2 < kept.coverage < 0.7
+    assert kept.error.high is not None
+    assert kept.error.high <= 0.05
+    whole = controlled.curve[-1]
+    assert (whole.coverage, whole.coverage_low) == (1.0, 1.0)
+    assert whole.error.p > 0.9
+
+
+def test_a_mean_difference_is_tested_by_t_over_documents() -> None:
+    rng = np.random.default_rng(3)
+    case = stakes(rng, outputs=1, bound=None)
+    case.loss[:] -= 0.6
+
+    point = point_at(case, EVERYTHING, case.locked)
+
+    expected = stats.ttest_1samp(case.loss[case.locked], 0, alternative="less")
+    assert point.error.p == pytest.approx(expected.pvalue)
+    assert control(case, error=0.05).proven is not None
+
+
+def test_missing_answers_and_ratings_are_not_counted() -> None:
+    rng = np.random.default_rng(4)
+    case = stakes(rng)
+    case.confidence[::2] = np.nan
+    case.loss[1::4] = np.nan
+
+    point = point_at(case, EVERYTHING, case.locked)
+
+    counts = case.locked & ~np.isnan(case.confidence) & ~np.isnan(case.loss)
+    assert point.error.outputs == counts.sum()
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.5])
+@pytest.mark.parametrize("outputs", [1, 5])
+def test_a_promise_at_the_border_is_seldom_made(outputs: int, shared: float) -> None:
+    rng = np.random.default_rng(5)
+
+    made = [
+        control(stakes(rng, outputs=outputs, risk=0.052, power=0, shared=shared), error=0.05).proven
+        for _ in range(60)
+    ]
+
+    assert sum(proven is not None for proven in made) <= 6  # 5 %, and two standard errors
+
+
+@pytest.mark.parametrize("null", [0.01, 0.04, 0.1])
+@pytest.mark.parametrize("bound", [0.05, None])
+def test_labels_that_do_not_depend_on_the_judge_promise_nothing(
+    null: float, bound: float | None
+) -> None:
+    rng = np.random.default_rng(6)
+
+    def is_made() -> bool:
+        case = stakes(rng, risk=null, power=0, null=null, bound=bound)
+        if bound is None:
+            case.loss[:], case.null[:] = case.loss - 0.2, rng.permutation(case.loss) - 0.2
+        return control(case, error=0.05).proven is not None
+
+    assert sum(is_made() for _ in range(60)) <= 6
+
+
+def test_where_who_wrote_it_is_as_good_nothing_is_proven() -> None:
+    case = stakes(np.random.default_rng(7), risk=0.01, power=0, null=0.01, documents=1000)
+
+    controlled = control(case, error=0.05)
+
+    assert (controlled.proven, controlled.is_null_as_good) == (None, True)
+
+
+def test_so_many_documents_prove_a_promise_as_planned() -> None:
+    rng = np.random.default_rng(8)
+    few = stakes(rng, documents=200, outputs=2)
+    rated = (int((~few.locked[::2]).sum()), int(few.locked[::2].sum()))
+
+    needed = documents_to_prove(control(few, error=0.05), 0.05, rated=rated, error=0.05)
+
+    assert needed is not None
+    proven = [
+        control(stakes(rng, documents=round(needed / 0.4), outputs=2), error=0.05).proven
+        for _ in range(20)
+    ]
+    assert sum(each is not None for each in proven) >= 12
+
+
+def test_no_number_of_documents_proves_what_is_not_so() -> None:
+    bad = stakes(np.random.default_rng(9), risk=0.3, power=0)
+
+    assert documents_to_prove(control(bad, error=0.05), 0.05, rated=(120, 80), error=0.05) is None
+    assert documents_to_prove(Controlled(), 0.05, rated=(0, 0), error=0.05) is None
