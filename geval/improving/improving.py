@@ -108,11 +108,7 @@ def improve(
                 " all that may take its place."
             )
         parts = gathered(rows, scales)
-    if not document and all(map(ROW_NAME.fullmatch, parts.data.doc_ids)):
-        raise InputError(
-            "Locked documents need names that stay, whatever the order of rows: pass document=…,"
-            " the column that names what was written about."
-        )
+    refuse_unnamed(parts, document)
     chosen = criterion_in(parts, criterion or "")
     today = judge_in(parts, judge or (members[0] if len(members) == 1 else ""))
     for name in members:
@@ -135,6 +131,15 @@ def improve(
     )
     result = improvement_of(ground, list(dict.fromkeys(changes)), lock)
     return result.prove() if prove else result
+
+
+def refuse_unnamed(parts: Gathered, document: str | None) -> None:
+    """Refuse documents that are named by their rows' numbers."""
+    if not document and all(map(ROW_NAME.fullmatch, parts.data.doc_ids)):
+        raise InputError(
+            "Locked documents need names that stay, whatever the order of rows: pass document=…,"
+            " the column that names what was written about."
+        )
 
 
 def _is_cell(row: Row) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from geval.improving.confidence import Confidence, JudgeScores, choose_confidence
-from geval.improving.improving import criterion_in, judge_in, judge_named
+from geval.improving.improving import criterion_in, judge_in, judge_named, refuse_unnamed
 from geval.improving.lock_file import LockFile, draw_lock, lock_file
 from geval.improving.policy import CurvePoint, OutputDecision, Policy
 from geval.improving.promises import Promise, PromiseLosses, losses_of, parse_promise
@@ -129,6 +129,7 @@ def policy(
     if locked is None:
         lock = draw_lock(Path(), data.names_of_units, by_group=by_group, share=SHARE, looks=1)
     else:
+        refuse_unnamed(parts, document)
         lock = lock_file(Path(locked), data.names_of_units, by_group=by_group).kept()
     question = _Question(parts, about, today, others, wanted, lock, _distributions(source, today))
     result = question.answer(seconds, price, (ASKED_ONCE,) if locked is None else ())
@@ -323,10 +324,12 @@ def _take_look(question: _Question, result: Policy) -> None:
     names = map(question.parts.data.name_of, range(len(values)))
     lines = sorted(f"{name}{row.tolist()}" for name, row in zip(names, values, strict=True))
     digest = hashlib.sha256("\0".join([*about.values(), result.confidence, *lines]).encode())
-    kept, confidence = result.kept, confidence_of(question.lock.looks_allowed, 1)
-    figures = (kept.error, kept.coverage, kept.error_low, kept.error_high) if kept else [None] * 4
+    kept = result.kept
     look = LookResult(
-        "policy", "kept" if kept else "cannot promise", result.locked, figures[0], None,
-        *figures[1:], confidence, result.reason, None, None,
+        measure="policy", outcome="kept" if kept else "cannot promise", documents=result.locked,
+        value=kept.error if kept else None, today=None, gain=kept.coverage if kept else None,
+        low=kept.error_low if kept else None, high=kept.error_high if kept else None,
+        confidence=confidence_of(question.lock.looks_allowed, 1), reason=result.reason,
+        ranked=None, constant=None,
     )  # fmt: skip
     question.lock.look(digest.hexdigest(), about, lambda: look)
