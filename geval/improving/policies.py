@@ -47,7 +47,7 @@ ASKED_ONCE = (
 )
 NOTHING_VARIES = "the judge gives every output the same score"
 NULL_AS_GOOD = "answers that only know who wrote an output are not shown to be worse"
-NOT_GOOD_ENOUGH = "its answers are not good enough at any confidence"
+NOT_GOOD_ENOUGH = "over all rated documents its error is too high at every confidence"
 TOO_NEAR = "its error is so near to the promise that no affordable number of documents shows it"
 
 
@@ -97,7 +97,7 @@ def policy(
     ... ]
     >>> result = geval.policy(table, promise="few false passes", human="human", judge="judge",
     ...                       document="id")
-    >>> result.is_promised, result.coverage.value
+    >>> result.is_promised, result.kept.coverage
     (True, 1.0)
     """
     wanted = parse_promise(promise)
@@ -117,8 +117,9 @@ def policy(
             system or "", group=group or "",
         )  # fmt: skip
         content = read_source(
-            source, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not second
-        )
+            source, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not second,
+            by_column=True,
+        )  # fmt: skip
         parts = gathered(content.rows, content.scales)
     about, today = criterion_in(parts, criterion or ""), judge_in(parts, judge or "")
     others = [judge_named(parts.judges, name) for name in as_names(second)] or parts.judges
@@ -274,7 +275,10 @@ class _Question:
             return NULL_AS_GOOD, None
         needed = documents_to_prove(controlled, self.promise.bound, rated=self.rated, error=error)
         if needed is None:
-            return NOT_GOOD_ENOUGH, None
+            pairs = zip(controlled.rehearsed, controlled.curve, strict=True)
+            errors = [max(_error(point) for point in pair) for pair in pairs]
+            is_good = min(errors) < (self.promise.bound or 0.0)
+            return NULL_AS_GOOD if is_good else NOT_GOOD_ENOUGH, None
         more = max(1, int(np.ceil(needed / self.lock.share)) - sum(self.rated))
         return (TOO_NEAR, None) if more > AFFORDABLE_DOCUMENTS else ("", more)
 
@@ -310,6 +314,10 @@ class _Question:
                 None if np.isnan(sure) else float(sure),
                 kept is not None and not np.isnan(answer) and bool(sure >= least),
             )
+
+
+def _error(point: Point) -> float:
+    return np.inf if point.error.value is None else point.error.value
 
 
 def _take_look(question: _Question, result: Policy) -> None:

@@ -27,7 +27,6 @@ from geval.statistics.thresholds import (
     ALIKE_ERROR,
     CONFIDENCE,
     LOCKED_DOCUMENTS,
-    PLAN_DOCUMENTS,
     POWER,
     PROOF_ERROR,
 )
@@ -351,7 +350,7 @@ def documents_to_prove(
 ) -> int | None:
     """Return about how many locked documents prove a promise in `POWER` of cases, at the threshold
     that takes fewest; None where each errs more than is promised, or than answers that only know
-    who wrote an output, or where it would take too many.
+    who wrote an output.
 
     Args:
         rated: the training and the locked documents with ratings.
@@ -360,7 +359,7 @@ def documents_to_prove(
     for points in zip(controlled.rehearsed, controlled.curve, strict=True):
         if points[1].error.p > error and all(point.error.effective for point in points):
             best = min(best, _documents_at(points, bound, rated, error))
-    return math.ceil(best) if best <= PLAN_DOCUMENTS else None
+    return math.ceil(best) if math.isfinite(best) else None
 
 
 def _documents_at(
