@@ -2,18 +2,17 @@
 judges, and how often similar scores were wrong. One is chosen on training documents."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from geval.statistics.arrays import sums
 from geval.statistics.risk_control import COVERAGES
 from geval.statistics.selection import FOLDS
 from geval.statistics.types import FloatArray, IntArray
 
-# Scores in so many parts, whose mean errors count as much as so many outputs of the mean over all.
-PARTS, PRIOR = 10, 5.0
+# Of ridge regression.
+PENALTY = 5.0
 SIMILAR = "how often similar scores were right"
 
 
@@ -52,21 +51,6 @@ class JudgeScores:
         """The training outputs with scores and ratings, as a mask."""
         return self.training & ~np.isnan(self.doubt) & ~np.isnan(self.scores)
 
-    def learned(self, doubt_by: Callable[[np.ndarray], FloatArray], name: str) -> Confidence:
-        """Return minus an expected doubt, and the same learned from documents of other folds.
-
-        Args:
-            doubt_by: returns what a mask of outputs teaches, for each output.
-        """
-        fold = self.cluster % FOLDS
-        held_out = np.full(len(self.scores), np.nan)
-        for left_out in range(FOLDS):
-            own = fold == left_out
-            held_out[own] = -doubt_by(self.learns & ~own)[own]
-        held_out[np.isnan(self.scores)] = np.nan
-        values = np.where(np.isnan(self.scores), np.nan, -doubt_by(self.learns))
-        return Confidence(name, values, held_out)
-
 
 def choose_confidence(judged: JudgeScores) -> Confidence | None:
     """Return the confidence with which kept answers of training documents err least, over all
@@ -74,13 +58,12 @@ def choose_confidence(judged: JudgeScores) -> Confidence | None:
     """
     if not judged.learns.any():
         return None
+    measures = [*_measures(judged)]
     measured = [
         each
-        for each in _measures(judged)
+        for each in (*measures, _by_all(judged, measures))
         if len(np.unique(each.values[judged.training & ~np.isnan(each.values)])) > 1
     ]
-    if len(measured) > 1:
-        measured.append(_by_all(judged, measured))
 
     def mean_error(each: Confidence) -> float:
         return _mean_error(judged, each.values if each.held_out is None else each.held_out)
@@ -115,7 +98,6 @@ def _measures(judged: JudgeScores) -> Iterator[Confidence]:
         yield Confidence("distance to the pass mark", np.abs(judged.scores - judged.mark))
     for name, scores in judged.others.items():
         yield Confidence(f"agreement with {name}", -np.abs(_apart(judged, scores)))
-    yield _by_similar_scores(judged)
 
 
 def _with_scores(judged: JudgeScores) -> Iterator[tuple[float, Mapping[float, float] | None]]:
@@ -145,33 +127,24 @@ def _apart(judged: JudgeScores, scores: FloatArray) -> FloatArray:
     return np.where(np.isnan(judged.scores + scores), np.nan, own - other)
 
 
-def _by_similar_scores(judged: JudgeScores) -> Confidence:
-    """Return minus the mean doubt of training outputs with similar scores."""
-    shares = np.arange(1, PARTS) / PARTS
-    edges = np.unique(np.quantile(judged.scores[judged.learns], shares, method="higher"))
-    part = np.searchsorted(edges, judged.scores, side="right")
-
-    def doubt_by(of: np.ndarray) -> FloatArray:
-        mean = float(judged.doubt[of].mean()) if of.any() else 0.0
-        total = sums(part[of], judged.doubt[of], PARTS + 1) + PRIOR * mean
-        return np.asarray(total / (sums(part[of], None, PARTS + 1) + PRIOR))[part]
-
-    return judged.learned(doubt_by, SIMILAR)
-
-
-def _by_all(judged: JudgeScores, measured: Sequence[Confidence]) -> Confidence:
-    """Return minus the doubt expected from all measures, by ridge regression (Hoerl and Kennard,
-    1970) on their values; a missing one counts as their mean."""
-    columns = [judged.scores, judged.scores**2, *(each.values for each in measured)]
+def _by_all(judged: JudgeScores, measures: Sequence[Confidence]) -> Confidence:
+    """Return minus the doubt expected from the score and all measures, by ridge regression (Hoerl
+    and Kennard, 1970); a missing value counts as the mean."""
+    columns = [judged.scores, judged.scores**2, *(each.values for each in measures)]
     table = np.stack([_standardised(column, judged.learns) for column in columns], axis=1)
 
-    def doubt_by(of: np.ndarray) -> FloatArray:
+    def sureness(of: np.ndarray) -> FloatArray:
         mean = float(judged.doubt[of].mean()) if of.any() else 0.0
-        squares = table[of].T @ table[of] + PRIOR * np.eye(table.shape[1])
+        squares = table[of].T @ table[of] + PENALTY * np.eye(table.shape[1])
         slopes = np.linalg.solve(squares, table[of].T @ (judged.doubt[of] - mean))
-        return np.asarray(mean + table @ slopes)
+        return np.where(np.isnan(judged.scores), np.nan, -mean - table @ slopes)
 
-    return judged.learned(doubt_by, "all of these together")
+    held_out = np.full(len(judged.scores), np.nan)
+    for left_out in range(FOLDS):
+        own = judged.cluster % FOLDS == left_out
+        held_out[own] = sureness(judged.learns & ~own)[own]
+    name = "all measures together" if measures else SIMILAR
+    return Confidence(name, sureness(judged.learns), held_out)
 
 
 def _standardised(column: FloatArray, learns: np.ndarray) -> FloatArray:
