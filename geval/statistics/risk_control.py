@@ -212,7 +212,7 @@ def _most_sure(confidence: FloatArray, among: np.ndarray, count: float) -> Float
 def _error_of(stakes: Stakes, kept: np.ndarray) -> KeptError:
     counts = kept & ~np.isnan(stakes.loss)
     cluster, loss, weight = stakes.cluster[counts], stakes.loss[counts], stakes.weight[counts]
-    documents = len(np.unique(cluster))
+    documents = int((np.bincount(cluster) > 0).sum())
     if not weight.sum():
         return KeptError(None, None, None, 0, 0, 0.0, 1.0)
     value = float((weight * loss).sum() / weight.sum())
@@ -298,14 +298,13 @@ def upper_intraclass(cluster: IntArray, values: FloatArray) -> float:
     Args:
         cluster, values: shape (outputs,).
     """
-    _names, place = np.unique(cluster, return_inverse=True)
-    size = np.bincount(place)
-    clusters, count = len(size), len(values)
+    size, count = np.bincount(cluster), len(values)
+    clusters = int((size > 0).sum())
     if clusters < 2 or count == clusters:
         return 1.0
-    means = np.bincount(place, values) / size
+    means = np.bincount(cluster, values) / np.maximum(size, 1)
     between = float((size * (means - values.mean()) ** 2).sum()) / (clusters - 1)
-    within = float(((values - means[place]) ** 2).sum()) / (count - clusters)
+    within = float(((values - means[cluster]) ** 2).sum()) / (count - clusters)
     if within <= 1e-12:
         return 1.0
     usual = (count - float((size**2).sum()) / count) / (clusters - 1)
@@ -322,7 +321,7 @@ def effective_number(cluster: IntArray, weight: FloatArray, alike: float) -> flo
     """
     if not len(weight):
         return 0.0
-    by_cluster = np.bincount(np.unique(cluster, return_inverse=True)[1], weight)
+    by_cluster = np.bincount(cluster, weight)
     spread = (1 - alike) * float((weight**2).sum()) + alike * float((by_cluster**2).sum())
     return float(weight.sum()) ** 2 / spread
 
