@@ -104,11 +104,11 @@ def policy(
     for name, value in (("seconds", seconds), ("price", price)):
         if value is not None and not 0 <= value < np.inf:
             raise InputError(f"The {name} of a rating is 0 or more, not {value}.")
-    given = getattr(source, "with_others", source)
-    if isinstance(given, Measurement):
+    measured = getattr(source, "with_others", source)
+    if isinstance(measured, Measurement):
         if human or document or system or group or scale or sheet:
             raise InputError("These outputs are measured already: name their columns there.")
-        parts = given.gathered
+        parts = measured.gathered
         judge = judge or getattr(source, "judge", None)
     else:
         named = (*as_names(judge), *as_names(second)) if second or human else ()

@@ -65,8 +65,8 @@ class Stakes:
     @cached_property
     def weight(self) -> FloatArray:
         """The sampling weights of outputs."""
-        given = self.outputs.weight
-        return np.ones(len(self.outputs)) if given is None else given
+        weight = self.outputs.weight
+        return np.ones(len(self.outputs)) if weight is None else weight
 
     @cached_property
     def alike(self) -> float:
