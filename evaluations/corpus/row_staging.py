@@ -2,7 +2,7 @@
 texts."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -35,7 +35,7 @@ from geval.files.rows import (
 )
 from geval.files.unused import Unused
 from geval.files.value_summary import ValueSummary
-from geval.files.word_ratings import WordError, WordNotes, WordRatings
+from geval.files.word_ratings import UnknownWords, WordError, WordNotes, WordRatings
 from geval.statistics.repeatability import scores_of_repeats
 from geval.statistics.scales import Scale, usual_scale_for
 
@@ -109,7 +109,14 @@ class MixedScores:
 class RowStager:
     """The state of one load: keys seen so far, and the staging tables."""
 
-    def __init__(self, project: Project, errors: FileErrors, about: LoadOptions) -> None:
+    def __init__(
+        self,
+        project: Project,
+        errors: FileErrors,
+        about: LoadOptions,
+        labels: Mapping[str, Scale],
+        unknown: UnknownWords,
+    ) -> None:
         self.project = project
         self.about = about
         self.columns: dict[str, Columns] = {}
@@ -125,6 +132,8 @@ class RowStager:
         self.systems = {system.name: system.pk for system in project.systems.all()}
         self.seen = {c.name.lower(): SeenCriterion(c, is_new=False) for c in project.criteria.all()}
         self.stated_scales = {n.lower(): Scale(*scale[:3]) for n, scale in about.scales.items()}
+        self.stated_scales |= labels
+        self.unknown = unknown
         self.scales = self.stated_scales | dict(self._existing_scales())
         self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
         self.judges = {judge.name: judge for judge in project.judges.all()}
@@ -212,6 +221,12 @@ class RowStager:
             ("raw reply is", "raw replies are"),
             "off its criterion's scale, and in no score.",
         )
+        labelled = [
+            f"Words on {seen.criterion.name} are labels without an order. If they have one, make"
+            " the criterion first, with names of its points."
+            for name, seen in self.seen.items()
+            if seen.is_new and not self.stated_scales.get(name, seen.criterion.scale).is_ordered
+        ]
         not_applicable = note_on(
             self.not_applicable,
             ("answer is", "answers are"),
@@ -225,7 +240,7 @@ class RowStager:
         )
         return [
             *self.word_notes, *alike, *self.rater_notes, *self.cut_texts, *spaces, *off_scale,
-            *again, *not_applicable,
+            *again, *not_applicable, *labelled,
         ]  # fmt: skip
 
     def _names(self) -> dict[str, Collection[str]]:
@@ -372,11 +387,11 @@ class RowStager:
             return
         scale = self.scales.get(row.criterion.lower())
         try:
-            row = self.words.read(row, file, scale)
+            row = self.words.read(row, file, scale, self.unknown)
         except WordError as error:
             self.errors.add(file, row.line, error.column, str(error))
             return
-        if row.word:
+        if row.word and not (scale and not scale.is_ordered):
             self.word_notes.add(row)
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)

@@ -42,7 +42,12 @@ def other_scale(seen: SeenCriterion) -> Scale | None:
     ratings are on its own scale; None if all seem to be on one scale. Call this before the ratings
     are merged."""
     scale = seen.criterion.scale
-    if not seen.ratings.total or scale.highest <= 1 or seen.ratings.lowest >= scale.highest / 10:
+    if (
+        not scale.is_ordered
+        or not seen.ratings.total
+        or scale.highest <= 1
+        or seen.ratings.lowest >= scale.highest / 10
+    ):
         return None  # no rating can be on a narrower scale
     before = _counts("annotations_rating WHERE criterion_id = %s", seen)
     if not before or narrower_scale(before):
@@ -59,6 +64,8 @@ def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
     scales = {seen.criterion.pk: _likely_scale(load, seen) for seen in load.seen.values()}
     for (run, criterion), (before, after) in _scores_by_judge(list(runs)).items():
         scale = scales.get(criterion or 0)
+        if scale and not scale.is_ordered:
+            continue
         if before and parted_guess(before, scale):
             continue
         if parted := parted_guess(after, scale):

@@ -39,6 +39,7 @@ class Criterion(models.Model):
     scale_labels = models.JSONField(
         default=dict, blank=True, help_text='Names of points, such as {"1": "Yes"}.'
     )
+    is_ordered = models.BooleanField(default=True, db_default=True)
     task_introduction = models.TextField(blank=True)
     inputs = models.TextField(
         blank=True, help_text="The part of the prompt that shows the texts to be judged."
@@ -82,7 +83,7 @@ class Criterion(models.Model):
         ends = (self.scale_min, self.scale_max, self.scale_step)
         if any(end is None for end in ends):
             return  # reported for the field itself
-        if problems := problems_of_scale(*ends, self.scale_labels):
+        if problems := problems_of_scale(*ends, self.scale_labels, is_ordered=self.is_ordered):
             raise ValidationError(problems)
 
     def use_preset(self, preset: Preset) -> None:
@@ -94,7 +95,13 @@ class Criterion(models.Model):
 
     @property
     def scale(self) -> Scale:
-        return usable_scale(self.scale_min, self.scale_max, self.scale_step, self.scale_labels)
+        return usable_scale(
+            self.scale_min,
+            self.scale_max,
+            self.scale_step,
+            self.scale_labels,
+            is_ordered=self.is_ordered,
+        )
 
     @property
     def scale_in_words(self) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from evaluations.models.query_arrays import (
 )
 from evaluations.reports.ratings.human_scores import human_scores, with_weights
 from geval.reports.data import DocumentName, ReportData, in_order
+from geval.reports.human_scores import human_scores_of
 from geval.reports.options import NO_ROUNDS, NO_SESSIONS, ReportOptions, read_options
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
@@ -44,17 +45,35 @@ def load_data(
     criteria: Sequence[Criterion],
     *,
     with_withheld: bool = False,
+    with_labels: bool = False,
 ) -> ReportData:
     """Load everything from the database, in a handful of queries whatever the size of the project.
 
     Args:
         with_withheld: include locked documents whose ratings are withheld; only for searches and
             looks, which do not show them.
+        with_labels: include criteria of labels without an order, whose numbers only stand for
+            names; only for reports, which know them.
     """
     data = _frame(project)
     fill_humans(data, project, [criterion.pk for criterion in criteria])
     fill_judges(data, [judge.pk for judge in judges], [criterion.pk for criterion in criteria])
+    if not with_labels:
+        data = without_labels(data, criteria)
     return data if with_withheld else without_withheld(data, project)
+
+
+def without_labels(data: ReportData, criteria: Iterable[Criterion]) -> ReportData:
+    """Return data in which nobody rated criteria whose points have no order: statistics of numbers
+    would take labels for numbers."""
+    unordered = {each.pk for each in criteria if not each.is_ordered} & data.humans.keys()
+    if not unordered:
+        return data
+    none = np.zeros(0, dtype=np.int64)
+    nothing = human_scores_of(none, none, np.zeros(0), outputs=len(data.outputs), raters=())
+    humans = {pk: nothing if pk in unordered else human for pk, human in data.humans.items()}
+    judges = {key: scores for key, scores in data.judges.items() if key[0] not in unordered}
+    return replace(data, humans=humans, judges=judges)
 
 
 def without_withheld(data: ReportData, project: Project) -> ReportData:
@@ -286,6 +305,7 @@ class LiveData:
                 list(self.project.judges.all()),
                 list(self.project.criteria.all()),
                 with_withheld=True,
+                with_labels=True,
             )
         else:
             for judge, criterion in changed:

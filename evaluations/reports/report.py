@@ -107,7 +107,7 @@ def selected_data(
     options: ReportOptions,
 ) -> ReportData:
     """Return the data for a report: without locked ratings, and as the view selects it."""
-    data = load_data(project, list(judges), list(criteria))
+    data = load_data(project, list(judges), list(criteria), with_labels=True)
     return only_round(data, project, options.round).selected(options)
 
 

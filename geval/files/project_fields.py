@@ -37,6 +37,11 @@ class CriterionFields(BaseModel):
     scale_labels: dict[str, str] = Field(
         {}, description="Names of points, such as 1: Good. The model answers with the name."
     )
+    is_ordered: bool = Field(
+        True,
+        title="The points have an order",
+        description="Not so for labels such as kinds of failures: then each point has a name.",
+    )
     task_introduction: Text = Field(
         "", description="Begins the prompt. Leave empty for ours about a text and its source."
     )

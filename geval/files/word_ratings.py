@@ -73,27 +73,26 @@ class UnknownWords:
     are: where most are such words, they may be labels without an order."""
 
     def __init__(self) -> None:
-        self._names: dict[str, str] = {}
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._read: Counter[str] = Counter()
-        self._spelt: dict[tuple[str, str], str] = {}
 
     def add(self, row: ScoreRow, *, is_read: bool) -> None:
-        about = row.criterion.lower()
-        self._names.setdefault(about, row.criterion)
-        word = " ".join((row.word or short(row.score)).split())
-        self._spelt.setdefault((about, word.lower()), word)
-        self._words[about][word.lower()] += 1
-        self._read[about] += is_read
+        if is_read:
+            self._read[row.criterion] += 1
+        if row.word:
+            self._words[row.criterion][" ".join(row.word.split())] += 1
 
     def scales(self) -> dict[str, Scale]:
         """Return the scale of labels of each criterion on which most ratings and scores are other
         words than those of a pair, by its lower-case name; most frequent labels first."""
         found = {}
         for about, words in self._words.items():
-            names = [self._spelt[about, word] for word, _count in words.most_common()]
-            if 2 * self._read[about] < words.total() and 2 <= len(names) <= MOST_LABELS:
-                found[about] = scale_of_words(names, is_ordered=False)
+            names: dict[str, str] = {}
+            for word, _count in words.most_common():
+                names.setdefault(word.lower(), word)
+            unread = words.total() - self._read[about]
+            if self._read[about] < unread and 2 <= len(names) <= MOST_LABELS:
+                found[about.lower()] = scale_of_words([*names.values()], is_ordered=False)
         return found
 
 
@@ -195,8 +194,10 @@ class WordRatings:
 
 
 def _label_of(row: ScoreRow, scale: Scale) -> float:
-    """Return the number of a label; a number in a file may be the name of one."""
+    """Return the number of a label; a number in a file is the name of one, or its own number."""
     number = scale.point_named(row.word or short(row.score))
+    if number is None and not row.word:
+        number = scale.point_at(row.score)
     if number is None:
         names = ", ".join(scale.labels)
         raise WordError(

@@ -155,9 +155,10 @@ def score_choices(
 
 def _on_stored_scale(outcome: Scored | Failure, question: JudgeQuestion) -> Scored | Failure:
     """Convert a score to the scale on which it is stored."""
-    if question.onto is None or isinstance(outcome, Failure):
+    if isinstance(outcome, Failure):
         return outcome
-    return outcome.brought(question.scale, question.onto)
+    scored = outcome.on(question.scale)
+    return scored if question.onto is None else scored.brought(question.scale, question.onto)
 
 
 def _scored(

@@ -67,6 +67,13 @@ class Scored:
         shares = {at(point): share for point, share in self.distribution.items()}
         return replace(self, value=at(self.value), distribution=shares)
 
+    def on(self, scale: Scale) -> "Scored":
+        """Return the score on a scale: without an order it is the most probable label."""
+        if scale.is_ordered or not self.distribution:
+            return self
+        shares = self.distribution
+        return replace(self, value=max(shares, key=lambda label: (shares[label], -label)))
+
     def noting(self, note: str) -> "Scored":
         """Return the score with one more note; "" adds none."""
         return replace(self, note=" ".join(filter(None, [self.note, note]))) if note else self

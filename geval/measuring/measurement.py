@@ -136,14 +136,13 @@ class Measurement:
 
     `str()` is one screen of text; a notebook shows the verdicts with drawings of their intervals.
     `unused` lists the columns of files that were not used, and `fields` has the documents' values
-    of fields by which to measure; `labels` are the criteria of labels without an order.
+    of fields by which to measure.
     """
 
     report: Report
     gathered: Gathered
     unused: tuple[UnusedColumn, ...] = ()
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    labels: tuple[LabelsResult, ...] = ()
 
     @cached_property
     def criteria(self) -> tuple[CriterionMeasure, ...]:
@@ -152,6 +151,11 @@ class Measurement:
         ordered = [_measure_of(row, results[row.criterion]) for row in self._glance.rows]
         measures = [*ordered, *map(_measure_of_labels, self.labels)]
         return tuple(sorted(measures, key=lambda measure: measure.verdict.place))
+
+    @property
+    def labels(self) -> tuple[LabelsResult, ...]:
+        """The criteria of labels without an order."""
+        return self.report.labels
 
     @property
     def verdict(self) -> Verdict:
@@ -325,8 +329,6 @@ class Measurement:
         if self.gathered.not_applicable:
             answers = [asdict(each) for each in self.gathered.not_applicable]
             beside["not_applicable"] = answers
-        if self.labels:
-            beside["labels"] = [each.as_dict() for each in self.labels]
         if self.fields:
             beside["by_field"] = [by_field_as_dict(result) for result in self.by_field]
         if not beside:

@@ -28,7 +28,6 @@ from geval.measuring.reading import (
     unnamed_judges,
     values_by_document,
 )
-from geval.reports.label_results import labels_result
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
@@ -285,12 +284,11 @@ def measure_rows(
         raise InputError(NO_SESSIONS)
     options = ReportOptions(level=level or _usual_level(parts), coefficient=coefficient)
     judges = list(parts.judges)
-    ordered = [each for each in parts.criteria if each.scale.is_ordered]
     return Measurement(
         report_of(
             ("", "Measurement"),
             parts.data.selected(options),
-            ordered,
+            parts.criteria,
             judges,
             options,
             Records(compared=max(compared, len(judges)), repeats=parts.repeats),
@@ -299,11 +297,6 @@ def measure_rows(
         parts,
         () if unused is None else tuple(unused.columns()),
         fields or {},
-        tuple(
-            labels_result(each, judges, parts.data, compared=max(compared, len(judges)))
-            for each in parts.criteria
-            if not each.scale.is_ordered
-        ),
     )
 
 

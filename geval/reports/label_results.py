@@ -8,7 +8,7 @@ the best of several judges is chosen (Bonferroni).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,9 +27,11 @@ from geval.statistics.labels import (
     label_figures,
     label_kappa_lead,
     missing_as_wrong_labels,
+    most_frequent_label,
     null_labels,
 )
 from geval.statistics.resampling import Interval
+from geval.statistics.scales import Scale
 from geval.statistics.thresholds import (
     EXPERT_KAPPA,
     EXPERT_LABELS,
@@ -59,12 +61,23 @@ class LabelJudge:
     judge: str
     labels: tuple[str, ...]
     figures: LabelFigures
-    ahead: Mapping[str, Interval]
+    ahead: dict[str, Interval]
     alpha: Estimate
     missing: int
     documents: int
     compared: int
     filled: LabelFigures | None = None
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The confusion table for pages: a row for each label of people."""
+        figures = self.figures
+        return [
+            {"label": label, "counts": counts, "recall": share}
+            for label, counts, share in zip(
+                self.labels, figures.counts, figures.recall, strict=True
+            )
+        ]
 
     @property
     def error(self) -> float:
@@ -189,6 +202,11 @@ class LabelsResult:
         return self.judges[0] if self.judges else None
 
     @property
+    def others(self) -> tuple[LabelJudge, ...]:
+        """The judges after the best."""
+        return self.judges[1:]
+
+    @property
     def verdict(self) -> Verdict:
         return self.best.verdict if self.best else Verdict.TOO_EARLY
 
@@ -311,19 +329,20 @@ def labels_result(
         data: people's score of an output is the label that most of them gave.
         compared: from how many judges these were chosen.
     """
-    labels, human = labels_of(criterion), data.humans[criterion.pk]
+    labels, human, scale = labels_of(criterion), data.humans[criterion.pk], criterion.scale
+    ratings = replace(human.ratings, value=_numbers(human.ratings.value, scale))
+    people = most_frequent_label(ratings, len(labels))
     units = data.units_on(criterion.pk)
     documents = LeftOut.of(data.units.documents, data.units.group)
-    alpha = coincidences(data.units, human.ratings, documents).alpha("nominal")
-    nulls = null_labels(units, human.mean, data.words, len(labels))
+    alpha = coincidences(data.units, ratings, documents).alpha("nominal")
+    nulls = null_labels(units, people, data.words, len(labels))
     results = []
     for judge in judges:
         scores = data.judges.get((criterion.pk, judge.pk))
-        if scores is None or np.isnan(human.mean + scores).all():
+        if scores is None or np.isnan(people + scores).all():
             continue
-        results.append(
-            _judge_result(judge, labels, units, human.mean, scores, nulls, alpha, compared)
-        )
+        given = _numbers(scores, scale)
+        results.append(_judge_result(judge, labels, units, people, given, nulls, alpha, compared))
     ordered = sorted(
         results, key=lambda each: (each.verdict.place, -(each.figures.kappa.estimate.value or -1.0))
     )
@@ -331,12 +350,17 @@ def labels_result(
         criterion.pk,
         criterion.name,
         labels,
-        int((~np.isnan(human.mean)).sum()),
+        int((~np.isnan(people)).sum()),
         len(human.annotators),
         alpha,
-        _confused(human.ratings, labels),
+        _confused(ratings, labels),
         tuple(ordered),
     )
+
+
+def _numbers(values: FloatArray, scale: Scale) -> FloatArray:
+    """Return labels as whole numbers from 0, from points of the criterion's scale."""
+    return np.round((values - scale.lowest) / scale.step)
 
 
 def _judge_result(

@@ -11,6 +11,7 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.instructed import Instructed
+from geval.reports.label_results import LabelsResult, labels_result
 from geval.reports.leaderboard import Leaderboard
 from geval.reports.options import ReportOptions
 from geval.reports.samples import Seen, marked, marked_on
@@ -457,7 +458,8 @@ class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those in the
     tables, `boards` the results of comparisons by the name of their criterion; `turns` documents
     belong to `sessions`, and documents to `groups`; campaigns took `chosen` rated outputs from the
-    top of a list, and `is_chosen_left_out` says whether numbers leave them out."""
+    top of a list, and `is_chosen_left_out` says whether numbers leave them out. `labels` are the
+    criteria of labels without an order."""
 
     project: str
     name: str
@@ -472,6 +474,7 @@ class Report:
     chosen: int = 0
     is_chosen_left_out: bool = False
     boards: tuple[tuple[str, Leaderboard], ...] = ()
+    labels: tuple[LabelsResult, ...] = ()
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -613,11 +616,12 @@ def report_of(
         boards: results of comparisons, by the name of their criterion.
         on_step: called as each step begins.
     """
+    ordered = [criterion for criterion in criteria if criterion.scale.is_ordered]
     results = [
         criterion_result(
-            criterion, judges, data, options, records, part_of(on_step, index, len(criteria))
+            criterion, judges, data, options, records, part_of(on_step, index, len(ordered))
         )
-        for index, criterion in enumerate(criteria)
+        for index, criterion in enumerate(ordered)
     ]
     return Report(
         project=names[0],
@@ -634,6 +638,11 @@ def report_of(
         groups=data.shared_groups,
         **_chosen_outputs(data),
         boards=boards,
+        labels=tuple(
+            labels_result(criterion, judges, data, compared=records.compared)
+            for criterion in criteria
+            if not criterion.scale.is_ordered
+        ),
     )
 
 

@@ -163,7 +163,12 @@ def parsed_scale(written: str) -> Scale:
 
 
 def problems_of_scale(
-    lowest: float, highest: float, step: float, labels: Mapping[str, str]
+    lowest: float,
+    highest: float,
+    step: float,
+    labels: Mapping[str, str],
+    *,
+    is_ordered: bool = True,
 ) -> dict[str, str]:
     """Return the errors of a scale, by field; empty if it is valid.
 
@@ -184,17 +189,32 @@ def problems_of_scale(
             return {
                 "scale_labels": f"“{label[:40]}” names a point that is not on the scale {scale}."
             }
+    if is_ordered:
+        return {}
+    named = {str(label).strip().lower() for label in labels.values()}
+    if not len(labels) == len(named) == len(scale.points) <= MOST_LABELS:
+        return {
+            "scale_labels": f"Without an order, each point of {scale} needs a name of its own, and"
+            f" there are at most {MOST_LABELS}."
+        }
     return {}
 
 
-def usable_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> Scale:
+def usable_scale(
+    lowest: float,
+    highest: float,
+    step: float,
+    labels: Mapping[str, str],
+    *,
+    is_ordered: bool = True,
+) -> Scale:
     """Return the scale of stored values, or a usable scale close to it if they are invalid."""
     named = labels.items() if isinstance(labels, dict) else ()
     points = {
         str(label): point for written, label in named if (point := _number(written)) is not None
     }
     try:
-        return Scale(lowest, highest, step, points)
+        return Scale(lowest, highest, step, points, is_ordered=is_ordered)
     except ValueError:
         ends = (max(-FARTHEST, lowest), min(FARTHEST, highest))
         if not ends[0] < ends[1]:

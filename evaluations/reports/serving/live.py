@@ -5,7 +5,7 @@ from collections import OrderedDict
 
 from evaluations.models import Project
 from evaluations.models.changes import state_of
-from evaluations.reports.data import LiveData
+from evaluations.reports.data import LiveData, without_labels
 from geval.reports.data import ReportData
 from geval.reports.page import DataVersion
 
@@ -18,7 +18,13 @@ _lock = threading.Lock()
 
 
 def live_data(project: Project) -> ReportData:
-    """Return a project's current data, reading only what has changed since the last time."""
+    """Return a project's current data, reading only what has changed since the last time; without
+    labels that have no order."""
+    return without_labels(data_with_labels(project), project.criteria.all())
+
+
+def data_with_labels(project: Project) -> ReportData:
+    """Return the same with labels, for reports."""
     with _lock:
         kept = _kept.pop(project.pk, None) or LiveData(project)
         _kept[project.pk] = kept

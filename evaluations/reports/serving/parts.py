@@ -17,7 +17,7 @@ from django.utils import timezone
 from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerHeartbeat
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.by_field import FieldNumbers, field_numbers, read_field_view
-from evaluations.reports.data import only_round
+from evaluations.reports.data import only_round, without_labels
 from evaluations.reports.page import numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.ratings.pseudonyms import (
@@ -28,7 +28,7 @@ from evaluations.reports.ratings.pseudonyms import (
 )
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
-from evaluations.reports.serving.live import live_data, mark_of, marks_of_runs
+from evaluations.reports.serving.live import data_with_labels, mark_of, marks_of_runs
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.document_figures import (
@@ -122,7 +122,7 @@ class ReportView:
     view: Any
     names: Mapping[str, str] = field(default_factory=dict)
     probed: Sequence[Sensitivity] | None = None
-    read: Callable[[Project], ReportData] = live_data
+    read: Callable[[Project], ReportData] = data_with_labels
     on_step: OnStep = unseen
     is_kept: bool = False
     last: KeptReport | None = None
@@ -211,8 +211,13 @@ class ReportView:
     # Computed in this process
 
     @cached_property
-    def everything(self) -> ReportData:
+    def with_labels(self) -> ReportData:
+        """All data, with labels that have no order, which only the report knows."""
         return only_round(self.read(self.project), self.project, self.options.round)
+
+    @cached_property
+    def everything(self) -> ReportData:
+        return without_labels(self.with_labels, self.project.criteria.all())
 
     @cached_property
     def data(self) -> ReportData:
@@ -224,7 +229,7 @@ class ReportView:
         return build_report(
             self.project,
             options=self.options,
-            data=self.data,
+            data=self.with_labels.selected(self.options),
             probed=self.probed,
             on_step=between(self.on_step, 0.1, 0.8),
         )

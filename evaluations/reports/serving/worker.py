@@ -194,7 +194,9 @@ def _compute_parts(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, byt
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
-    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+    data = load_data(
+        project, list(project.judges.all()), list(project.criteria.all()), with_labels=True
+    )
     report = ReportView(project, page, view, read=lambda _project: data, on_step=on_step)
     parts = [(name, part, keys) for name, part in page.parts.items() for keys in part.keys(report)]
     step = between(on_step, 0.8 if page is REPORT else 0.5, 1.0)

@@ -54,6 +54,7 @@ class CriterionOut(Revised):
     scale_max: float
     scale_step: float
     scale_labels: dict[str, Any]
+    is_ordered: bool
     task_introduction: str
     inputs: str
     prompt_file: str

@@ -19,7 +19,7 @@ DECLARED = {
     name: info for name, info in CriterionFields.model_fields.items() if name != "scale_labels"
 }
 FOLDED = (
-    ("Points of the scale", ("scale_step", "labels_text")),
+    ("Points of the scale", ("scale_step", "labels_text", "is_ordered")),
     ("Prompt", ("task_introduction", "inputs", "prompt_upload", "prompt_file")),
     ("Guidelines for annotators", ("guidelines",)),
 )

@@ -17,7 +17,8 @@ from geval.statistics.scales import problems_of_scale
 
 def _scale_is_right(row: Row) -> None:
     ends = (row["scale_min"], row["scale_max"], row["scale_step"])
-    for name, problem in problems_of_scale(*ends, row["scale_labels"]).items():
+    problems = problems_of_scale(*ends, row["scale_labels"], is_ordered=row["is_ordered"])
+    for name, problem in problems.items():
         raise WrongValueError(f"{name}: {problem}")
 
 
@@ -26,9 +27,10 @@ CORPUS = (
         "criteria",
         {"name": "criterion"}
         | same("definition scale_min scale_max scale_step scale_labels task_introduction inputs")
-        | same("prompt_file guidelines position"),
+        | same("prompt_file guidelines position is_ordered"),
         key=("criterion",),
         json={"scale_labels": NAMED_TEXTS},
+        later={"is_ordered": True},
         rule=_scale_is_right,
     ),
     RecordFile(

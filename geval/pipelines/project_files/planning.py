@@ -232,7 +232,9 @@ def _problems_of_criterion(part: CriterionPart, record: Any) -> Iterator[tuple[P
     fields = CriterionPart.model_fields
     whole = CriterionPart.model_construct(**{key: merged[key] for key in fields if key in merged})
     ends = (whole.scale_min, whole.scale_max, whole.scale_step)
-    for at, message in problems_of_scale(*ends, whole.scale_labels).items():
+    for at, message in problems_of_scale(
+        *ends, whole.scale_labels, is_ordered=whole.is_ordered
+    ).items():
         yield (at,), message
     for at in ("inputs", "prompt_file"):
         if text := getattr(part, at):

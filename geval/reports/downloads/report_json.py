@@ -80,6 +80,8 @@ def as_json(report: Report) -> str:
         content["what_numbers_speak_of"] = notes
     if report.withheld:
         content["withheld_documents"] = report.withheld
+    if report.labels:
+        content["labels"] = [result.as_dict() for result in report.labels]
     if report.boards:
         content["comparisons"] = {name: board_json(board) for name, board in report.boards}
     return orjson.dumps(_rounded(content), option=orjson.OPT_INDENT_2).decode()

@@ -1,0 +1,171 @@
+"""Criteria of labels without an order on a site: loaded, reported, kept apart from statistics of
+numbers, judged, archived."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+import geval
+from evaluations.corpus.store import load_files
+from evaluations.models import Criterion, Project
+from evaluations.reports.data import load_data
+from evaluations.reports.report import build_report
+from evaluations.reports.serving.live import live_data
+from evaluations.reports.serving.parts import REPORT, ReportView
+from geval.files.readers import InputFile
+from geval.files.rows import LoadError
+from geval.llm.scoring import Scored
+from geval.reports.downloads.report_json import as_json
+from geval.reports.options import ReportOptions
+from geval.reports.stored import restored, stored
+from geval.statistics.scales import Scale, problems_of_scale
+from tests.measuring.test_labels_without_an_order import intents
+
+pytestmark = pytest.mark.django_db
+
+
+def written(folder: Path, rows: list[dict[str, Any]]) -> list[InputFile]:
+    """Outputs, an expert's labels and a judge's, a row for each; and ratings on a scale."""
+    outputs, ratings, scores = (folder / f"{name}.jsonl" for name in ("a", "b", "c"))
+    about = [{"doc_id": row["id"], "system_id": "bot"} for row in rows]
+    texts = [
+        {**named, "source": row["question"], "output": f"Answer to {row['id']}"}
+        for named, row in zip(about, rows, strict=True)
+    ]
+    people = [
+        {**named, "criterion": criterion, "annotator": "eve", "score": score}
+        for named, row in zip(about, rows, strict=True)
+        for criterion, score in (("intent", row["human"]), ("tone", 1 + len(row["id"]) % 5))
+    ]
+    judged = [
+        {**named, "criterion": "intent", "judge": "gpt", "score": row["judge"]}
+        for named, row in zip(about, rows, strict=True)
+    ]
+    for path, content in ((outputs, texts), (ratings, people), (scores, judged)):
+        path.write_text("".join(json.dumps(line) + "\n" for line in content))
+    return [InputFile(path, path.name) for path in (outputs, ratings, scores)]
+
+
+@pytest.fixture
+def labelled(project: Project, tmp_path: Path) -> Project:
+    load_files(project, written(tmp_path, intents(right=(0.9, 0.8, 1.0))))
+    return project
+
+
+def test_a_load_makes_a_criterion_of_labels(labelled: Project) -> None:
+    criterion = labelled.criteria.get(name="intent")
+
+    assert not criterion.is_ordered
+    assert {*criterion.scale_labels.values()} == {"billing", "shipping", "refund"}
+    assert labelled.criteria.get(name="tone").is_ordered
+
+
+def test_a_site_and_the_library_have_the_same_numbers(labelled: Project, tmp_path: Path) -> None:
+    site = json.loads(as_json(build_report(labelled)))
+
+    measured = geval.measure(
+        [file.path for file in written(tmp_path, intents(right=(0.9, 0.8, 1)))]
+    )
+
+    assert site["labels"] == measured.to_dict()["labels"]
+    assert list(site["criteria"]) == ["tone"]
+    assert site["labels"][0]["judges"][0]["kappa"]["value"] == pytest.approx(0.85)
+
+
+def test_statistics_of_numbers_do_not_see_labels(labelled: Project) -> None:
+    criterion, judge = labelled.criteria.get(name="intent"), labelled.judges.get()
+    criteria = list(labelled.criteria.all())
+
+    for data in (load_data(labelled, [judge], criteria), live_data(labelled)):
+        assert np.isnan(data.humans[criterion.pk].mean).all()
+        assert not len(data.humans[criterion.pk].ratings)
+        assert (criterion.pk, judge.pk) not in data.judges
+    view = ReportView(labelled, REPORT, ReportOptions())
+    assert view.report.labels[0].outputs == 300
+    assert np.isnan(view.everything.humans[criterion.pk].mean).all()
+
+
+def test_results_of_labels_are_stored_for_other_processes(labelled: Project) -> None:
+    numbers = ReportView(labelled, REPORT, ReportOptions()).numbers()
+
+    again = restored(stored(numbers), type(numbers))
+
+    assert again.report.labels == numbers.report.labels
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["report/", "report/numbers/", "report/groups/?field=system", "report/disagreements/",
+     "report/compare/", "report/annotators/", "", "criteria/", "judges/"],
+)  # fmt: skip
+def test_pages_open_and_only_the_report_shows_labels(
+    labelled: Project, as_role: Callable[[str], Client], address: str
+) -> None:
+    response = as_role("owner").get(f"/p/{labelled.slug}/{address}")
+
+    assert response.status_code in (200, 202)
+    if address == "report/":
+        page = response.content.decode()
+        assert "Agrees as required" in page
+        assert "0.85" in page
+
+
+def test_the_report_in_the_api_has_labels(
+    labelled: Project, as_role: Callable[[str], Client]
+) -> None:
+    client = as_role("owner")
+
+    report = client.get(f"/api/v1/projects/{labelled.slug}/report").json()
+    criteria = client.get(f"/api/v1/projects/{labelled.slug}/criteria").json()
+
+    assert report["labels"][0]["judges"][0]["by_label"]["shipping"]["recall"]["value"] == 0.8
+    assert {each["name"]: each["is_ordered"] for each in criteria} == {
+        "intent": False,
+        "tone": True,
+    }
+
+
+def test_words_that_a_criterion_of_labels_does_not_have_are_errors(
+    labelled: Project, tmp_path: Path
+) -> None:
+    path = tmp_path / "more.jsonl"
+    row = {"doc_id": "billing 1", "system_id": "bot", "criterion": "intent", "annotator": "bob"}
+    path.write_text(json.dumps(row | {"score": "refnd"}) + "\n")
+
+    with pytest.raises(LoadError) as refused:
+        load_files(labelled, [InputFile(path, path.name)])
+
+    assert "refnd" in str(refused.value.errors[0])
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        ({"0": "a", "1": "b", "2": "c"}, False),
+        ({"0": "a", "1": "b"}, True),
+        ({"0": "a", "1": "b", "2": "A"}, True),
+    ],
+)
+def test_each_point_without_an_order_has_a_name(labels: dict[str, str], *, problem: bool) -> None:
+    assert bool(problems_of_scale(0, 2, 1, labels, is_ordered=False)) == problem
+    criterion = Criterion(name="x", scale_min=0, scale_max=2, scale_labels=labels, is_ordered=False)
+    if problem:
+        with pytest.raises(ValidationError):
+            criterion.clean()
+    else:
+        criterion.clean()
+
+
+def test_the_score_of_a_label_is_the_most_probable_one() -> None:
+    scale = Scale(0, 2, labels={"a": 0.0, "b": 1.0, "c": 2.0}, is_ordered=False)
+    split = Scored(1.0, {0.0: 0.45, 1.0: 0.1, 2.0: 0.45})
+
+    assert split.on(scale).value == 0.0
+    assert Scored(1.1, {0.0: 0.4, 1.0: 0.1, 2.0: 0.5}).on(scale).value == 2.0
+    assert split.on(Scale(0, 2)).value == 1.0
