@@ -13,7 +13,8 @@ from django.test import Client
 
 import geval
 from evaluations.corpus.store import load_files
-from evaluations.models import Criterion, Project
+from evaluations.models import CandidateOutput, Criterion, Project
+from evaluations.models.improving import shown_means
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
@@ -89,6 +90,16 @@ def test_statistics_of_numbers_do_not_see_labels(labelled: Project) -> None:
     view = ReportView(labelled, REPORT, ReportOptions())
     assert view.report.labels[0].outputs == 300
     assert np.isnan(view.everything.humans[criterion.pk].mean).all()
+
+
+def test_labels_have_no_mean_on_pages(labelled: Project, as_role: Callable[[str], Client]) -> None:
+    outputs = CandidateOutput.objects.of_project(labelled)
+    criterion = labelled.criteria.get(name="intent")
+
+    means = shown_means(outputs, labelled.pk)
+
+    assert len(means) == 300
+    assert criterion.pk not in {of for _output, of in means}
 
 
 def test_results_of_labels_are_stored_for_other_processes(labelled: Project) -> None:
