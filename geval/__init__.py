@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from geval.measuring.measuring import measure as measure
     from geval.measuring.plans import Plan as Plan
     from geval.measuring.plans import plan as plan
+    from geval.measuring.plans import plan_labels as plan_labels
     from geval.measuring.rates import rate as rate
     from geval.measuring.reading import QuestionError as QuestionError
 

@@ -100,7 +100,8 @@ def load_support() -> Project:
         texts, ratings, scores = [], [], []
         for row in load_example("support"):
             output = {"doc_id": row["id"], "system_id": "helper"}
-            texts.append(output | {"source": row["question"], "output": row["answer"]})
+            text = {"source": row["question"], "output": row["answer"]}
+            texts.append(output | text | {"metadata": {"topic": row["topic"]}})
             on_it = output | {"criterion": "resolved"}
             ratings.append(on_it | {"annotator": "expert", "score": int(row["human"] == "pass")})
             scores.append(on_it | {"judge": "a judge", "score": int(row["judge"] == "pass")})

@@ -30,13 +30,24 @@ from geval.statistics.planning import (
     for_width,
     values_of_groups,
 )
+from geval.statistics.risk_control import binomial_tail
 from geval.statistics.same_documents import Ranked
-from geval.statistics.thresholds import POWER
+from geval.statistics.shares import wilson
+from geval.statistics.thresholds import (
+    AFFORDABLE_DOCUMENTS,
+    CONFIDENCE,
+    EXPERT_SHARE,
+    PASS_FAIL_OUTPUTS,
+    POWER,
+)
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.numbers import counted, money, thin
 
 # Each number of raters is planned separately, with a smaller gain each time.
 MOST_RATERS = 6
+# Fewer labels of a kind have no interval.
+MIN_LABELS = PASS_FAIL_OUTPUTS
+LABELS_IN_A_ROW = 20
 # Any constant: the same ratings give the same plan.
 SEED = 20_261_123
 # The half-width of an interval that is narrow enough for a verdict.
@@ -344,3 +355,72 @@ def plan(
 
     costs = UnitCosts(price=None if price is None else Decimal(str(price)))
     return plan_of(PlanGoal(width), parts.data.humans.get(about.pk), units, tell, costs)
+
+
+@dataclass(frozen=True)
+class LabelPlan:
+    """How many labels of each kind show that a judge finds, or keeps, a share of `least`, if it
+    truly does so for `true` of them, in POWER of such projects; and how many labels in all bring as
+    many, where a share of them are fails (None where that was not stated)."""
+
+    true: float
+    least: float
+    each: int
+    labels: int | None = None
+
+    def __str__(self) -> str:
+        text = (
+            f"To show {self.least:.2f} at a true {self.true:.2f}: {thin(self.each)} fails and"
+            f" {thin(self.each)} passes"
+        )
+        return f"{text}, about {thin(self.labels)} labels" if self.labels else text
+
+
+def plan_labels(
+    true: float = 0.90, *, least: float = EXPERT_SHARE, fails: float | None = None
+) -> LabelPlan:
+    """Plan how much an expert labels, before labelling starts: outputs of documents of their own.
+
+    The lower end of Wilson's 95 % interval (1927) has to reach `least`.
+
+    Args:
+        true: the share of fails that the judge truly finds, or of passes that it keeps.
+        fails: the share of outputs that fail.
+
+    Raises:
+        InputError: a share is not between 0 and 1, or too many labels would be needed.
+
+    >>> print(plan_labels(0.9, fails=0.25))
+    To show 0.80 at a true 0.90: 112 fails and 112 passes, about 448 labels
+    """
+    if not 0 < least < true < 1 or not (fails is None or 0 < fails < 1):
+        raise InputError("Shares are between 0 and 1, and least is below true.")
+
+    def reaches(count: int) -> bool:
+        """Whether so many of a kind are enough in POWER of projects."""
+        enough = next(
+            (
+                hits
+                for hits in range(int(least * count), count + 1)
+                if wilson(hits / count, count, math.inf, CONFIDENCE)[0] >= least
+            ),
+            None,
+        )
+        if enough is None:
+            return False
+        return 1 - binomial_tail((enough - 1) / count, count, true) >= POWER
+
+    # Power goes up and down with each label, as labels are whole numbers: the first number of so
+    # many in a row that are enough.
+    row, count = 0, MIN_LABELS
+    while row < LABELS_IN_A_ROW and count < AFFORDABLE_DOCUMENTS:
+        row = row + 1 if reaches(count) else 0
+        count += 1
+    if row < LABELS_IN_A_ROW:
+        raise InputError(
+            f"More than {AFFORDABLE_DOCUMENTS:,} labels of each kind would be needed: {least:g} is"
+            f" too near {true:g}."
+        )
+    each = count - row
+    rarer = None if fails is None else min(fails, 1 - fails)
+    return LabelPlan(true, least, each, None if rarer is None else math.ceil(each / rarer))

@@ -1,9 +1,11 @@
 """`geval.compare`, `geval.plan` and `geval.certify`: what a measurement says beyond its verdict."""
 
 import doctest
+import math
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import geval
@@ -15,8 +17,10 @@ from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
 from geval.measuring import certifying, comparing, measuring, plans
+from geval.measuring.inputs import InputError
 from geval.measuring.plans import IN_GROUPS
 from geval.statistics.planning import LOOK_ONCE, Needed
+from geval.statistics.shares import wilson
 from tests.measuring.conftest import made_up, written
 
 
@@ -162,3 +166,23 @@ def test_names_that_nobody_has_are_errors(
 ) -> None:
     with pytest.raises(geval.InputError, match=message):
         call(measured)
+
+
+@pytest.mark.parametrize(
+    ("true", "least", "each"), [(0.9, 0.8, 112), (0.95, 0.8, 40), (0.85, 0.8, 481)]
+)
+def test_labels_are_planned_before_there_are_any(true: float, least: float, each: int) -> None:
+    planned = geval.plan_labels(true, least=least, fails=0.05)
+
+    assert planned.each == each
+    assert planned.labels == each * 20
+    rng = np.random.default_rng(0)
+    hits = rng.binomial(each, true, 20_000)
+    shown = [wilson(of / each, each, math.inf, 0.95)[0] >= least for of in range(each + 1)]
+    assert np.mean(np.array(shown)[hits]) == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("shares", [(0.8, 0.8), (0.7, 0.8), (1.0, 0.8), (0.805, 0.8)])
+def test_shares_that_cannot_be_told_apart_are_refused(shares: tuple[float, float]) -> None:
+    with pytest.raises(InputError):
+        geval.plan_labels(shares[0], least=shares[1])
