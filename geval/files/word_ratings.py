@@ -75,10 +75,13 @@ class UnknownWords:
     def __init__(self) -> None:
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._read: Counter[str] = Counter()
+        self.has_any = False
 
     def add(self, row: ScoreRow, *, is_read: bool) -> None:
         if is_read:
             self._read[row.criterion] += 1
+        else:
+            self.has_any = True
         if row.word:
             self._words[row.criterion][" ".join(row.word.split())] += 1
 

@@ -35,6 +35,10 @@ from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Leve
 from geval.statistics.scales import Scale, scale_of_words
 
 PERSON, JUDGE = "person", "judge"
+NAME_LABELS = (
+    "If such words are labels without an order, name all of them: labels=[…] (--labels A,B,…); if"
+    " they have one, order=[…] from the lowest to the highest (--order A,B,…)."
+)
 # Words of all criteria, or by criterion.
 Words = Sequence[str] | Mapping[str, Sequence[str]]
 # The lowest and highest rating, and optionally the step between ratings.
@@ -186,8 +190,10 @@ def read_source(
         recognised: dict[str, Scale] = {}
         try:
             rows = read()
-        except InputError:
+        except InputError as error:
             recognised = unknown.scales()
+            if not recognised and unknown.has_any:
+                raise InputError(f"{error}\n{NAME_LABELS}") from None
             if not recognised:
                 raise
             given, unused = scale_of, Unused()

@@ -16,7 +16,7 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.downloads.json_values import with_interval
-from geval.reports.expert_words import with_brackets
+from geval.reports.expert_words import ONE_EXPERT, with_brackets
 from geval.reports.verdicts.expert import Required
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.agreement import coincidences
@@ -249,6 +249,7 @@ class LabelsResult:
             for first, second, pairs in self.confused
         ]
         lines.append(f"  {best.reading}")
+        lines += [f"  {ONE_EXPERT}"] if self.raters == 1 else []
         lines += [
             f"  {other.judge}: {other.verdict.label}, kappa {with_brackets(other.figures.kappa)}"
             for other in self.judges[1:]
