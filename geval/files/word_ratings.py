@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from geval.files.fields import (
+    LABEL,
     THOUSANDS,
     not_a_number,
     point_with_name,
@@ -80,7 +81,7 @@ class UnknownWords:
     def add(self, row: ScoreRow, *, is_read: bool) -> None:
         if is_read:
             self._read[row.criterion] += 1
-        else:
+        elif LABEL.fullmatch(row.word):
             self.has_any = True
         if row.word:
             self._words[row.criterion][" ".join(row.word.split())] += 1
