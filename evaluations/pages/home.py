@@ -45,7 +45,7 @@ class Home:
 def home_of(report: Report) -> Home:
     """Return the home page's summary of a report."""
     return Home(
-        headline=headline(report.criteria),
+        headline=headline(report.criteria, report.labels),
         glance=at_a_glance(report),
         stand_ins=tuple(report.stand_ins),
         outputs=report.outputs,

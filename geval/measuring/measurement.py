@@ -402,7 +402,7 @@ class Measurement:
     @property
     def headline(self) -> str:
         """Return what a judge may rate, in a sentence or two."""
-        sentences = [*headline(self.report.criteria), *(each.sentence for each in self.labels)]
+        sentences = headline(self.report.criteria, self.labels)
         return " ".join(sentences) or "Too early to say what a judge may rate."
 
     def __str__(self) -> str:

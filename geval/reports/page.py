@@ -110,7 +110,7 @@ def page_of(numbers: ReportNumbers, mark: str, running: tuple[RunInProgress, ...
         numbers=numbers,
         mark=mark,
         table=paper_table(report, judges),
-        headline=headline(report.criteria),
+        headline=headline(report.criteria, report.labels),
         glance=at_a_glance(report, judges),
         running=running,
         cautions=tuple((c.criterion, texts) for c in report.criteria if (texts := all_cautions(c))),

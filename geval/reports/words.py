@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from geval.reports.expert_words import ONE_EXPERT, expert_caution, expert_reading
+from geval.reports.label_results import LabelsResult
 from geval.reports.options import MEAN, ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import WEIGHTS, marked, taken_from_the_top
@@ -122,7 +123,9 @@ _HEADLINES = {
 }
 
 
-def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
+def headline(
+    criteria: Sequence[CriterionResult], labels: Sequence[LabelsResult] = ()
+) -> tuple[str, ...]:
     """Return sentences on which judge may do what, over all criteria with a judge, the strongest
     verdict first."""
     names: dict[tuple[Verdict, str], list[str]] = {}
@@ -141,7 +144,8 @@ def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
         f"{', '.join(criterion_names)}: {_HEADLINES[verdict].format(judge=judge, experts=experts)}."
         for (verdict, judge), criterion_names in names.items()
     ]
-    return tuple(sentence[:1].upper() + sentence[1:] for sentence in sentences)
+    of_labels = [result.sentence for result in labels if result.judges]
+    return (*(sentence[:1].upper() + sentence[1:] for sentence in sentences), *of_labels)
 
 
 def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:

@@ -125,6 +125,8 @@ def test_pages_open_and_only_the_report_shows_labels(
         page = response.content.decode()
         assert "Agrees as required" in page
         assert "0.85" in page
+    if address in ("report/", ""):
+        assert "Intent: gpt agrees with your expert as required." in response.content.decode()
 
 
 def test_the_report_in_the_api_has_labels(
