@@ -33,7 +33,7 @@ from geval.measuring.gathering import gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measuring import counting_rows, refuse_unknown_criterion
 from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
-from geval.statistics.scales import Scale
+from geval.statistics.scales import Scale, scale_of_words
 
 # The default provider.
 USUAL_BASE_URL = BY_NAME["openai"].base_url
@@ -70,6 +70,8 @@ def evaluate(
     definition: str = "",
     introduction: str = "",
     scale: tuple[float, float] | None = None,
+    labels: Sequence[str] = (),
+    order: Sequence[str] = (),
     steps: bool | str = True,
     judge: str = "",
     output: str = "",
@@ -104,6 +106,8 @@ def evaluate(
         introduction: describes what the model is shown; by default a text and one written from it.
         scale: lowest and highest rating; by default those of the ready criterion, else of people's
             ratings in the file, else 1 to 5.
+        labels: the names of labels without an order, which the model gives in place of a rating.
+        order: words from the lowest rating to the highest, in the same way.
         steps: False for none; a text for steps of your own.
         judge: the judge's name in results; by default the model's.
         output, text: the columns with outputs and with what they were written about.
@@ -129,8 +133,13 @@ def evaluate(
     preset = _preset(criterion, definition)
     name = preset.name if preset else criterion.strip()
     naming = Naming(as_names(human), (), name, document, system, output, text, group)
+    words = _scale_of_words(labels, order, scale)
+
+    def ask_or_ignore(question: UploadQuestion) -> UploadAnswer | None:
+        return ask(question) or _unrated(question)
+
     with input_files(source, sheet=sheet) as files:
-        read = list(rows_of(files, naming, lambda question: ask(question) or _unrated(question)))
+        read = list(rows_of(files, naming, ask_or_ignore, scale_of=lambda _criterion: words))
     rows = list(counting_rows(read, naming))
     refuse_unknown_criterion([row for row in rows if isinstance(row, RatingRow)], name)
     outputs = _repeated(outputs_of(rows), repeats)
@@ -138,7 +147,7 @@ def evaluate(
     usual = (INTRODUCTION_ALONE, INPUTS_ALONE) if stand_alone else ("", "")
     parts = PromptParts(
         criterion=name,
-        scale=_scale(scale, preset, name, rows),
+        scale=words or _scale(scale, preset, name, rows),
         definition=definition or (preset.definition if preset else ""),
         introduction=introduction or (preset.introduction if preset else usual[0]),
         inputs=preset.inputs if preset else usual[1],
@@ -219,6 +228,22 @@ def _preset(criterion: str, definition: str) -> Preset | None:
     alike = [each.word for each in chosen or presets() if chosen or wanted in each.word.split("/")]
     ready = f" Ready ones: {', '.join(alike)}." if alike else ""
     raise InputError(f"Say what {criterion!r} means: pass definition=….{ready}")
+
+
+def _scale_of_words(
+    labels: Sequence[str], order: Sequence[str], scale: tuple[float, float] | None
+) -> Scale | None:
+    """Return the scale whose points are words; None without any."""
+    if not labels and not order:
+        return None
+    if (labels and order) or scale:
+        raise InputError("Pass one of scale, labels and order.")
+    if isinstance(labels, str) or isinstance(order, str):
+        raise InputError("labels and order are lists of words.")
+    try:
+        return scale_of_words([*(labels or order)], is_ordered=not labels)
+    except ValueError as error:
+        raise InputError(f"{str(error).capitalize()}.") from None
 
 
 def _scale(

@@ -24,6 +24,7 @@ from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptError, PromptParts, compose_inputs
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
+from geval.llm.scoring import Scored
 from geval.llm.turn_messages import messages_of
 from geval.statistics.scales import Scale
 
@@ -157,9 +158,10 @@ class Decision(LlmEvaluator):
         self, answers: Sequence[Answer], question: Decided, settings: RequestSettings
     ) -> Outcome:
         text = answers[-1].choices[0].text
-        return score_decision(
+        outcome = score_decision(
             text, question.scale.points, min_coverage=settings.min_coverage, name=question.name
         )
+        return outcome.on(question.scale) if isinstance(outcome, Scored) else outcome
 
 
 def _joint_questions(

@@ -259,6 +259,8 @@ def _point_masses(
 ) -> dict[float, float] | Failure:
     """Return the probability of each scale point at the rating's token, the first, summed over all
     spellings of a point."""
+    if not scale.is_ordered:
+        return _label_masses(_by_bare_text(tokens[0], offset), scale)
     spelled = {short(point): point for point in scale.points if point == int(point)}
     labels = {label.casefold(): point for label, point in scale.words.items()}
     whole = {text: p for text, p in _by_bare_text(tokens[0], offset).items() if p > 0}
@@ -282,6 +284,25 @@ def _point_masses(
         # The rating's word spans several tokens, so no single position holds its probability.
         return Failure(Reason.SPLIT_NUMBER, Reason.SPLIT_NUMBER.explanation)
     return numbers
+
+
+def _label_masses(whole: Mapping[str, float], scale: Scale) -> dict[float, float] | Failure:
+    """Return the probability of each label at the reply's token, which may be the beginning of one
+    alone: what begins several tells none."""
+    masses: dict[float, float] = {}
+    for text, probability in whole.items():
+        begun = [
+            point
+            for label, point in scale.labels.items()
+            if text and probability > 0 and label.casefold().startswith(text.casefold())
+        ]
+        exact = scale.point_named(text)
+        if exact is not None or len(begun) == 1:
+            point = begun[0] if exact is None else exact
+            masses[point] = masses.get(point, 0.0) + probability
+    if not masses:
+        return Failure(Reason.SPLIT_NUMBER, Reason.SPLIT_NUMBER.explanation)
+    return masses
 
 
 def _by_bare_text(token: Token, offset: int) -> dict[str, float]:

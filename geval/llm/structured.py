@@ -46,9 +46,21 @@ def read_rating(
 ) -> Rating | Failure:
     """Return the rating of a reply in the requested form; positions are as in `parse_rating`."""
     if form == "text":
-        return parse_rating(choice, scale=scale, criterion=criterion, others=others)
+        rating = parse_rating(choice, scale=scale, criterion=criterion, others=others)
+        if isinstance(rating, Rating) and not scale.is_ordered:
+            return _named_label(rating, choice, scale)
+        return rating
     text = reply_text(choice)
     return no_text(choice, text) or _structured(choice, text, scale, form)
+
+
+def _named_label(rating: Rating, choice: ReplyChoice, scale: Scale) -> Rating | Failure:
+    """Return the rating if it names a label; the model was told no numbers of labels."""
+    if scale.point_named(rating.text) is not None:
+        return rating
+    names = ", ".join(scale.labels)
+    text = quote(reply_text(choice))
+    return Failure(Reason.NO_RATING, f"The reply names none of the labels {names}: {text}")
 
 
 def _structured(choice: ReplyChoice, text: str, scale: Scale, form: ReplyForm) -> Rating | Failure:

@@ -1,0 +1,139 @@
+"""A model gives labels without an order by their names: what is read, and its probabilities."""
+
+import json
+import math
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+import geval
+from geval.llm.calls import Answer
+from geval.llm.judgement import JudgeQuestion, score_choices
+from geval.llm.parsing import Failure
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.request_settings import Mode, RequestSettings
+from geval.llm.scoring import Scored
+from geval.measuring.inputs import InputError
+from geval.statistics.scales import Scale
+
+INTENTS = Scale(0, 2, labels={"billing": 0.0, "refund": 1.0, "lost parcel": 2.0}, is_ordered=False)
+QUESTION = JudgeQuestion("Which intent?", "intent", INTENTS)
+
+
+def answered(*choices: ReplyChoice) -> Answer:
+    return Answer(choices, "m", "", 1, 1, 1, 0.1)
+
+
+def scored(mode: Mode, *choices: ReplyChoice) -> Scored | Failure:
+    return score_choices([answered(*choices)], QUESTION, RequestSettings("m", mode))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("refund", 1.0),
+        ("Refund", 1.0),
+        ("- Intent: billing", 0.0),
+        ("Intent: lost parcel", 2.0),
+        ("2", None),
+        ("delivery", None),
+    ],
+)
+def test_the_name_of_a_label_is_read_and_no_number(text: str, label: float | None) -> None:
+    outcome = scored("direct", ReplyChoice(text))
+
+    assert (outcome.value if isinstance(outcome, Scored) else None) == label
+
+
+def test_samples_vote() -> None:
+    outcome = scored("samples", *(ReplyChoice(text) for text in ("refund", "billing", "refund")))
+
+    assert isinstance(outcome, Scored)
+    assert outcome.value == 1.0
+    assert outcome.distribution == {0.0: pytest.approx(1 / 3), 1.0: pytest.approx(2 / 3)}
+
+
+def test_probabilities_are_those_of_a_labels_first_token() -> None:
+    shares = {"bill": 0.3, "ref": 0.05, "x": 0.05}
+    others = tuple((text, math.log(share)) for text, share in shares.items())
+    tokens = (Token("lost", math.log(0.6), others), Token(" parcel", 0.0))
+
+    outcome = scored("logprobs", ReplyChoice("lost parcel", tokens=tokens))
+
+    assert isinstance(outcome, Scored)
+    assert outcome.value == 2.0
+    assert outcome.distribution[0.0] == pytest.approx(0.3 / 0.95)
+    assert outcome.coverage == pytest.approx(0.95)
+
+
+def test_a_token_that_begins_two_labels_tells_neither() -> None:
+    scale = Scale(0, 1, labels={"refused": 0.0, "refunded": 1.0}, is_ordered=False)
+    question = JudgeQuestion("Which?", "outcome", scale)
+    choice = ReplyChoice("refused", tokens=(Token("ref", 0.0), Token("used", 0.0)))
+
+    outcome = score_choices([answered(choice)], question, RequestSettings("m", "logprobs"))
+
+    assert isinstance(outcome, Failure)
+
+
+class Intents(BaseHTTPRequestHandler):
+    """Answers with the intent that a text names."""
+
+    def do_POST(self) -> None:
+        prompt = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        text = next((name for name in INTENTS.labels if f"about {name}" in prompt), "4")
+        choice = {"index": 0, "finish_reason": "stop",
+                  "message": {"role": "assistant", "content": text}}  # fmt: skip
+        usage = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+        reply = {"id": "1", "object": "chat.completion", "created": 1, "model": "m",
+                 "choices": [choice], "usage": usage}  # fmt: skip
+        content = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_about: object) -> None:
+        pass
+
+
+def test_a_model_labels_the_outputs_of_a_table() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Intents)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    names = [*INTENTS.labels]
+    rows = [
+        {"id": n, "text": f"I write about {names[n % 3]}, {n}.", "human": names[(n + (n == 5)) % 3]}
+        for n in range(30)
+    ]
+    try:
+        result = geval.evaluate(
+            rows, criterion="intent", definition="What the customer wants.", model="m",
+            base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="k", output="text",
+            document="id", human="human", labels=names, mode="direct", steps=False, kept_in=None,
+            progress=False,
+        )  # fmt: skip
+    finally:
+        server.shutdown()
+        server.server_close()
+
+    assert [score.score for score in result.scores] == [float(n % 3) for n in range(30)]
+    assert "Intent (billing / refund / lost parcel)" in result.template
+    (measured,) = result.measurement.criteria
+    assert measured.accuracy == pytest.approx(29 / 30)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"labels": ["a", "b"], "order": ["a", "b"]},
+        {"labels": ["a", "b"], "scale": (1, 2)},
+        {"labels": "ab"},
+        {"labels": ["a"]},
+    ],
+)
+def test_words_that_are_no_scale_are_refused(words: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        geval.evaluate([{"output": "x"}], criterion="c", definition="d", model="m", **words)
