@@ -18,7 +18,7 @@ from geval.evaluating.judging import EvaluationError
 from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import declared, option_of
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, ask_at_terminal
 from geval.statistics.scales import Scale, parsed_scale
 from geval.texts.program import command
 
@@ -39,6 +39,8 @@ def run(arguments: Sequence[str]) -> int:
             definition=options.definition,
             introduction=options.introduction,
             scale=options.scale and (options.scale.lowest, options.scale.highest),
+            labels=options.labels,
+            order=options.order,
             steps=not options.no_steps,
             judge=options.name,
             output=options.output,
@@ -95,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--definition", default="", metavar="TEXT", help="what is rated")
     parser.add_argument("--introduction", default="", metavar="TEXT", help="what is shown")
     parser.add_argument("--scale", type=_scale, metavar="1-5", help="lowest and highest rating")
+    add_words(parser)
     parser.add_argument("--no-steps", action="store_true", help="without evaluation steps")
     parser.add_argument("--name", default="", help="of the judge (default: the model)")
     parser.add_argument("--output", default="", metavar="COLUMN", help="has the outputs")

@@ -10,7 +10,7 @@ from geval.measuring.certifying import certify, exit_code_of, fields_named
 from geval.measuring.inputs import InputError
 from geval.measuring.measuring import Ends, measure
 from geval.measuring.pictures import card_of, page_of
-from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, ask_at_terminal
 from geval.statistics.correlation import LEVELS
 from geval.statistics.scales import parsed_scale
 from geval.texts.program import command
@@ -33,8 +33,8 @@ def run(arguments: Sequence[str]) -> int:
             system=options.system,
             group=options.group,
             scale=parse_scale(options.scale),
-            labels=_words(options.labels),
-            order=_words(options.order),
+            labels=options.labels,
+            order=options.order,
             level=options.level,
             by=fields_named(options.by, options.require),
             sheet=options.sheet,
@@ -64,11 +64,6 @@ def parse_scale(options: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
     return parsed_scales(options) or None
 
 
-def _words(listed: str) -> list[str]:
-    """Return the words of an option, which commas separate."""
-    return [word.strip() for word in listed.split(",")] if listed else []
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = FilesParser(
         prog=command("check"),
@@ -91,12 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="[CRITERION=]1-5",
         help="lowest and highest rating, of a criterion or of all; can be repeated",
     )
-    parser.add_argument(
-        "--labels", default="", metavar="A,B,…", help="the names of labels without an order"
-    )
-    parser.add_argument(
-        "--order", default="", metavar="A,B,…", help="words from the lowest rating to the highest"
-    )
+    add_words(parser)
     parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")
     parser.add_argument(
         "--by",

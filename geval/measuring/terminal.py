@@ -59,3 +59,16 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "--group", metavar="COLUMN", help="what documents share, such as their topic"
     )
     named.add_argument("--sheet", default="", metavar="NAME", help="of a workbook")
+
+
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name words in place of numbers."""
+    for option, help_text in (
+        ("--labels", "the names of labels without an order"),
+        ("--order", "words from the lowest rating to the highest"),
+    ):
+        parser.add_argument(option, type=_words, default=[], metavar="A,B,…", help=help_text)
+
+
+def _words(listed: str) -> list[str]:
+    return [word.strip() for word in listed.split(",")]
