@@ -16,7 +16,12 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, NinjaAPI, Path, Query, Router, Status
 
-from annotations.api_shapes import CampaignOut, CampaignProgressOut, Campaigns
+from annotations.api_shapes import (
+    CampaignOut,
+    CampaignProgressOut,
+    Campaigns,
+    GuidelinesVersionOut,
+)
 from annotations.errors import AnnotationError
 from annotations.goals.goals import standing
 from annotations.goals.plans import plan_request
@@ -40,6 +45,7 @@ from geval.files.answers.gold import GoldError, gold_of_rows
 from geval.files.project_fields import COLUMNS, LISTS, PLAN, CampaignFields
 from geval.measuring.standing import GoalStanding
 from geval.reports.campaign_progress import people_records
+from geval.reports.campaign_questions import QuestionAgreement
 from geval.reports.downloads.json_values import ranked_json, with_interval
 from geval.statistics.arms import ArmDifference
 
@@ -187,14 +193,29 @@ def list_people(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """What is said of each annotator, by question: severity with its interval, checks, and why
     somebody's answers need a look; and people's agreement. `people.csv` has the same."""
     progress = campaign_progress(_campaign(request, slug, pk))
-    agreement = {
-        row.question: with_interval(row.alpha, row.interval) | {"items": row.items}
-        for row in progress.agreement
-    }
     return {
-        "agreement": {"coefficient": "alpha", "measurement": "interval", "questions": agreement},
+        "agreement": {
+            "coefficient": "alpha",
+            "measurement": "interval",
+            "questions": _agreement_json(progress.agreement),
+            "by_guidelines_version": [
+                {
+                    "version": row.version,
+                    "answers": row.answers,
+                    "questions": _agreement_json(row.agreement),
+                }
+                for row in progress.agreement_by_version
+            ],
+        },
         "people": list(people_records(progress)),
     }
+
+
+@router.get("/guidelines", response=list[GuidelinesVersionOut])
+def list_guidelines(request: HttpRequest, slug: Path[str]) -> Any:
+    """The versions of what annotators read, oldest first. `texts` has the project's guidelines
+    under "", and those of each criterion (without any, its definition) under its name."""
+    return project_for(request, slug, change=True).guidelines_versions.all()
 
 
 @router.get("/campaigns/{int:pk}/answers", response=dict[str, Any])
@@ -282,6 +303,13 @@ def campaign_json(campaign: Campaign) -> dict[str, Any]:
         "opened_at": campaign.opened_at,
         "closed_at": campaign.closed_at,
         "goal": None if goal is None else _goal_json(goal),
+    }
+
+
+def _agreement_json(agreement: Sequence[QuestionAgreement]) -> dict[str, Any]:
+    return {
+        row.question: with_interval(row.alpha, row.interval) | {"items": row.items}
+        for row in agreement
     }
 
 

@@ -97,6 +97,15 @@ class StandingOut(Schema):
     documents_ranked_by_each: list[int] = Field([], json_schema_extra=MAY_BE_MISSING)
 
 
+class GuidelinesVersionOut(Schema):
+    """A version of what annotators read; `by_name` is empty if nobody signed in saved it."""
+
+    number: int
+    created_at: datetime
+    by_name: str
+    texts: dict[str, str]
+
+
 class CampaignProgressOut(CampaignOut):
     """A campaign with how many items it has, and how many of them are complete."""
 

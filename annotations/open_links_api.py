@@ -139,6 +139,7 @@ def _payment_json(row: Payment) -> dict[str, Any]:
         "skipped": row.work.skipped,
         "fast_answers": row.work.fast,
         "marks": row.marks,
+        "guidelines_versions": row.guidelines_versions,
         "active_minutes": round(row.minutes, 2),
         "checks_passed": row.checks_passed,
         "checks": row.checks,

@@ -67,6 +67,7 @@ def _add(counting: _Counting, assignment: Assignment, criteria: set[int]) -> Non
     answer, counts = assignment.answer or {}, assignment.state == AssignmentState.SUBMITTED
     annotator, in_sight = assignment.annotator_id, assignment.sees_scores
     comment, at = answer.get("comment", ""), assignment.submitted_at
+    version = assignment.guidelines_version
     for key, score in answer.get("scores", {}).items():
         about = (assignment.shown[0], int(key))
         if about[1] not in criteria:
@@ -76,6 +77,7 @@ def _add(counting: _Counting, assignment: Assignment, criteria: set[int]) -> Non
             counting.ratings[about] = Rating(
                 output_id=about[0], criterion_id=about[1], annotator_id=annotator, score=score,
                 scores_in_sight=in_sight, comment=comment, created_at=_moment(at),
+                guidelines_version=version,
             )  # fmt: skip
     for pair in preference_pairs(answer, assignment.shown):
         if pair.criterion and pair.criterion not in criteria:
@@ -87,7 +89,7 @@ def _add(counting: _Counting, assignment: Assignment, criteria: set[int]) -> Non
                 output_a_id=pair.output_a, output_b_id=pair.output_b,
                 criterion_id=pair.criterion or None, annotator_id=annotator, value=pair.value,
                 a_was_left=pair.a_was_left, scores_in_sight=in_sight, comment=comment,
-                created_at=_moment(at),
+                created_at=_moment(at), guidelines_version=version,
             )  # fmt: skip
     if assignment.campaign.is_rating and assignment.campaign.span_categories:
         output = assignment.shown[0]
@@ -118,7 +120,7 @@ def _store_ratings(annotator: int, counting: _Counting) -> None:
         counting.ratings.values(),
         update_conflicts=True,
         unique_fields=["output", "criterion", "annotator"],
-        update_fields=["score", "comment", "created_at"],
+        update_fields=["score", "comment", "created_at", "guidelines_version"],
         batch_size=1000,
     )
 

@@ -1,10 +1,22 @@
-"""What annotators of a campaign read before and while they work."""
+"""What annotators of a campaign read before and while they work, and what changed meanwhile."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from annotations.models import Campaign
+from annotations.models import Campaign, GuidelinesVersion, Seat
 from evaluations.people.languages import own_words
 from geval.texts.formatting.safe_html import as_html
+from geval.texts.word_differences import MarkedLine, line_differences
+
+
+@dataclass(frozen=True)
+class GuidelinesChange:
+    """Lines removed from and added to a campaign's guidelines up to a version, by the name of the
+    criterion ("" for the project)."""
+
+    version: GuidelinesVersion
+    parts: tuple[tuple[str, tuple[MarkedLine, ...]], ...]
 
 
 def guidelines_of(campaign: Campaign) -> dict[str, Any]:
@@ -17,3 +29,56 @@ def guidelines_of(campaign: Campaign) -> dict[str, Any]:
             for criterion in campaign.criteria.all()
         ],
     }
+
+
+def unread_change(seat: Seat) -> GuidelinesChange | None:
+    """Return what the annotator of a seat has to read before the next answer; None if nothing in
+    their language changed since they were shown the guidelines. Then the seat moves on to the
+    newest version by itself."""
+    newest = GuidelinesVersion.objects.newest_number(seat.campaign.project_id)
+    if newest is not None and newest == seat.guidelines_seen:
+        return None
+    versions = {
+        version.number: version
+        for version in GuidelinesVersion.objects.filter(
+            project=seat.campaign.project_id, number__in=(newest, seat.guidelines_seen)
+        )
+    }
+    now = versions.get(newest or 0) or GuidelinesVersion.objects.current(seat.campaign.project)
+    before = versions.get(seat.guidelines_seen or 0)
+    if before is not None:
+        names = campaign_names(seat.campaign)
+        change = guidelines_change(_in_own_words(before), _in_own_words(now), names)
+        if change:
+            return GuidelinesChange(now, change)
+    read_guidelines(seat, now.number)
+    return None
+
+
+def read_guidelines(seat: Seat, number: int) -> None:
+    """Note that an annotator was shown a version; an older one than before changes nothing."""
+    if number > (seat.guidelines_seen or 0):
+        Seat.objects.filter(pk=seat.pk).update(guidelines_seen=number)
+        seat.guidelines_seen = number
+
+
+def campaign_names(campaign: Campaign) -> list[str]:
+    """Return the keys of the texts that a campaign's annotators read, in order."""
+    return ["", *campaign.criteria.values_list("name", flat=True)]
+
+
+def guidelines_change(
+    before: Mapping[str, str], now: Mapping[str, str], names: list[str]
+) -> tuple[tuple[str, tuple[MarkedLine, ...]], ...]:
+    """Return the lines that only one of two versions has, by name; blank lines, and names without
+    any, are left out."""
+    parts = []
+    for name in names:
+        lines = line_differences(before.get(name, ""), now.get(name, ""))
+        if changed := tuple(line for line in lines if line[0] and line[1].strip()):
+            parts.append((name, changed))
+    return tuple(parts)
+
+
+def _in_own_words(version: GuidelinesVersion) -> dict[str, str]:
+    return {name: own_words(text) for name, text in version.texts.items()}

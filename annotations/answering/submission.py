@@ -16,6 +16,7 @@ from annotations.models import (
     Assignment,
     AssignmentState,
     Campaign,
+    GuidelinesVersion,
     ItemKind,
     Seat,
     Span,
@@ -43,10 +44,14 @@ _STORE_RATINGS = """
         WHERE r.output_id = %(output)s AND r.annotator_id = %(annotator)s
     ), stored AS (
         INSERT INTO annotations_rating
-            (output_id, criterion_id, annotator_id, score, scores_in_sight, comment)
-        SELECT %(output)s, criterion_id, %(annotator)s, score, %(in_sight)s, %(comment)s FROM given
+            (output_id, criterion_id, annotator_id, score, scores_in_sight, comment,
+             guidelines_version)
+        SELECT %(output)s, criterion_id, %(annotator)s, score, %(in_sight)s, %(comment)s,
+            %(guidelines)s
+        FROM given
         ON CONFLICT (output_id, criterion_id, annotator_id) DO UPDATE
         SET score = EXCLUDED.score, comment = EXCLUDED.comment, created_at = now(),
+            guidelines_version = EXCLUDED.guidelines_version,
             scores_in_sight = annotations_rating.scores_in_sight OR EXCLUDED.scores_in_sight
     )
     SELECT criterion_id, score FROM earlier
@@ -67,13 +72,14 @@ _STORE_PREFERENCES = """
     ), stored AS (
         INSERT INTO annotations_preference
             (output_a_id, output_b_id, criterion_id, annotator_id, value, a_was_left,
-             scores_in_sight, comment)
+             scores_in_sight, comment, guidelines_version)
         SELECT output_a_id, output_b_id, criterion_id, %(annotator)s, value, a_was_left,
-               %(in_sight)s, %(comment)s
+               %(in_sight)s, %(comment)s, %(guidelines)s
         FROM given
         ON CONFLICT (output_a_id, output_b_id, criterion_id, annotator_id) DO UPDATE
         SET value = EXCLUDED.value, a_was_left = EXCLUDED.a_was_left,
             comment = EXCLUDED.comment, created_at = now(),
+            guidelines_version = EXCLUDED.guidelines_version,
             scores_in_sight = annotations_preference.scores_in_sight OR EXCLUDED.scores_in_sight
     )
     SELECT * FROM earlier
@@ -126,7 +132,9 @@ def submit(
     """Store an answer and the ratings, preferences and spans derived from it.
 
     The same answer sent twice is stored once. A second, different one is accepted as a change only
-    if its form showed the first (`version`), so that a stale window overwrites nothing.
+    if its form showed the first (`version`), so that a stale window overwrites nothing. The answer
+    gets the version of the guidelines that the annotator had been shown, also if a newer one was
+    saved while its page was open.
 
     Args:
         version: the assignment's version that the form showed.
@@ -163,6 +171,9 @@ def submit(
         )
     elif assignment.state != AssignmentState.RESERVED:
         reserve_again(assignment)
+    assignment.guidelines_version = (
+        seat.guidelines_seen or GuidelinesVersion.objects.current(seat.campaign.project).number
+    )
     replaced = _store(assignment, answer) if before is None else None
     if before is not None or replaced:
         AnswerChange.objects.create(
@@ -208,14 +219,14 @@ def _save(assignment: Assignment) -> None:
                 version = %s, flagged = %s,
                       submitted_at = %s, seconds = %s, lease_until = %s,
                       draft_number = greatest(draft_number, %s),
-                      passed = %s
+                      passed = %s, guidelines_version = %s
                           WHERE id = %s""",
             [
                 json.dumps(assignment.answer), assignment.state, assignment.version,
                 assignment.flagged,
                 assignment.submitted_at, assignment.seconds, assignment.lease_until,
                 assignment.draft_number,
-                assignment.passed,
+                assignment.passed, assignment.guidelines_version,
                 assignment.pk,
             ],
         )  # fmt: skip
@@ -262,6 +273,7 @@ def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answe
                 "scores": list(answer["scores"].values()),
                 "in_sight": assignment.sees_scores,
                 "comment": answer["comment"],
+                "guidelines": assignment.guidelines_version,
             },
         )
         earlier = {str(criterion): score for criterion, score in cursor.fetchall()}
@@ -283,6 +295,7 @@ def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
                 "a_was_left": [pair.a_was_left for pair in pairs],
                 "in_sight": assignment.sees_scores,
                 "comment": answer["comment"],
+                "guidelines": assignment.guidelines_version,
             },
         )
         earlier = [list(row) for row in cursor.fetchall()]

@@ -20,6 +20,7 @@ from annotations.models.campaigns import (
     Seat,
     Selection,
 )
+from annotations.models.guidelines import GuidelinesVersion, guidelines_texts
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.open_links import OpenLink, Participant, ParticipantState, ScreenedFor
 from annotations.models.people import Annotator, Exclusion

@@ -109,6 +109,9 @@ class Assignment(models.Model):
     )
     scores_shown = models.BooleanField(null=True)
     saw_others_at = models.DateTimeField(null=True, blank=True)
+    guidelines_version = models.IntegerField(
+        null=True, blank=True, help_text="Of the guidelines that the annotator had been shown."
+    )
 
     class Meta:
         ordering = ("pk",)

@@ -190,7 +190,8 @@ class Seat(models.Model):
 
     `cursor` is the position last reserved, where the next claim begins; `handed` counts the
     ordinary items assigned so far, which decides when a check is due. `most_items` limits the
-    ordinary items, practice comes first; None means all there are.
+    ordinary items, practice comes first; None means all there are. `guidelines_seen` is the number
+    of the version of the guidelines that the annotator was shown last.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="seats")
@@ -198,6 +199,7 @@ class Seat(models.Model):
     cursor = models.IntegerField(default=-1)
     handed = models.PositiveIntegerField(default=0)
     most_items = models.PositiveIntegerField(null=True, blank=True)
+    guidelines_seen = models.IntegerField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
 
     objects = SeatQuerySet.as_manager()

@@ -24,6 +24,9 @@ class Rating(models.Model):
     comment = models.TextField(
         blank=True, db_default="", help_text="What the rater wrote beside it."
     )
+    guidelines_version = models.IntegerField(
+        null=True, blank=True, help_text="Of the guidelines that the annotator had been shown."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -67,6 +70,7 @@ class Preference(models.Model):
     )
     scores_in_sight = models.BooleanField(db_default=False)
     comment = models.TextField(blank=True, db_default="")
+    guidelines_version = models.IntegerField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -23,7 +23,7 @@ from geval.texts.spreadsheets import csv_line
 COLUMNS = (
     "id", "panel", "study", "session", "annotator", "state", "reason", "items", "active_minutes",
     "checks_passed", "checks", "amount", "bonus", "skipped",
-    "fast_answers", "marks",
+    "fast_answers", "marks", "guidelines_versions",
 )  # fmt: skip
 
 # People who are banned, or still at work, get nothing for their answers.
@@ -38,7 +38,8 @@ PAID_BY_ITEM = (
 @dataclass(frozen=True)
 class Payment:
     """One participant: items rated, minutes of active time, amounts in the owner's currency, and
-    marks: why an owner should look at the answers before paying, in words."""
+    marks: why an owner should look at the answers before paying, in words. `guidelines_versions`
+    are the numbers that the answers have."""
 
     participant: Participant
     items: int
@@ -49,6 +50,7 @@ class Payment:
     bonus: Decimal
     work: Work = field(default_factory=Work)
     marks: tuple[str, ...] = ()
+    guidelines_versions: tuple[int, ...] = ()
 
     @property
     def groups(self) -> list[str]:
@@ -87,6 +89,7 @@ def payments(link: OpenLink) -> list[Payment]:
                 bonus,
                 work,
                 marks_of(work, link.skip_percent, row.warnings if row else ()),
+                row.guidelines_versions if row else (),
             )
         )
     return paid
@@ -133,5 +136,6 @@ def payment_file(link: OpenLink) -> Iterator[str]:
             participant.annotator and participant.annotator.name, participant.state, reason,
             row.items, f"{row.minutes:.1f}", row.checks_passed, row.checks, row.amount, row.bonus,
             row.work.skipped, row.work.fast, "; ".join(row.marks),
+            "; ".join(map(str, row.guidelines_versions)),
         )  # fmt: skip
         yield csv_line(cells)

@@ -9,6 +9,7 @@ import orjson
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
+from annotations.results.guidelines_history import campaign_versions, version_read
 from evaluations.models.improving import withheld_documents
 from evaluations.models.seldom import read_seldom
 from geval.files.answers.pairs import answer_values, shown_pattern
@@ -17,10 +18,11 @@ from geval.reports.campaign_progress import (
     CampaignProgress,
     OwnProgress,
     Suspicion,
+    VersionAgreement,
     annotators_progress,
     people_records,
 )
-from geval.reports.campaign_questions import GivenAnswer, campaign_questions
+from geval.reports.campaign_questions import GivenAnswer, agreement_of, campaign_questions
 from geval.statistics.careless_signs import RaterWork, ReadingTimes
 from geval.statistics.chance_raters import AgainstChance, against_chance, copies
 from geval.statistics.types import FloatArray
@@ -33,7 +35,8 @@ MOST_ANSWERS = 20_000
 # Texts that several items show are counted once.
 _ANSWERS = """
     WITH given AS (
-        SELECT a.id, a.item_id, i.document_id, a.annotator_id, a.answer::text, a.shown, a.seconds
+        SELECT a.id, a.item_id, i.document_id, a.annotator_id, a.answer::text, a.shown, a.seconds,
+            a.guidelines_version
         FROM annotations_assignment a
         JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
             AND i.document_id <> ALL(%s)
@@ -42,18 +45,20 @@ _ANSWERS = """
         SELECT o.id, evaluations_word_count(o.text) AS words
         FROM evaluations_candidateoutput o WHERE o.id IN (SELECT unnest(shown) FROM given)
     )
-    SELECT item_id, document_id, annotator_id, answer, shown, seconds,
+    SELECT item_id, document_id, annotator_id, answer, shown, seconds, guidelines_version,
         (SELECT sum(l.words) FROM lengths l WHERE l.id = ANY(g.shown))::int
     FROM given g ORDER BY id DESC"""
 
 
 @dataclass(frozen=True)
 class _Row(GivenAnswer):
-    """An answer: `pattern` by places on the page, `words` of the texts shown."""
+    """An answer: `pattern` by places on the page, `words` of the texts shown, `guidelines` the
+    version that its annotator had been shown."""
 
     pattern: str
     seconds: float | None
     words: int
+    guidelines: int | None
 
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
@@ -74,6 +79,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
         annotators=annotators,
         skipped=sum(annotator.skipped for annotator in annotators),
         agreement=read.agreement,
+        agreement_by_version=read.agreement_by_version,
     )
 
 
@@ -125,7 +131,8 @@ def people_file(campaign: Campaign) -> Iterator[str]:
     for at, record in enumerate(people_records(campaign_progress(campaign))):
         if not at:
             yield csv_line(record)
-        cells = record | {"warnings": "; ".join(record["warnings"])}
+        lists = ("warnings", "guidelines_versions")
+        cells = record | {name: "; ".join(map(str, record[name])) for name in lists}
         yield csv_line(cells.values())
 
 
@@ -163,17 +170,40 @@ def read_anew(campaign: Campaign, hidden: list[int]) -> AnswersRead:
         for annotator, test in zip(annotators, tests, strict=True)
     }
     names = {str(pk): name for pk, name in campaign.criteria.values_list("pk", "name")}
-    agreement, severity = campaign_questions(rows, names or {"0": "overall"})
-    return AnswersRead(suspicions, agreement, severity if campaign.is_rating else {})
+    questions = names or {"0": "overall"}
+    agreement, severity = campaign_questions(rows, questions)
+    return AnswersRead(
+        suspicions,
+        agreement,
+        severity if campaign.is_rating else {},
+        _by_version(campaign, rows, questions),
+    )
+
+
+def _by_version(
+    campaign: Campaign, rows: Sequence[_Row], questions: Mapping[str, str]
+) -> tuple[VersionAgreement, ...]:
+    """Return people's agreement among the answers of each version of the guidelines; empty if all
+    were given under the same."""
+    numbers = [row.version.number for row in campaign_versions(campaign)]
+    answers: dict[int | None, list[_Row]] = defaultdict(list)
+    for row in rows:
+        answers[version_read(row.guidelines, numbers)].append(row)
+    if len(answers) < 2:
+        return ()
+    return tuple(
+        VersionAgreement(version, len(of), agreement_of(of, questions))
+        for version, of in sorted(answers.items(), key=lambda pair: pair[0] or 0)
+    )
 
 
 def _row(
     item: int, document: int, annotator: int, answer: str, shown: list[int],
-    seconds: float | None, words: int | None,
+    seconds: float | None, guidelines: int | None, words: int | None,
 ) -> _Row:  # fmt: skip
     given = orjson.loads(answer)
     pattern, values = shown_pattern(given, shown), answer_values(given, shown)
-    return _Row(item, document, annotator, values, pattern, seconds, words or 0)
+    return _Row(item, document, annotator, values, pattern, seconds, words or 0, guidelines)
 
 
 def _suspicion(
@@ -230,7 +260,9 @@ _BY_ANNOTATOR = """
                FILTER (WHERE m.state = 'submitted' AND m.kind = 'ordinary'),
            count(m.id) FILTER (WHERE m.is_right IS NOT NULL AND m.kind <> 'practice'),
            count(m.id) FILTER (WHERE m.is_right AND m.kind <> 'practice'),
-           max(m.submitted_at)
+           max(m.submitted_at),
+           array_agg(DISTINCT m.guidelines_version) FILTER (WHERE m.state = 'submitted'
+               AND m.guidelines_version IS NOT NULL)
     FROM annotations_seat s JOIN annotations_annotator n ON n.id = s.annotator_id
     LEFT JOIN mine m ON m.annotator_id = n.id
     WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""

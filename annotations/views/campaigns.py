@@ -10,7 +10,7 @@ from annotations.errors import AnnotationError
 from annotations.forms.campaigns import FILLED_IN, CampaignForm, GuidelinesForm
 from annotations.forms.plans import as_plan
 from annotations.goals.goals import standing
-from annotations.models import Campaign, CampaignGoal, CampaignState
+from annotations.models import Campaign, CampaignGoal, CampaignState, GuidelinesVersion
 from annotations.planning.campaigns import (
     close_campaign,
     copy_campaign,
@@ -20,6 +20,7 @@ from annotations.planning.campaigns import (
     reopen_campaign,
     seat_annotators,
 )
+from annotations.results.guidelines_history import campaign_versions
 from annotations.results.progress import campaign_progress, own_progress, people_file
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project, Role
@@ -85,7 +86,8 @@ def _edit(request: HttpRequest, project: Project, campaign: Campaign) -> HttpRes
 @project_view(EDITORS)
 def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    return render(request, "annotations/campaign_detail.html", _context(project, campaign))
+    context = _context(project, campaign) | {"versions": campaign_versions(campaign)[::-1]}
+    return render(request, "annotations/campaign_detail.html", context)
 
 
 @project_view(EDITORS)
@@ -220,7 +222,7 @@ def guidelines_edit(request: HttpRequest, project: Project) -> HttpResponse:
     project = locked(Project.objects.all(), pk=project.pk)
     form = GuidelinesForm(request.POST or None, instance=project)
     if form.is_valid():
-        form.save()
+        GuidelinesVersion.objects.current(form.save(), by=request.user)
         messages.success(request, "The guidelines are saved.")
         return redirect("annotations:campaign_list", project.slug)
     context = {

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering.access import PartIsOverError, refusal, seat_view, wants_json
-from annotations.answering.guidelines import guidelines_of
+from annotations.answering.guidelines import guidelines_of, read_guidelines, unread_change
 from annotations.answering.script_words import script_words
 from annotations.answering.submission import questions_of, submit
 from annotations.answering.task_page import own_assignment, task_page
 from annotations.errors import AnnotationError
-from annotations.models import Assignment, AssignmentState, Seat
+from annotations.models import Assignment, AssignmentState, GuidelinesVersion, Seat
 from annotations.open_links.places import items_of
 from annotations.planning.assignment import (
     idle_reason,
@@ -113,9 +113,22 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
         return refusal(request, error)
     current = done.assignment
     if wants_json(request):
-        return JsonResponse({"version": current.version, "repeated": done.repeated})
+        changed = unread_change(seat) is not None
+        return JsonResponse(
+            {"version": current.version, "repeated": done.repeated, "guidelines_changed": changed}
+        )
     if current.item.kind == "practice":
         return redirect(f"{_base(request)}{current.pk}/")
+    return redirect(_base(request))
+
+
+@require_POST
+@seat_view
+def task_guidelines(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The annotator has read the changed guidelines, up to a version."""
+    number = whole_number(request.POST.get("number", ""), default=0)
+    newest = GuidelinesVersion.objects.newest_number(seat.campaign.project_id) or 0
+    read_guidelines(seat, min(number, newest))
     return redirect(_base(request))
 
 
@@ -231,6 +244,9 @@ def _context(
     }
     if assignment is None:
         return context | {"standing": idle_reason(seat)}
+    is_shown_again = fields is not None or assignment.state == AssignmentState.SUBMITTED
+    if not is_shown_again and (change := unread_change(seat)):
+        return context | {"change": change} | guidelines_of(seat.campaign)
     return context | {"page": task_page(seat, assignment, fields=fields)}
 
 
@@ -247,6 +263,7 @@ def _page(
     fields: dict[str, str] | None = None,
     error: AnnotationError | None = None,
 ) -> HttpResponse:
+    GuidelinesVersion.objects.current(seat.campaign.project)
     context = _context(_base(request), seat, assignment, fields)
     context |= guidelines_of(seat.campaign) | {
         "tab": "annotate",

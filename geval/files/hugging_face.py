@@ -41,6 +41,7 @@ TABLES = {
 _TYPES = {
     "item": "int64", "version": "int64", "seconds": "float64", "flagged": "bool_",
     "scores_in_sight": "bool_", "passed": "bool_",
+    "guidelines_version": "int64",
 }  # fmt: skip
 RECORDS = ("answers", "decisions")
 Rows = Iterable[Mapping[str, Any]]
@@ -157,7 +158,9 @@ def _write_parquet(path: Path, rows: Rows, schema: Any) -> int:
     try:
         while batch := list(islice(left, BATCH)):
             table = pa.Table.from_pylist(batch, schema=writer.schema if writer else schema)
-            writer = writer or parquet.ParquetWriter(path, table.schema)
+            if writer is None:
+                table = table.cast(_with_types(table.schema))
+                writer = parquet.ParquetWriter(path, table.schema)
             writer.write_table(table)
             count += len(batch)
     finally:
@@ -166,6 +169,16 @@ def _write_parquet(path: Path, rows: Rows, schema: Any) -> int:
         else:
             writer.close()
     return count
+
+
+def _with_types(schema: Any) -> Any:
+    """Return an inferred schema in which columns without a value so far have their type."""
+    import pyarrow as pa
+
+    for index, field in enumerate(schema):
+        if pa.types.is_null(field.type) and field.name in _TYPES:
+            schema = schema.set(index, field.with_type(getattr(pa, _TYPES[field.name])()))
+    return schema
 
 
 def _write_lines(path: Path, rows: Rows, _schema: Any) -> int:

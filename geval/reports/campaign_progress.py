@@ -26,18 +26,31 @@ NOTHING = Suspicion(AgainstChance(0, None, None, None, False, reason=FEW_ITEMS),
 
 
 @dataclass(frozen=True)
+class VersionAgreement:
+    """People's agreement by question among the answers of one version of the guidelines; None for
+    answers without a version."""
+
+    version: int | None
+    answers: int
+    agreement: tuple[QuestionAgreement, ...]
+
+
+@dataclass(frozen=True)
 class AnswersRead:
-    """What a campaign's answers say: of each annotator by id, and by question."""
+    """What a campaign's answers say: of each annotator by id, by question, and by version of the
+    guidelines."""
 
     suspicions: Mapping[int, Suspicion] = field(default_factory=dict)
     agreement: tuple[QuestionAgreement, ...] = ()
     severity: Mapping[int, tuple[QuestionSeverity, ...]] = field(default_factory=dict)
+    agreement_by_version: tuple[VersionAgreement, ...] = ()
 
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
     """One annotator in a campaign. `severity` is by question, empty for comparisons; `warnings` are
-    in words, `unsaid` why nothing is said of their agreement."""
+    in words, `unsaid` why nothing is said of their agreement; `guidelines_versions` are the numbers
+    that the answers have."""
 
     pk: int
     annotator: str
@@ -54,6 +67,7 @@ class AnnotatorProgress:
     last: datetime | None
     warnings: tuple[str, ...]
     unsaid: str = ""
+    guidelines_versions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,7 @@ class CampaignProgress:
     annotators: tuple[AnnotatorProgress, ...]
     skipped: int = 0
     agreement: tuple[QuestionAgreement, ...] = ()
+    agreement_by_version: tuple[VersionAgreement, ...] = ()
 
     @property
     def by_doubt(self) -> list[AnnotatorProgress]:
@@ -139,6 +154,7 @@ def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
             "checks": row.checks,
             "warnings": list(row.warnings),
             "unsaid": row.unsaid,
+            "guidelines_versions": list(row.guidelines_versions),
         }
         for of in row.severity or (None,):
             low, high = (of and ends_json(of.interval)) or (None, None)
@@ -189,7 +205,7 @@ def _named(row: tuple[Any, ...]) -> dict[str, Any]:
         "pk", "annotator", "removed", "is_excluded",
         "submitted", "skipped", "flagged", "lately",
         "hours", "seconds",
-        "checks", "checks_right", "last",
+        "checks", "checks_right", "last", "guidelines_versions",
     )  # fmt: skip
     return dict(zip(names, row, strict=True))
 
@@ -217,4 +233,5 @@ def _annotator(
         last=row["last"],
         warnings=warnings,
         unsaid=unsaid,
+        guidelines_versions=tuple(row["guidelines_versions"] or ()),
     )

@@ -14,6 +14,7 @@ from geval.statistics.thresholds import SEVERITY_SHARED
 from geval.statistics.types import Estimate, FloatArray, IntArray
 from geval.texts.numbers import in_brackets, shown, signed
 
+ALONE = "no item has answers of two people"
 FEW = f"fewer than {SEVERITY_SHARED} answers to items that others answered too"
 
 
@@ -96,6 +97,19 @@ def campaign_questions(
             of_own = _severity(name, below[own], document[ratings.output[own]], left_out)
             severity[pk] = (*severity.get(pk, ()), of_own)
     return tuple(agreement), severity
+
+
+def agreement_of(
+    answers: Sequence[GivenAnswer], names: Mapping[str, str]
+) -> tuple[QuestionAgreement, ...]:
+    """Return agreement on every question, undefined with its reason where nobody answered the same
+    item as somebody else."""
+    agreement, _ = campaign_questions(answers, names)
+    of = {row.question: row for row in agreement}
+    return tuple(
+        of.get(name) or QuestionAgreement(name, 0, Estimate.undefined(ALONE), no_interval(ALONE))
+        for name in names.values()
+    )
 
 
 def _severity(

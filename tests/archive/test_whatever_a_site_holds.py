@@ -13,7 +13,14 @@ from django.contrib.auth.models import User
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.models import Assignment, Campaign, CampaignKind, OpenLink, Seat
+from annotations.models import (
+    Assignment,
+    Campaign,
+    CampaignKind,
+    GuidelinesVersion,
+    OpenLink,
+    Seat,
+)
 from annotations.planning.assignment import keep_draft, queue_of, skip
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from annotations.planning.known_answers import ids_by_name, known_answers
@@ -129,6 +136,9 @@ def lived_in(
     for kind in CampaignKind.values:
         for number in (1, 2):
             campaign = plan_round(small_project, kind, number, users, rng)
+            small_project.guidelines = f"Round {number} of {kind}s."
+            GuidelinesVersion.objects.current(small_project, by=users[-1])
+            small_project.save(update_fields=["guidelines"])
             open_campaign(campaign)
             for seat in campaign.seats.select_related("annotator__user", "campaign__project"):
                 for pk in queue_of(seat):
@@ -174,8 +184,12 @@ def test_it_comes_back(lived_in: Project) -> None:
     assert filled >= {
         "ratings", "preferences", "spans", "answers", "answer_changes", "answer_reviews",
         "decisions", "exclusions", "campaign_seats", "campaign_items", "open_links",
+        "guidelines_versions",
     }  # fmt: skip
     assert any("preferences" in row["before"] for row in before["answer_changes.jsonl"])
+
+    for name in ("answers", "ratings", "preferences"):
+        assert any(row["guidelines_version"] for row in before[f"{name}.jsonl"]), name
 
     copy = read_archive(archive, slug="copy")
 

@@ -31,7 +31,7 @@ READING = {
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_judge_tests get_run get_report get_groups get_locked list_certificates"
         " list_answers list_decisions"
-        " get_open_link list_participants get_payments list_people"
+        " get_open_link list_participants get_payments list_people list_guidelines"
         " list_members list_invitations"
         " list_campaigns get_campaign get_plan get_annotator_numbers get_disagreements"
         " get_certificate list_searches get_search list_studies get_study"

@@ -252,6 +252,11 @@ STORED: Mapping[str, Stored] = {
               AND t.recorded_at IS NOT NULL""",
         values={"study": "t.study_id"},
     ),
+    "guidelines_versions": Stored(
+        "annotations_guidelinesversion",
+        of_project=True,
+        values=_unless_pseudonyms(by_name="t.by_name"),
+    ),
     "campaigns": Stored(
         "annotations_campaign",
         of_project=True,

@@ -20,6 +20,7 @@ ANSWERS = (
     "campaign", "task", "item", "item_kind", "doc_id", "systems", "annotator", "state", "answer",
     "comment", "flagged", "skip_reason", "seconds", "version", "reserved_at", "submitted_at",
     "scores_in_sight", "saw_others_at", "expected", "passed", "changes", "reviews",
+    "guidelines_version",
 )  # fmt: skip
 DECISIONS = (
     "campaign", "task", "item", "doc_id", "systems", "decided_by", "answer", "note", "decided_at",
@@ -40,7 +41,8 @@ _ANSWERS = f"""
         (SELECT json_agg(json_build_object('at', w.at, 'by', {unless_pseudonyms("w.by_name")},
             'action', w.action, 'reason', w.reason, 'answer', w.answer,
             'skip_reason', w.skip_reason) ORDER BY w.id)
-            FROM annotations_review w WHERE w.assignment_id = a.id)
+            FROM annotations_review w WHERE w.assignment_id = a.id),
+        a.guidelines_version
     FROM annotations_assignment a JOIN annotations_campaign c ON c.id = a.campaign_id
     JOIN annotations_campaignitem i ON i.id = a.item_id
     JOIN evaluations_document d ON d.id = i.document_id
@@ -78,7 +80,8 @@ def answer_records(
     for row in stream_rows(_ANSWERS.format(more=more), parameters):
         pk, *columns, shown, systems, who, state, answer = row[:11]
         flagged, skipped, seconds, version, *others = row[11:]
-        reserved_at, submitted_at, in_sight, saw_others, expected, passed, changes, reviews = others
+        reserved_at, submitted_at, in_sight, saw_others, expected, passed, *history = others
+        changes, reviews, guidelines = history
         names = dict(zip(shown, systems, strict=True))
         named = with_names(answer, criteria, names) or {}
         values = (
@@ -98,6 +101,7 @@ def answer_records(
                 review | {"answer": with_names(review["answer"], criteria, names)}
                 for review in reviews or ()
             ],
+            guidelines,
         )  # fmt: skip
         record = dict(zip(ANSWERS, values, strict=True))
         yield record if answers is None else {"id": pk, **record}

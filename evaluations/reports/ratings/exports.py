@@ -33,16 +33,18 @@ RATINGS = (
     "created_at",
     "probability",
     "comment",
+    "guidelines_version",
 )
 PREFERENCES = (
     "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
     "scores_in_sight",
-    "created_at", "comment",
+    "created_at", "comment", "guidelines_version",
 )  # fmt: skip
 QUERIES = {
     "ratings": f"""
         SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight,
-               r.created_at, coalesce(p.probability, 1), r.comment
+               r.created_at, coalesce(p.probability, 1), r.comment,
+               r.guidelines_version
             FROM annotations_rating r
         LEFT JOIN unnest(%(outputs)s::bigint[], %(criteria)s::bigint[], %(shares)s::float8[])
             AS p(output_id, criterion_id, probability)
@@ -57,7 +59,8 @@ QUERIES = {
         SELECT d.doc_id, sa.name, sb.name, coalesce(c.name, ''), n.name,
                CASE sign(p.value) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END, abs(p.value),
                CASE p.a_was_left WHEN true THEN 'a' WHEN false THEN 'b'
-                   ELSE '' END, p.scores_in_sight, p.created_at, p.comment
+                   ELSE '' END, p.scores_in_sight, p.created_at, p.comment,
+               p.guidelines_version
         FROM annotations_preference p JOIN {ANNOTATORS} n ON n.id = p.annotator_id
         LEFT JOIN evaluations_criterion c ON c.id = p.criterion_id
         JOIN evaluations_candidateoutput a ON a.id = p.output_a_id

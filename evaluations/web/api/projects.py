@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import FileResponse, HttpRequest
 from ninja import Field, Path, Query, Router, Schema, Status
 
+from annotations.models import GuidelinesVersion
 from evaluations.models import ApiToken, Project
 from evaluations.models.project import SLUG_LENGTH
 from evaluations.models.sizes import with_sizes
@@ -127,6 +128,7 @@ def _changed(request: HttpRequest, slug: str, data: Change, values: dict[str, An
             setattr(project, name, value)
         project.full_clean(validate_unique=False)
         project.save(update_fields=list(values))
+        GuidelinesVersion.objects.current(project, by=request.user)
     return with_sizes([project])[0]
 
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 
+from annotations.models import GuidelinesVersion
 from evaluations.corpus.removing import remove_criterion
 from evaluations.judging.judges.criteria import change_criterion
 from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run
@@ -169,7 +170,9 @@ def edit_criterion(request: HttpRequest, slug: Path[str], pk: int, data: Criteri
     """Change a criterion; running runs keep the prompt they started with."""
     project = project_for(request, slug, change=True)
     with editing(project.criteria.all(), data, CriterionOut.from_orm, pk=pk) as criterion:
-        return change_criterion(criterion, data.sent())
+        change_criterion(criterion, data.sent())
+        GuidelinesVersion.objects.current(project, by=request.user)
+        return criterion
 
 
 @router.delete("/criteria/{int:pk}", response={204: None})

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from annotations.models import GuidelinesVersion
 from evaluations.corpus.removing import StillInUseError, remove_criterion
 from evaluations.judging.judges.criteria import add_presets, preview
 from evaluations.judging.judges.steps import store_steps
@@ -72,6 +73,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
         drafted = form.save(commit=False)
         if not only_looks:
             drafted.save()
+            GuidelinesVersion.objects.current(project, by=request.user)
             messages.success(
                 request, f"{drafted.name} is saved. Running runs keep the prompt they started with."
             )

@@ -18,7 +18,7 @@ from geval.files.archive.record_file import (
     answers,
     same,
 )
-from geval.files.archive.shapes import QUESTIONS, REPLIES_TO_QUESTIONS, TEXTS
+from geval.files.archive.shapes import NAMED_TEXTS, QUESTIONS, REPLIES_TO_QUESTIONS, TEXTS
 from geval.files.project_fields import COLUMNS, LISTS, CampaignFields
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
@@ -50,6 +50,11 @@ def _asks_for_enough(row: Row) -> None:
 
 
 CAMPAIGNS = (
+    RecordFile(
+        "guidelines_versions",
+        same("number texts by_name created_at"),
+        json={"texts": NAMED_TEXTS},
+    ),
     RecordFile(
         "campaigns",
         {"name": "campaign"}
@@ -111,7 +116,8 @@ CAMPAIGNS = (
     RecordFile(
         "campaign_seats",
         {"campaign_id": TO_CAMPAIGN, "annotator_id": TO_ANNOTATOR}
-        | same("cursor handed removed_at"),
+        | same("cursor handed removed_at guidelines_seen"),
+        later={"guidelines_seen": None},
     ),
     RecordFile(
         "campaign_items",
@@ -127,7 +133,7 @@ CAMPAIGNS = (
     RecordFile(
         "answers",
         same("state reserved_at lease_until submitted_at seconds version flagged skip_reason")
-        | same("scores_shown saw_others_at passed")
+        | same("scores_shown saw_others_at passed guidelines_version")
         | answers("answer")
         | {
             "campaign_id": TO_CAMPAIGN,
@@ -136,6 +142,7 @@ CAMPAIGNS = (
             "shown": Refs(),
         },
         key=("answer_id",),
+        later={"guidelines_version": None},
     ),
     RecordFile(
         "answer_changes",

@@ -74,8 +74,8 @@ CORPUS = (
     RecordFile(
         "ratings",
         {"output_id": TO_OUTPUT, "criterion_id": TO_CRITERION, "annotator_id": TO_ANNOTATOR}
-        | same("score scores_in_sight created_at comment"),
-        later={"comment": ""},
+        | same("score scores_in_sight created_at comment guidelines_version"),
+        later={"comment": "", "guidelines_version": None},
     ),
     RecordFile(
         "probabilities",
@@ -89,8 +89,8 @@ CORPUS = (
             "criterion_id": TO_CRITERION,
             "annotator_id": TO_ANNOTATOR,
         }
-        | same("value a_was_left scores_in_sight created_at comment"),
-        later={"comment": ""},
+        | same("value a_was_left scores_in_sight created_at comment guidelines_version"),
+        later={"comment": "", "guidelines_version": None},
     ),
     RecordFile(
         "spans",

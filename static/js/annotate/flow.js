@@ -16,6 +16,7 @@ let forwarding = null;
 let loading = null;
 let wasSame = false; // whether the trouble that is shown is of a best that is the worst
 let isSignedOut = false;
+let areGuidelinesNew = false; // since this page was shown: a new page has them before the next answer
 
 const stage = () => document.getElementById("stage");
 const task = () => stage().querySelector("[data-task]");
@@ -206,6 +207,7 @@ async function empty() {
     if (answer.status === 401) { trouble(answer.message); return false; }
     const rest = store.outbox(box()).filter((other) => other.assignment !== letter.assignment || other.fields.number !== letter.fields.number);
     if (answer.status === 200) {
+      areGuidelinesNew ||= Boolean(answer.guidelines_changed);
       store.dropDraft(letter.assignment);
       say(letter.skip ? word("skipped") : word("submitted", { time: timeNow() }));
     } else {
@@ -260,7 +262,10 @@ async function goForward() {
   ready = ready.filter((one) => !gone.has(one.assignment));
   if (ready.length) {
     show(ready.shift().html);
-    flush().then(loadAhead);
+    flush().then(() => {
+      if (areGuidelinesNew) location.assign(root.dataset.next.replace(/next\/$/, ""));
+      else loadAhead();
+    });
     return;
   }
   stage().setAttribute("aria-busy", "true");
