@@ -21,6 +21,7 @@ OPEN = "c/<slug:address>"
 OPEN_TASK = OPEN + "/task/"
 
 urlpatterns = [
+    path("work/", campaigns.work_waiting, name="work_waiting"),
     path(ANNOTATE, campaigns.campaign_list, name="campaign_list"),
     path(ANNOTATE + "new/", campaigns.campaign_create, name="campaign_create"),
     path(ANNOTATE + "plan/", plans.campaign_plan, name="campaign_plan"),

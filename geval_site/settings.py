@@ -233,7 +233,7 @@ SENDS_MAIL = bool(_EMAIL_URL or _EMAIL_CLASS or _EMAIL_FROM)
 vars().update(email_settings(_EMAIL_URL, sender=_EMAIL_FROM, backend=_EMAIL_CLASS))
 SESSION_ENGINE = "geval_site.sessions"
 LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "evaluations:project_list"
+LOGIN_REDIRECT_URL = "annotations:work_waiting"
 LOGOUT_REDIRECT_URL = "login"
 
 SESSION_COOKIE_SECURE = PRODUCTION

@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignState
+from annotations.planning.waiting import HAVE_WORK
 from evaluations.models import Mail, MailKind
 from evaluations.people.languages import counted, language_of
 from evaluations.people.mails import claim, ending, is_wanted, quoted, send, site_address
@@ -19,28 +20,15 @@ from evaluations.people.mails import claim, ending, is_wanted, quoted, send, sit
 SOON = timedelta(days=2)
 WEEK = timedelta(days=7)
 # People with an address who can annotate something in an open campaign.
-_HAVE_WORK = """
+_MAILED = f"""
     SELECT n.user_id, c.id AS campaign_id, c.deadline,
            coalesce(p.mails_work, true) AS mails_work,
            coalesce(p.mails_deadline, true) AS mails_deadline,
            coalesce(p.mails_digest, true) AS mails_digest
-    FROM annotations_seat s
-    JOIN annotations_campaign c ON c.id = s.campaign_id
-    JOIN evaluations_project r ON r.id = c.project_id
-    JOIN annotations_annotator n ON n.id = s.annotator_id
-    JOIN auth_user u ON u.id = n.user_id
-    JOIN evaluations_membership m ON m.project_id = r.id AND m.user_id = u.id
-    LEFT JOIN evaluations_personalsettings p ON p.user_id = u.id
-    WHERE s.removed_at IS NULL AND c.state = 'open' AND r.archived_at IS NULL
-        AND (c.deadline IS NULL OR c.deadline > %(now)s) AND u.is_active AND u.email <> ''
-        AND EXISTS (
-            SELECT FROM annotations_campaignitem i
-            LEFT JOIN annotations_assignment a ON a.item_id = i.id AND a.annotator_id = n.id
-            WHERE i.campaign_id = c.id
-                AND (a.state = 'reserved' OR a.id IS NULL AND i.kind = 'ordinary' AND i.places > 0))
+    {HAVE_WORK} AND u.email <> ''
 """
 _NOTE = f"""
-    WITH work AS ({_HAVE_WORK})
+    WITH work AS ({_MAILED})
     INSERT INTO evaluations_mail (user_id, kind, about, campaign)
     SELECT user_id, 'work', 'campaign ' || campaign_id, campaign_id FROM work WHERE mails_work
     UNION ALL
@@ -106,7 +94,7 @@ def _of_week(mail: Mail) -> tuple[str, list[str]]:
     lines = [f"{words} {counted(answers.count())}"]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT campaign_id FROM ({_HAVE_WORK}) AS w WHERE user_id = %(user)s",
+            f"SELECT campaign_id FROM ({_MAILED}) AS w WHERE user_id = %(user)s",
             {"now": timezone.now(), "user": mail.user_id},
         )
         working = [row[0] for row in cursor.fetchall()]

@@ -1,10 +1,12 @@
 """Pages of campaigns: the list, create, change, open, close, progress."""
 
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
 
 from annotations.errors import AnnotationError
 from annotations.forms.campaigns import FILLED_IN, CampaignForm, GuidelinesForm
@@ -20,10 +22,11 @@ from annotations.planning.campaigns import (
     reopen_campaign,
     seat_annotators,
 )
+from annotations.planning.waiting import waiting_campaigns
 from annotations.results.guidelines_history import campaign_versions
 from annotations.results.progress import campaign_progress, own_progress, people_file
 from annotations.results.seen_scores import seen_scores
-from evaluations.models import Project, Role
+from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
@@ -31,6 +34,21 @@ from evaluations.web.parameters import reads
 from evaluations.web.polling import STOP_POLLING
 from evaluations.web.revisions import locked
 from geval.texts.numbers import thin, whole_number
+
+
+@require_GET
+@login_required
+def work_waiting(request: HttpRequest) -> HttpResponse:
+    """Where people go who sign in: annotators to the work that waits for them, if it is in one
+    project; all others to their projects."""
+    roles = set(Membership.objects.filter(user=request.user.pk).values_list("role", flat=True))
+    waiting = waiting_campaigns(request.user.pk or 0, now=timezone.now())
+    slugs = {slug for slug, _ in waiting}
+    if roles != {Role.ANNOTATOR} or len(slugs) != 1:
+        return redirect("evaluations:project_list")
+    if len(waiting) == 1:
+        return redirect("annotations:task_current", *waiting[0])
+    return redirect("annotations:campaign_list", *slugs)
 
 
 @project_view(EVERYONE)
