@@ -70,10 +70,15 @@ class QuestionRow:
 
     @property
     def ends(self) -> tuple[str, str] | None:
-        """The meanings of both ends of a scale whose points have no names."""
-        if self.scale is None or not self.options or not self.options[0].end:
+        """The meanings of both ends of a scale: of a typed one with their names, of another only
+        if its points have no names."""
+        if self.scale is None:
             return None
-        return self.options[0].end, self.options[-1].end
+        if not self.options:
+            names = {point: name for name, point in self.scale.labels.items()}
+            lowest, highest = names.get(self.scale.lowest), names.get(self.scale.highest)
+            return lowest or _("low"), highest or _("high")
+        return (self.options[0].end, self.options[-1].end) if self.options[0].end else None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const name = button.textContent;
     try {
       await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
+      button.textContent = button.dataset.copied;
     } catch {
-      button.textContent = "Select the text and copy it";
+      button.textContent = button.dataset.failed;
     }
     setTimeout(() => { button.textContent = name; }, 2000);
   });

@@ -97,6 +97,10 @@ def test_a_study_from_the_link_to_the_payment_file(
     again.get_by_label("What was hard?").fill("Nothing.")
     again.get_by_role("button", name="Finish").click()
     expect(again.get_by_text("C0DE-DONE")).to_be_visible()
+    again.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    again.get_by_role("button", name="Copy code").click()
+    expect(again.get_by_role("button", name="Copied")).to_be_visible()
+    assert again.evaluate("navigator.clipboard.readText()") == "C0DE-DONE"
     way_back = again.get_by_role("link", name="Go back to where you came from")
     assert way_back.get_attribute("href") == "https://panel.example/complete?cc=1&id=ann-1"
 

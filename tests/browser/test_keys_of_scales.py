@@ -7,9 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, expect
 
-from annotations.models import Campaign
+from annotations.models import Assignment, Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
+from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 
@@ -121,3 +122,24 @@ def test_the_next_question_gets_the_focus_after_a_pause(page_of: Callable[..., P
 
     expect(first.locator("input[value='1']")).to_be_checked()
     expect(second.locator("input[value='0']")).to_be_checked()
+
+
+def test_long_scales_have_keys_and_a_slider(page_of: Callable[..., Page]) -> None:
+    page = page_of((0, 100, 1), (0, 100, 1))
+    first, second = page.locator("[data-question]").nth(0), page.locator("[data-question]").nth(1)
+    expect(first.locator(".ends span")).to_have_text(["low", "high"])
+
+    page.keyboard.type("73")
+    expect(first.locator("input[type=number]")).to_have_value("73")
+    expect(first.locator("input[type=range]")).to_have_value("73")
+    page.keyboard.press("Enter")
+    expect(second.locator("input[type=number]")).to_be_focused()
+    # In the middle, where the slider is before it has a number.
+    second.locator("input[type=range]").click()
+    expect(second.locator("input[type=number]")).to_have_value("50")
+    page.keyboard.type("5")
+    page.keyboard.press("Enter")
+
+    wait_until(lambda: Assignment.objects.filter(state="submitted").exists())
+    answer = Assignment.objects.get().answer or {}
+    assert list(answer["scores"].values()) == [73, 5]

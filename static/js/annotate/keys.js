@@ -11,7 +11,7 @@ import { step } from "../turns.js";
 const WAIT = 1500; // for the next key of a number, where the scale has longer ones
 const stage = () => document.getElementById("stage");
 const questions = () => [...stage().querySelectorAll("[data-question]")];
-const isTyping = (element) => element.matches("textarea, select, input:not([type=radio], [type=checkbox])");
+const isTyping = (element) => element.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=range])");
 let begun = { radio: null, keys: "" }; // a number, while the focus stays where its first keys put it
 let waiting;
 
@@ -29,6 +29,12 @@ function answer(key) {
   let question = current();
   if (!question) return false;
   clearTimeout(waiting);
+  const field = question.querySelector("input[type=number]");
+  if (field) { // the browser types the key there, in place of what it has
+    field.focus();
+    field.select();
+    return false;
+  }
   const before = begun.radio === document.activeElement ? begun.keys : "";
   let keys = before + key;
   begun = { radio: null, keys: "" };
@@ -127,7 +133,9 @@ document.addEventListener("keydown", (event) => {
     const leaves = element.closest?.("textarea, a, button, summary, select, [data-skip]");
     if (!leaves) {
       event.preventDefault();
-      flow.submit();
+      const next = element.matches("input[type=number]") && questions().find((question) => !isAnswered(question));
+      if (next && !next.contains(element)) target(next).focus();
+      else flow.submit();
     }
     return;
   }
