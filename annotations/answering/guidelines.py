@@ -41,7 +41,8 @@ def unread_change(seat: Seat) -> GuidelinesChange | None:
     versions = {
         version.number: version
         for version in GuidelinesVersion.objects.filter(
-            project=seat.campaign.project_id, number__in=(newest, seat.guidelines_seen)
+            project=seat.campaign.project_id,
+            number__in=[number for number in (newest, seat.guidelines_seen) if number],
         )
     }
     now = versions.get(newest or 0) or GuidelinesVersion.objects.current(seat.campaign.project)

@@ -37,7 +37,7 @@ class GuidelinesQuerySet(models.QuerySet["GuidelinesVersion"]):
 
     def newest_number(self, project_id: int) -> int | None:
         """Return the number of the newest version; None before the first."""
-        return self.filter(project=project_id).aggregate(newest=models.Max("number"))["newest"]
+        return self.filter(project=project_id).values_list("number", flat=True).last()
 
 
 class GuidelinesVersion(models.Model):
