@@ -324,11 +324,17 @@ function begin(first = false) {
 }
 
 async function retry() {
+  const stuck = task()?.hasAttribute("inert");
   if (!store.outbox(box()).length) {
-    if (form()) { const kept = store.draft(assignment()); if (kept && !kept.sent) saving = sendDraft(assignment()); }
+    const kept = form() && store.draft(assignment());
+    if (kept && !kept.sent) saving = sendDraft(assignment());
+    else if (isSignedOut) { // whoever signed in again has another page of these tasks, which sent it
+      isSignedOut = false;
+      trouble("");
+      if (stuck) forward();
+    }
     return;
   }
-  const stuck = task()?.hasAttribute("inert");
   if (await flush() && stuck) forward();
   else loadAhead();
 }
