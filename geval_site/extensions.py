@@ -10,13 +10,13 @@ from django.utils.module_loading import import_string
 
 BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours=1)
 # Routes and error handlers of the API, paths of pages whose names belong to `evaluations`, periodic
-# jobs, variables of a judge's page, findings of the newest probes, effects of instructions,
+# jobs, tabs of a judge's page, findings of the newest probes, effects of instructions,
 # pages of the report whose numbers workers compute, and tools for agents.
 NAMES = {
     "api": ("annotations.api.add_to", "assurance.web.api.app.add_to"),
     "urls": ("assurance.web.urls.urlpatterns",),
     "jobs": ("assurance.jobs.JOBS",),
-    "judge page": ("assurance.web.views.certificates.judge_page",),
+    "judge tabs": ("assurance.web.judge_tabs.TABS",),
     "sensitivities": ("assurance.instrument.sensitivity.sensitivities",),
     "instructed": ("assurance.instrument.sensitivity.instructed_judges",),
     "report pages": (

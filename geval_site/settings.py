@@ -148,6 +148,7 @@ TEMPLATES = [
                 for name in (
                     "evaluations",
                     "formatted",
+                    "judge_head",
                     "languages",
                     "reports",
                     "side_by_side",

@@ -4,6 +4,7 @@ from assurance.web.views import certificates, compare, disagreements, improving,
 from evaluations.web.addresses import PROJECT, page
 
 urlpatterns = [
+    page(PROJECT + "judges/<int:pk>/certificates/", certificates.judge_certificates),
     page(PROJECT + "judges/<int:pk>/certify/", certificates.judge_certify),
     page(PROJECT + "judges/<int:pk>/instrument/", instrument.judge_instrument),
     page(PROJECT + "judges/<int:pk>/study/", instrument.judge_study),

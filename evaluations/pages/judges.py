@@ -1,13 +1,57 @@
-"""The list of judges: their verdicts, agreement with people, last run and cost."""
+"""The list of judges: their verdicts, agreement with people, last run and cost; and the tabs of
+each."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from django.urls import reverse
+
+from evaluations.judging.runs.trial import can_try
 from evaluations.models import EvaluationRun, Judge, Project
 from evaluations.reports.judge_costs import costs_of
 from geval.reports.costs import JudgeCost
 from geval.reports.judge_standing import JudgeStanding, judge_standings
 from geval.reports.report import Report
 from geval.reports.verdicts.verdict import Verdict
+from geval_site.extensions import added
+
+
+def _always(_judge: Judge, _may_edit: bool) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class JudgeTab:
+    """One of the pages that together are a judge's page.
+
+    Args:
+        views: names of the views that show it; the first has its address.
+        is_shown: whether a judge has it for somebody who may change the project, or may not.
+        is_of_project: its address is the project's, and takes the judge as a parameter.
+    """
+
+    name: str
+    views: tuple[str, ...]
+    is_shown: Callable[[Judge, bool], bool] = _always
+    is_of_project: bool = False
+
+    def address(self, judge: Judge) -> str:
+        page, slug = f"evaluations:{self.views[0]}", judge.project.slug
+        if self.is_of_project:
+            return f"{reverse(page, args=[slug])}?judge={judge.pk}"
+        return reverse(page, args=[slug, judge.pk])
+
+
+def judge_tabs(judge: Judge, *, may_edit: bool) -> list[JudgeTab]:
+    """Return the tabs of a judge that somebody may open, with those of apps above the core."""
+    tabs = (
+        JudgeTab("Agreement", ("judge_detail",)),
+        JudgeTab("Runs", ("judge_runs",), lambda each, _may_edit: each.can_run),
+        JudgeTab("Try", ("judge_try",), lambda each, may_edit: may_edit and can_try(each)),
+        *(tab for tabs in added("judge tabs") for tab in tabs),
+        JudgeTab("Settings", ("judge_settings",)),
+    )
+    return [tab for tab in tabs if tab.is_shown(judge, may_edit)]
 
 
 @dataclass(frozen=True)
@@ -39,17 +83,13 @@ def judge_summaries(project: Project, report: Report | None) -> list[JudgeSummar
     summaries = [
         JudgeSummary(
             judge,
-            _strongest_first(judge_standings(report, judge.pk)) if report else (),
+            tuple(judge_standings(report, judge.pk)) if report else (),
             last_runs.get(judge.pk),
             cost,
         )
         for judge, cost in zip(judges, costs_of(judges), strict=True)
     ]
     return sorted(summaries, key=_place)
-
-
-def _strongest_first(standings: list[JudgeStanding]) -> tuple[JudgeStanding, ...]:
-    return tuple(sorted(standings, key=lambda standing: standing.verdict.place))
 
 
 def _place(summary: JudgeSummary) -> tuple[bool, int, bool]:

@@ -61,6 +61,8 @@ urlpatterns = [
     page(PROJECT + "judges/new/", judges.judge_create),
     page(PROJECT + "judges/<int:pk>/", judges.judge_detail),
     page(PROJECT + "judges/<int:pk>/standing/", judges.judge_standing),
+    page(PROJECT + "judges/<int:pk>/runs/", judges.judge_runs),
+    page(PROJECT + "judges/<int:pk>/settings/", judges.judge_settings),
     page(PROJECT + "judges/<int:pk>/edit/", judges.judge_edit),
     page(PROJECT + "judges/<int:pk>/try/", judges.judge_try),
     page(PROJECT + "judges/<int:pk>/retire/", judges.judge_retire),

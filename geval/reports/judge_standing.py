@@ -1,9 +1,11 @@
 """A judge's agreement with people by criterion, for its page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geval.reports.expert_words import expert_caution, found_and_kept
 from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.samples import marked
 from geval.reports.verdicts.verdict import Verdict
 from geval.reports.words import in_a_sentence
 from geval.texts.numbers import in_brackets, shown, whole_percent
@@ -36,13 +38,28 @@ class JudgeStanding:
 
 
 def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
-    """Return the standing of a judge for each criterion of a report that it scored."""
-    return [
+    """Return the standing of a judge for each criterion of a report that it scored, the strongest
+    verdict first."""
+    standings = [
         _standing(criterion, result)
         for criterion in report.criteria
         for result in criterion.judges
         if result.pk == judge
     ]
+    return sorted(standings, key=lambda standing: standing.verdict.place)
+
+
+def verdict_lines(standings: Sequence[JudgeStanding]) -> tuple[str, ...]:
+    """Return a sentence per verdict on the criteria that have it, in the order of `standings`."""
+    names: dict[Verdict, list[str]] = {}
+    for standing in standings:
+        name = marked(standing.criterion, is_seen=bool(standing.seen))
+        names.setdefault(standing.verdict, []).append(name)
+    sentences = [
+        f"{', '.join(criteria)}: {verdict.label[:1].lower()}{verdict.label[1:]}."
+        for verdict, criteria in names.items()
+    ]
+    return tuple(sentence[:1].upper() + sentence[1:] for sentence in sentences)
 
 
 def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:

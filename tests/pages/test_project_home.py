@@ -40,7 +40,7 @@ READING = {
         "project_detail project_standing project_usage document_list upload_detail"
         " upload_refused upload_errors"
         " document_detail system_list criterion_list steps_compare judge_list judge_detail improve"
-        " judge_standing"
+        " judge_standing judge_runs judge_settings judge_certificates"
         " judge_instrument improve_state look_state improve_certificate certificate_detail"
         " certificate_json certificate_badge endpoint_detail errand_state run_list jobs"
         " run_detail"

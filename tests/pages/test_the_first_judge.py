@@ -84,7 +84,7 @@ def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) 
     judge = Judge.objects.get()
     assert (judge.name, judge.endpoint, judge.mode) == ("G-Eval", endpoint, "logprobs")
     assert endpoint.api_key == "sk-1"
-    assert answer.redirect_chain[-1][0] == judge.get_absolute_url()
+    assert answer.redirect_chain[-1][0] == f"{judge.get_absolute_url()}try/"
     # The list that was only looked at is in no log.
     details = AuditEntry.objects.order_by("pk").values_list("detail", flat=True)
     assert list(details) == [f"with the endpoint {endpoint}", "", ""]

@@ -35,13 +35,25 @@ def test_it_says_what_the_report_says(measured: Project) -> None:  # noqa: F811
     assert of_fair.value > of_noise.value
 
 
-def test_the_page_fetches_it_with_ways_on(client: Client, measured: Project) -> None:  # noqa: F811
+@pytest.mark.parametrize("is_at_hand", [True, False])
+def test_the_page_has_it_or_fetches_it(
+    client: Client,
+    measured: Project,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    is_at_hand: bool,
+) -> None:
+    monkeypatch.setattr(
+        "evaluations.reports.serving.parts.takes_a_moment", lambda _project: is_at_hand
+    )
     noise = measured.judges.get(name="noise")
     address = f"{noise.get_absolute_url()}standing/"
 
-    assert address in client.get(noise.get_absolute_url()).content.decode()
-    part = client.get(address).content.decode()
+    page = client.get(noise.get_absolute_url()).content.decode()
+    part = client.get(address, headers={"HX-Request": "true"}).content.decode()
 
+    assert (address in page) is not is_at_hand
+    part = page if is_at_hand else part
+    assert "Coherence: keep people rating." in part
     assert "Keep people rating" in part
     words = " ".join(re.sub(r"<.*?>", "", part).split())
     assert re.search(r"\bfair\W+(which )?comes first", words)

@@ -66,7 +66,7 @@ def test_replies_are_read_from_what_is_kept(asked: Judge) -> None:
 
 
 def test_a_judges_page_says_so(asked: Judge, as_role: Callable[[str], Client]) -> None:
-    page = as_role("viewer").get(asked.get_absolute_url()).content.decode()
+    page = as_role("viewer").get(f"{asked.get_absolute_url()}instrument/").content.decode()
 
     assert "How steady is this judge?" in page
     rows = [re.sub(r"<[^>]+>|\s", " ", row).split() for row in page.split("<tr>")]
@@ -85,7 +85,7 @@ def test_where_ratings_are_an_unequal_sample_the_page_says_of_what_it_speaks(
     (found,) = steadiness(asked)
 
     assert found.sample == (ASKED,)
-    page = as_role("viewer").get(asked.get_absolute_url()).content.decode()
+    page = as_role("viewer").get(f"{asked.get_absolute_url()}instrument/").content.decode()
     assert ASKED in " ".join(page.split())
     assert steadiness_json(found)["what_numbers_speak_of"] == [ASKED]
 
@@ -106,4 +106,5 @@ def test_a_judge_with_one_reply_per_item_has_no_such_table(
     judge = judged_project.judges.get()
 
     assert steadiness(judge) == []
-    assert "How steady" not in as_role("viewer").get(judge.get_absolute_url()).content.decode()
+    page = as_role("viewer").get(f"{judge.get_absolute_url()}instrument/").content.decode()
+    assert "Not known yet: each score" in page

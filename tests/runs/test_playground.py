@@ -224,22 +224,22 @@ def sent(judge: Judge, criterion: Criterion, **values: Any) -> dict[str, Any]:
 def test_the_page_tries_shows_and_keeps(owner: Client, judge: Judge, criterion: Criterion) -> None:
     address = f"/p/small/judges/{judge.pk}/try/"
     answer = owner.post(address, sent(judge, criterion))
-    waiting = owner.get(address)
+    waiting = owner.get(address, headers={"HX-Request": "true"})
     run = latest_playground_run(judge)
     assert run
     work_on_run(run.pk, "w")
-    done = owner.get(address)
-    page = owner.get(judge.get_absolute_url()).content.decode()
+    done = owner.get(address, headers={"HX-Request": "true"})
+    page = owner.get(address).content.decode()
     kept = owner.post(address, sent(judge, criterion, keep="1"))
 
-    assert answer.headers["Location"] == f"{judge.get_absolute_url()}#try"
+    assert answer.headers["Location"] == address
     assert (waiting.status_code, done.status_code) == (200, 286)
     assert "is being asked…" in waiting.content.decode()
     assert "Is it a haiku?" in done.content.decode()
     assert '<details class="folded" open>' in page  # what differs from the judge's is in sight
     newest = Judge.objects.order_by("-pk")[0]
     assert newest.version == 2
-    assert kept.headers["Location"] == f"{newest.get_absolute_url()}#try"
+    assert kept.headers["Location"] == f"{newest.get_absolute_url()}try/"
 
 
 def test_a_refusal_is_said_on_the_page_and_keeps_what_was_typed(
@@ -257,5 +257,5 @@ def test_a_refusal_is_said_on_the_page_and_keeps_what_was_typed(
 def test_readers_see_no_playground(as_role: Callable[[str], Client], judge: Judge) -> None:
     viewer = as_role("viewer")
 
-    assert "Try it" not in viewer.get(judge.get_absolute_url()).content.decode()
+    assert "/try/" not in viewer.get(judge.get_absolute_url()).content.decode()
     assert viewer.get(f"/p/small/judges/{judge.pk}/try/").status_code == 403

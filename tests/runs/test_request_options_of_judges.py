@@ -129,7 +129,7 @@ def test_the_form_takes_shows_and_keeps_them(
     judge = Judge.objects.get()
     assert "“n” is set by the judge" in wrong.content.decode()
     assert (judge.request_options, judge.mode) == (NONE, "logprobs")
-    for page in (judge.get_absolute_url(), f"{judge.get_absolute_url()}edit/"):
+    for page in (f"{judge.get_absolute_url()}settings/", f"{judge.get_absolute_url()}edit/"):
         assert "&quot;reasoning_effort&quot;: &quot;none&quot;" in client.get(page).content.decode()
     shown = client.get(endpoint.get_absolute_url()).content.decode()
     assert "Asked with <code>{&quot;reasoning_effort&quot;: &quot;none&quot;}</code>" in shown

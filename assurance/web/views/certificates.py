@@ -1,7 +1,6 @@
 """Pages of certificates: make one, see what it says and whether it still fits, download it."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -12,21 +11,27 @@ from assurance.certifying.badge import badge
 from assurance.certifying.bindings import bound_rows
 from assurance.certifying.certificates import COMMANDS, certify, in_words, what_changed
 from assurance.certifying.sealed import sealed
-from assurance.instrument.sensitivity import sensitivities
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.reports.serving.limits import too_large_for_page
 
 
-def judge_page(judge: Judge) -> Mapping[str, Any]:
-    """Return what a judge's page shows of its probes and certificates."""
-    project = judge.project
+@project_view(READERS)
+def judge_certificates(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    judge = get_object_or_404(Judge, project=project, pk=pk)
+    form = CertificateForm(project=project) if project.criteria.exists() else None
+    return render(request, "assurance/judge_certificates.html", _context(judge, form))
+
+
+def _context(judge: Judge, form: CertificateForm | None) -> dict[str, Any]:
     made = judge.certificates.select_related("criterion", "project")
     return {
-        "sensitivities": sensitivities(project, judge),
+        "project": judge.project,
+        "tab": "judges",
+        "judge": judge,
         "certificates": [(certificate, sealed(certificate)) for certificate in made],
-        "form": CertificateForm(project=project) if project.criteria.exists() else None,
+        "form": form,
     }
 
 
@@ -37,10 +42,10 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     form = CertificateForm(request.POST, project=project)
     if problem := too_large_for_page(project, *COMMANDS):
         messages.error(request, problem)
-        return redirect(judge)
+        return redirect("evaluations:judge_certificates", project.slug, judge.pk)
     if not form.is_valid():
-        context = {"project": project, "tab": "judges", "judge": judge, "form": form}
-        return render(request, "assurance/certificate_new.html", context, status=422)
+        template = "assurance/judge_certificates.html"
+        return render(request, template, _context(judge, form), status=422)
     about = form.cleaned_data
     made = certify(
         judge,

@@ -47,12 +47,16 @@ from geval_site.queues import RUNS
 def improve(request: HttpRequest, project: Project) -> HttpResponse:
     """What was tried for a judge on a criterion, and what is proven."""
     finish_looks(project)
-    page = improve_page(
-        project, judge=request.GET.get("judge", ""), criterion=request.GET.get("criterion", "")
-    )
+    named = request.GET.get("judge", "")
+    page = improve_page(project, judge=named, criterion=request.GET.get("criterion", ""))
+    judge = next((each for each in project.judges.all() if str(each.pk) == named), page.judge)
+    if judge is None:
+        messages.info(request, "No judge has scores yet. Run a judge, or upload its scores.")
+        return redirect("evaluations:judge_list", project.slug)
     context = {
         "project": project,
         "tab": "judges",
+        "judge": judge,
         "page": page,
         "lock_form": LockForm(),
         "estimate": _estimate(page.judge, page.criterion),

@@ -28,8 +28,8 @@ from evaluations.pages.runs.item import trial_items
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
 from evaluations.reports.data import usual_options
+from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
-from evaluations.reports.steadiness import steadiness
 from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.playground import PlaygroundForm
 from evaluations.web.parameters import reads
@@ -41,9 +41,7 @@ from geval.evaluators.choices import choice_of, choices, settings_rows
 from geval.evaluators.registry import find_evaluator
 from geval.llm.findings import findings_rows
 from geval.llm.prompts import PromptError
-from geval.reports.judge_standing import judge_standings
-from geval.reports.steadiness import rows_of
-from geval_site.extensions import added
+from geval.reports.judge_standing import judge_standings, verdict_lines
 from geval_site.queues import RUNS
 
 
@@ -65,41 +63,66 @@ def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/judge_list.html", context)
 
 
-@reads("criterion", "own")
 @project_view(READERS)
 def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    judge = get_object_or_404(
+    """How well the judge agrees with people; its page fetches what takes more than a moment."""
+    judge = _judge(project, pk)
+    view = report_view(project, usual_options(project))
+    context = _standing(judge, view) if view.is_at_hand else _page(judge)
+    return render(request, "evaluations/judge_detail.html", context)
+
+
+@project_view(READERS)
+def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The same, fetched by a page of the judge."""
+    context = _standing(_judge(project, pk), report_view(project, usual_options(project)))
+    context["headline"] = verdict_lines(context["standings"])
+    return render(request, "evaluations/judge_standing.html", context)
+
+
+def _judge(project: Project, pk: int) -> Judge:
+    return get_object_or_404(
         Judge.objects.select_related("endpoint", "project"), project=project, pk=pk
     )
-    playground = _playground(request, judge) if request.may_edit else None  # type: ignore[attr-defined]
-    return render(request, "evaluations/judge_detail.html", _detail(judge, playground))
 
 
-def _detail(judge: Judge, playground: PlaygroundForm | None) -> dict[str, Any]:
-    """Return what the page of a judge shows, with the playground for those who may use it."""
-    project = judge.project
+def _page(judge: Judge, **more: Any) -> dict[str, Any]:
+    """Return what each page of a judge needs, with more for one."""
+    return {"project": judge.project, "tab": "judges", "judge": judge} | more
+
+
+def _standing(judge: Judge, view: ReportView) -> dict[str, Any]:
+    standings = judge_standings(view.numbers().report, judge.pk) if view.has_numbers else []
+    return _page(judge) | {
+        "options": view.options,
+        "cached": view.cached,
+        "base": reverse("evaluations:report_detail", args=[judge.project.slug]),
+        "standings": standings,
+        "are_by_expert": bool(standings) and all(standing.shares for standing in standings),
+    }
+
+
+@project_view(READERS)
+def judge_runs(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    judge = _judge(project, pk)
+    runs = judge.runs.counting().of_judges_that_run()[:100]
+    return render(request, "evaluations/judge_runs.html", _page(judge, runs=runs))
+
+
+@project_view(READERS)
+def judge_settings(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    judge = _judge(project, pk)
     findings = known_findings(judge.endpoint, judge.model, judge.request_options)
     # Wordings are shown separately, line by line.
     settings = {name: value for name, value in judge.settings.items() if name != "wording"}
-    steady = steadiness(judge)
-    context = {
-        "project": project,
-        "tab": "judges",
-        "judge": judge,
+    context = _page(judge) | {
         "findings": findings_rows(findings) if findings else None,
         "versions": project.judges.filter(name=judge.name).order_by("version"),
-        "runs": judge.runs.counting().of_judges_that_run()[:20],
         "settings": settings_rows(judge.kind, settings),
         "wordings": own_wordings(judge),
-        "steadiness": steady,
-        "steadiness_rows": rows_of(steady),
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
-    if playground:
-        context |= {"playground": playground, "criteria": project.criteria.all()} | _trial(judge)
-    for variables in added("judge page"):
-        context |= variables(judge)
-    return context
+    return render(request, "evaluations/judge_settings.html", context)
 
 
 def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
@@ -134,19 +157,16 @@ def _trial(judge: Judge) -> dict[str, Any]:
 @reads("criterion", "own")
 @project_view(EDITORS)
 def judge_try(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Try a judge on a few items, or with "keep" store the wording in the judge; for htmx, the
-    trial's progress."""
+    """Try a judge on up to three items, with its prompt in other words, or with "keep" store these
+    in the judge; for htmx, the trial's progress."""
     judge = get_object_or_404(project.judges.that_run(), pk=pk)
-    if request.method == "GET":
-        context = {"project": project, "judge": judge} | _trial(judge)
+    context = _page(judge, **_trial(judge))
+    if request.htmx:  # type: ignore[attr-defined]
         is_active = bool(context["run"] and context["run"].is_active)
         status = 200 if is_active else STOP_POLLING
         return render(request, "evaluations/playground_trial.html", context, status=status)
     form = _playground(request, judge)
-    if form is None:
-        messages.error(request, "There is nothing to try this judge on.")
-        return redirect(judge)
-    if form.is_valid():
+    if form is not None and form.is_valid():
         criterion = form.cleaned_data["criterion"]
         try:
             if "keep" in request.POST:
@@ -157,8 +177,10 @@ def judge_try(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         except (RunError, PromptError) as error:
             form.add_error(None, str(error))
         else:
-            return redirect(f"{judge.get_absolute_url()}#try")
-    return render(request, "evaluations/judge_detail.html", _detail(judge, form), status=422)
+            return redirect("evaluations:judge_try", project.slug, judge.pk)
+    context |= {"playground": form, "criteria": project.criteria.all()}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "evaluations/judge_try.html", context, status=status)
 
 
 def _kept(request: HttpRequest, judge: Judge, changed: Judge) -> HttpResponse:
@@ -166,27 +188,7 @@ def _kept(request: HttpRequest, judge: Judge, changed: Judge) -> HttpResponse:
         messages.success(request, f"{judge} uses this wording from now on.")
     else:
         messages.success(request, f"{changed} is created with this wording; {judge} is retired.")
-    return redirect(f"{changed.get_absolute_url()}#try")
-
-
-@project_view(READERS)
-def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """How well the judge agrees with people, fetched by its page."""
-    judge, view = (
-        get_object_or_404(project.judges, pk=pk),
-        report_view(project, usual_options(project)),
-    )
-    standings = judge_standings(view.numbers().report, pk) if view.has_numbers else []
-    context = {
-        "project": project,
-        "judge": judge,
-        "options": view.options,
-        "cached": view.cached,
-        "base": reverse("evaluations:report_detail", args=[project.slug]),
-        "standings": standings,
-        "are_by_expert": bool(standings) and all(standing.shares for standing in standings),
-    }
-    return render(request, "evaluations/judge_standing.html", context)
+    return redirect("evaluations:judge_try", changed.project.slug, changed.pk)
 
 
 @reads("kind", "endpoint")
@@ -222,7 +224,11 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
                 form.take_errors(error)
             else:
                 _say_saved(request, judge, "is created" if made else "already exists")
-                return redirect(judge)
+                return redirect(
+                    "evaluations:judge_try" if can_try(judge) else "evaluations:judge_detail",
+                    project.slug,
+                    judge.pk,
+                )
     context = {
         "project": project,
         "tab": "judges",
@@ -299,7 +305,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     evaluator = find_evaluator(judge.kind)
     if evaluator is None:
         messages.error(request, f"The package that provides “{judge.kind}” is not installed here.")
-        return redirect(judge)
+        return redirect("evaluations:judge_settings", project.slug, judge.pk)
     form = EvaluatorForm.of(judge, evaluator, sent(request))
     probing = None
     if request.method == "POST" and form.is_valid():
@@ -318,7 +324,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             messages.success(request, f"{changed} {message}.")
             if warning := warn_of_key(changed.endpoint):
                 messages.warning(request, warning)
-            return redirect(changed)
+            return redirect("evaluations:judge_settings", project.slug, changed.pk)
     context = {
         "project": project,
         "tab": "judges",
@@ -360,4 +366,4 @@ def _probing(
 def judge_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
     retire(judge, back=bool(judge.retired_at))
-    return redirect(judge)
+    return redirect("evaluations:judge_settings", project.slug, judge.pk)

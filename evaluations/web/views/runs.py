@@ -55,7 +55,13 @@ from geval_site.queues import RUNS
 def run_list(request: HttpRequest, project: Project) -> HttpResponse:
     runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
     form = RunForm(project=project, initial=wanted_run(project, request.GET))
-    context = {"project": project, "tab": "runs", "runs": runs, "form": form}
+    context = {
+        "project": project,
+        "tab": "runs",
+        "runs": runs,
+        "form": form,
+        "is_open": bool(form.initial) or not runs,
+    }
     return render(request, "evaluations/run_list.html", context)
 
 
@@ -106,7 +112,14 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
         except (RunError, PromptError) as error:
             form.add_error(None, str(error))
     runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
-    context = {"project": project, "tab": "runs", "runs": runs, "form": form, "estimate": estimate}
+    context = {
+        "project": project,
+        "tab": "runs",
+        "runs": runs,
+        "form": form,
+        "estimate": estimate,
+        "is_open": True,
+    }
     return render(request, "evaluations/run_list.html", context, status=200 if estimate else 422)
 
 

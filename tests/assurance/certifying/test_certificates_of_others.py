@@ -107,7 +107,8 @@ def test_numbers_beyond_64_bits_break_nothing(
     assert sealed(made).outcome is None
     client, base = as_role("owner"), made.get_absolute_url()
     for address in (
-        base, f"{base}badge.svg", f"{base}certificate.json", made.judge.get_absolute_url(),
+        base, f"{base}badge.svg", f"{base}certificate.json",
+        f"{made.judge.get_absolute_url()}certificates/",
         f"/api/v1/projects/small/certificates/{made.pk}", "/api/v1/projects/small/certificates",
         "/p/small/archive/",
     ):  # fmt: skip

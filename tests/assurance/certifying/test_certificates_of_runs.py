@@ -153,7 +153,7 @@ def test_an_imported_copy_has_it_and_it_fits_there(certificate: Certificate) -> 
 
 def test_the_judges_page_makes_one_and_it_says_what_it_found(as_role: AsRole, judge: Judge) -> None:
     client = as_role("researcher")
-    shown = client.get(judge.get_absolute_url()).content.decode()
+    shown = client.get(f"{judge.get_absolute_url()}certificates/").content.decode()
     assert "New certificate" in shown
 
     criterion = judge.project.criteria.first()
@@ -171,7 +171,7 @@ def test_the_judges_page_makes_one_and_it_says_what_it_found(as_role: AsRole, ju
     assert "It still fits" in made
     assert "Cannot say" in made
     assert "more rated" in made
-    assert "Certificate" in client.get(judge.get_absolute_url()).content.decode()
+    assert "Certificate" in client.get(f"{judge.get_absolute_url()}certificates/").content.decode()
 
 
 def test_a_requirement_that_cannot_be_read_is_said_on_the_form(

@@ -33,7 +33,7 @@ def shown(client: Client, made: Certificate) -> list[str]:
     seal = sealed(made)
     badge = [] if seal.outcome and not seal.is_ours else [f"{base}badge.svg"]
     addresses = (
-        base, *badge, made.judge.get_absolute_url(),
+        base, *badge, f"{made.judge.get_absolute_url()}certificates/",
         f"/api/v1/projects/{slug}/certificates/{made.pk}",
         f"/api/v1/projects/{slug}/certificates",
     )  # fmt: skip

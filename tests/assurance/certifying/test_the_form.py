@@ -14,7 +14,7 @@ def test_a_certificate_asks_for_a_criterion_and_folds_what_is_usual(
     client: Client, project: Project
 ) -> None:
     judge = project.judges.create(name="imported", kind="imported")
-    page = client.get(judge.get_absolute_url()).content.decode()
+    page = client.get(f"{judge.get_absolute_url()}certificates/").content.decode()
     assert groups(page) == {"Requirements": False, "What can be required": False}
     form = in_sight(page)[in_sight(page).index("/certify/") :]
     assert 'name="criterion"' in form

@@ -19,7 +19,8 @@ def researcher(as_role):
 
 
 def page(client, **query):
-    return client.get(reverse("evaluations:improve", args=["small"]), query).content.decode()
+    address = reverse("evaluations:improve", args=["small"])
+    return client.get(address, query, follow=True).content.decode()
 
 
 def post(client, name, *args, **data):
@@ -37,7 +38,7 @@ def candidate(judge, criterion, locked):
 
 
 def test_a_project_without_scores_says_what_is_needed(project, researcher):
-    assert "Run a judge, or load" in page(researcher)
+    assert "Run a judge, or upload" in page(researcher)
 
 
 def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):

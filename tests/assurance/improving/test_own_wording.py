@@ -73,7 +73,7 @@ def test_the_judges_page_shows_its_words_against_the_criterions(
     as_role: Callable[[str], Client],
 ) -> None:
     judge = make_judge(small_project, settings={"wording": as_setting({"coherence": OWN})})
-    page = as_role("viewer").get(judge.get_absolute_url()).content.decode()
+    page = as_role("viewer").get(f"{judge.get_absolute_url()}settings/").content.decode()
     assert "In its own words" in page
     assert OWN.definition in page
     assert criterion.definition in page

@@ -53,7 +53,7 @@ def test_a_judge_that_repeats_itself_is_said_to(
     (found,) = steadiness(judge)
     assert found.found.icc.value == pytest.approx(1)
     assert found.score_error.value == pytest.approx(0, abs=1e-9)
-    page = as_role("viewer").get(judge.get_absolute_url()).content.decode()
+    page = as_role("viewer").get(f"{judge.get_absolute_url()}instrument/").content.decode()
     assert "asked again on purpose" in page
     said = as_role("researcher").get(f"/api/v1/projects/small/judges/{judge.pk}/steadiness").json()
     assert said["criteria"]["usefulness"]["asked_at"] is not None
