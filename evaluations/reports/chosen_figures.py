@@ -17,7 +17,7 @@ from geval.reports.options import ReportOptions
 
 # File endings of downloads with their names; pictures need an extra of the package.
 ALWAYS = (("svg", "SVG"), ("tex", "LaTeX"))
-PICTURES = (("png", "PNG"), ("pdf", "PDF"))
+PICTURES = (("pdf", "PDF"), ("png", "PNG"))
 
 
 # The name and address of a link.
@@ -43,7 +43,7 @@ def downloads_of(
         base: the address of the report, with a slash at its end.
     """
     place = f"{base}drawing/{kind}/{criterion}/{judge}"
-    endings = (ALWAYS[0], *PICTURES, ALWAYS[1]) if can_draw_pictures() else ALWAYS
+    endings = (ALWAYS[0], PICTURES[0], ALWAYS[1], PICTURES[1]) if can_draw_pictures() else ALWAYS
 
     def address(ending: str, wide: int) -> str:
         pairs = [*options.pairs, *([] if wide == WIDTHS_MM[0] else [("mm", wide)])]

@@ -28,7 +28,7 @@ def test_a_number_leads_to_its_documents_and_back(
     load(small_project, {"scores.csv": SCORES})
     page, clicks = sign_in("olga"), Clicks()
     page.goto("/p/small/report/")
-    clicks.on(page.get_by_role("button", name="Share"))
+    clicks.on(page.get_by_role("button", name="Publish"))
     if with_texts:
         page.get_by_label("With texts: sources").check()
     clicks.on(page.get_by_role("button", name="Create link"))

@@ -48,6 +48,7 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     expect(page.get_by_text("system level, Spearman").first).to_be_visible()
 
     page.get_by_role("link", name="Clear filters").click()
+    page.get_by_role("button", name="Publish").click()
     page.get_by_role("link", name="For the paper").first.click()
     page.locator(".paper tbody a").first.click()
     expect(page.get_by_role("heading", name="imported on coherence")).to_be_visible()
@@ -57,7 +58,7 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     ).to_be_visible()
 
     page.goto(REPORT)
-    page.get_by_role("button", name="Export").click()
+    page.get_by_role("button", name="Publish").click()
     content = {}
     for name in ("CSV", "JSON", "Markdown", "LaTeX", "text"):
         with page.expect_download() as download:
@@ -139,7 +140,7 @@ def test_a_share_link_works_signed_out(
     page = sign_in("olga")
     page.goto(REPORT + "?coefficient=kendall")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Publish").click()
     page.get_by_role("button", name="Create link").click()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()

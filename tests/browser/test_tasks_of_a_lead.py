@@ -56,7 +56,7 @@ def test_share_the_report(home: Page) -> None:
 
     clicks.on(
         home.get_by_role("link", name="Report", exact=True),
-        home.get_by_role("button", name="Share"),
+        home.get_by_role("button", name="Publish"),
         home.get_by_role("button", name="Create link"),
     )
 
@@ -69,7 +69,7 @@ def test_download_the_table_for_latex(home: Page) -> None:
 
     clicks.on(
         home.get_by_role("link", name="Report", exact=True),
-        home.get_by_role("button", name="Export"),
+        home.get_by_role("button", name="Publish"),
     )
     with home.expect_download() as download:
         clicks.on(home.get_by_role("link", name="LaTeX"))
@@ -82,7 +82,7 @@ def test_freeze_a_report_with_a_hash_to_cite(home: Page) -> None:
 
     clicks.on(
         home.get_by_role("link", name="Report", exact=True),
-        home.get_by_role("button", name="Freeze"),
+        home.get_by_role("button", name="Publish"),
         home.get_by_role("button", name="Freeze report"),
     )
 
@@ -90,11 +90,12 @@ def test_freeze_a_report_with_a_hash_to_cite(home: Page) -> None:
 
 
 def test_print_the_report(home: Page) -> None:
-    clicks = Clicks(at_most=2)
+    clicks = Clicks(at_most=3)
     home.add_init_script("window.print = () => { document.body.dataset.printed = 'yes'; }")
 
     clicks.on(
         home.get_by_role("link", name="Report", exact=True),
+        home.get_by_role("button", name="Publish"),
         home.get_by_role("button", name="Print"),
     )
 

@@ -58,7 +58,7 @@ def test_the_verdicts_and_their_evidence_are_short(
     expect(page.locator(".lead")).to_contain_text("Coherence: gpt-4o with spot checks.")
     first = page.locator(".standings tbody tr").first
     expect(first.locator(".verdict")).to_have_text("Use with spot checks")
-    expect(page.get_by_role("button", name="Share")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Publish")).to_be_in_viewport()
 
     first.get_by_role("rowheader").get_by_role("link").click()
     expect(page.get_by_role("heading", name="coherence", exact=True)).to_be_visible()

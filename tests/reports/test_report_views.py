@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Sc
 from evaluations.models.changes import note_change
 from evaluations.reports.data import load_data
 from geval.reports.document_figures import documents_behind
+from geval_site.version import __version__
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/"
@@ -375,3 +377,29 @@ def test_poor_data_gives_values_or_plain_reasons_and_no_page_fails(
         "writers",
     ):
         assert client.get(f"{ADDRESS}figure/{kind}/{criterion.pk}/").status_code == 200, kind
+
+
+def test_the_paper_page_has_figures_a_sentence_and_a_citation(client: Client) -> None:
+    page = " ".join(client.get(f"{ADDRESS}paper/?coefficient=kendall").content.decode().split())
+
+    assert "We compared 1 judge with the mean human rating on 6 outputs of 3 documents" in page
+    assert "summary-level Kendall correlations" in page
+    assert f"(geval_site {__version__})" in page
+    assert "@misc{geval_site, author = {{The" in page
+    assert re.findall(r"drawing/forest/\d+/\d+/(\w+)/\?coefficient=kendall\"", page)[:1] == ["svg"]
+
+
+def test_publish_has_all_ways_out_of_the_site(
+    client: Client, as_role: Callable[[str], Client]
+) -> None:
+    menu, readers = (
+        each.get(ADDRESS).content.decode().split('id="publish-report"')[1]
+        for each in (client, as_role("viewer"))
+    )
+
+    for way in ("report/paper/", "report/snapshots/", "export/tex/", "data-print"):
+        assert way in menu
+        assert way in readers
+    for form in ("Create link", "Freeze report"):
+        assert form in menu
+        assert form not in readers

@@ -19,8 +19,6 @@ PARTS = (
     ("groups", "Groups", "report_groups"),
     ("disagreements", "Disagreements", "disagreement_list"),
     ("compare", "Compare judges", "judge_compare"),
-    ("paper", "For the paper", "report_paper"),
-    ("frozen", "Frozen reports", "snapshot_list"),
 )
 
 

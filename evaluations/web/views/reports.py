@@ -37,6 +37,7 @@ from geval.reports.page import ReportPage
 from geval.texts.numbers import whole_number
 from geval.texts.sentences import listed
 from geval_site.extensions import added
+from geval_site.version import __version__
 
 # URL suffixes of the report's other pages: the evidence on one criterion, and the table for a
 # paper.
@@ -127,6 +128,7 @@ def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
 def paper(request: HttpRequest, project: Project) -> HttpResponse:
     """The table of judges by criteria, as papers print it."""
     context = report_context(request, project, base=request.path.removesuffix(PAPER))
+    context["software"] = __version__
     return render(request, "evaluations/report_paper.html", context)
 
 
