@@ -55,6 +55,7 @@ PAGES = (
     Shot("criteria", "ada", "/p/demo/criteria/"),
     Shot("campaigns", "ada", "/p/demo/annotate/"),
     Shot("judges", "ada", "/p/demo/judges/"),
+    Shot("judge", "ada", "/p/demo/judges/1/"),
     Shot("run", "ada", "/p/demo/runs/1/"),
     Shot("items", "ada", "/p/demo/runs/1/items/"),
     Shot("report", "ada", "/p/demo/report/"),

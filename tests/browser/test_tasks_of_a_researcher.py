@@ -189,11 +189,12 @@ def test_create_a_judge(home: Page, endpoint: Endpoint) -> None:
 
 def test_try_a_judge_on_one_item(home: Page, endpoint: Endpoint) -> None:
     judge_named(endpoint, "Tried")
-    clicks = Clicks(at_most=3)
+    clicks = Clicks(at_most=4)
 
     clicks.on(
         home.get_by_role("link", name="Judges", exact=True),
         home.get_by_role("link", name="Tried", exact=True),
+        home.get_by_role("link", name="Try", exact=True),
         home.get_by_role("button", name="Try judge"),
     )
 
