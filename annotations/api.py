@@ -25,7 +25,14 @@ from annotations.api_shapes import (
 from annotations.errors import AnnotationError
 from annotations.goals.goals import standing
 from annotations.goals.plans import plan_request
-from annotations.models import Campaign, CampaignGoal, CampaignState, GoalKind, ReviewAction
+from annotations.models import (
+    Campaign,
+    CampaignGoal,
+    CampaignState,
+    GoalKind,
+    GuidelinesVersion,
+    ReviewAction,
+)
 from annotations.open_links_api import router as open_links
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from annotations.planning.drafts import ASKED, Draft, free_name, goal_fields, goal_of
@@ -215,7 +222,7 @@ def list_people(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 def list_guidelines(request: HttpRequest, slug: Path[str]) -> Any:
     """The versions of what annotators read, oldest first. `texts` has the project's guidelines
     under "", and those of each criterion (without any, its definition) under its name."""
-    return project_for(request, slug, change=True).guidelines_versions.all()
+    return GuidelinesVersion.objects.filter(project=project_for(request, slug, change=True))
 
 
 @router.get("/campaigns/{int:pk}/answers", response=dict[str, Any])

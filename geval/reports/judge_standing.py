@@ -73,7 +73,8 @@ def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
         value=f"kappa {shown(by_expert.kappa.estimate)}" if by_expert else shown(estimate),
         interval=in_brackets(by_expert.kappa.interval if by_expert else result.analysis.shown),
         reason=estimate.reason or result.analysis.shown.reason,
-        share="–" if evidence.share is None else whole_percent(evidence.share),
+        # By an expert's labels nobody else is compared with.
+        share="–" if by_expert or evidence.share is None else whole_percent(evidence.share),
         verdict=criterion.verdict_on(result),
         better=best if best is not None and best.pk != result.pk else None,
         missing=_missing(criterion, result),
