@@ -23,7 +23,7 @@ from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for
 from geval.statistics.document_groups import GROUP
-from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, short, usual_scale_for
+from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
 DIFFERENT = "{} already exists with a different {}"
 DRAWN = (
@@ -428,12 +428,7 @@ class Merge:
             criterion.scale_min, criterion.scale_max = scale.lowest, scale.highest
             criterion.scale_step = scale.step
             criterion.scale_is_guess = name.lower() not in self.load.scales
-            if not scale.is_ordered:
-                criterion.is_ordered = False
-                criterion.scale_labels = {
-                    short(point): label for label, point in scale.labels.items()
-                }
-            elif name in presets:
+            if name in presets:
                 criterion.use_preset(presets[name])
             criterion.save()
 

@@ -2,7 +2,7 @@
 texts."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.stages import PairPlace, PreferenceStage, ProbabilityStage, VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from geval.files import contradictions
-from geval.files.fields import top_in
+from geval.files.fields import LABEL, top_in
 from geval.files.limits import file_limits
 from geval.files.row_notes import CutTexts, RaterNotes, note_on, notes_on_names
 from geval.files.rows import (
@@ -35,7 +35,7 @@ from geval.files.rows import (
 )
 from geval.files.unused import Unused
 from geval.files.value_summary import ValueSummary
-from geval.files.word_ratings import UnknownWords, WordError, WordNotes, WordRatings
+from geval.files.word_ratings import WordError, WordNotes, WordRatings
 from geval.statistics.repeatability import scores_of_repeats
 from geval.statistics.scales import Scale, usual_scale_for
 
@@ -44,6 +44,9 @@ DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_
 FILLED_LATER = ("context", "references")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
+LABELS_FIRST = (
+    "; for labels without an order make the criterion first, with a name for each of its points"
+)
 NO_PERSON = (
     "“{}” is the name of both a person and a mean of people in this project; use a different one"
 )
@@ -109,14 +112,7 @@ class MixedScores:
 class RowStager:
     """The state of one load: keys seen so far, and the staging tables."""
 
-    def __init__(
-        self,
-        project: Project,
-        errors: FileErrors,
-        about: LoadOptions,
-        labels: Mapping[str, Scale],
-        unknown: UnknownWords,
-    ) -> None:
+    def __init__(self, project: Project, errors: FileErrors, about: LoadOptions) -> None:
         self.project = project
         self.about = about
         self.columns: dict[str, Columns] = {}
@@ -132,8 +128,6 @@ class RowStager:
         self.systems = {system.name: system.pk for system in project.systems.all()}
         self.seen = {c.name.lower(): SeenCriterion(c, is_new=False) for c in project.criteria.all()}
         self.stated_scales = {n.lower(): Scale(*scale[:3]) for n, scale in about.scales.items()}
-        self.stated_scales |= labels
-        self.unknown = unknown
         self.scales = self.stated_scales | dict(self._existing_scales())
         self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
         self.judges = {judge.name: judge for judge in project.judges.all()}
@@ -221,12 +215,6 @@ class RowStager:
             ("raw reply is", "raw replies are"),
             "off its criterion's scale, and in no score.",
         )
-        labelled = [
-            f"Words on {seen.criterion.name} are labels without an order. If they have one, make"
-            " the criterion first, with names of its points."
-            for name, seen in self.seen.items()
-            if seen.is_new and not self.stated_scales.get(name, seen.criterion.scale).is_ordered
-        ]
         not_applicable = note_on(
             self.not_applicable,
             ("answer is", "answers are"),
@@ -240,7 +228,7 @@ class RowStager:
         )
         return [
             *self.word_notes, *alike, *self.rater_notes, *self.cut_texts, *spaces, *off_scale,
-            *again, *not_applicable, *labelled,
+            *again, *not_applicable,
         ]  # fmt: skip
 
     def _names(self) -> dict[str, Collection[str]]:
@@ -387,9 +375,10 @@ class RowStager:
             return
         scale = self.scales.get(row.criterion.lower())
         try:
-            row = self.words.read(row, file, scale, self.unknown)
+            row = self.words.read(row, file, scale)
         except WordError as error:
-            self.errors.add(file, row.line, error.column, str(error))
+            hint = LABELS_FIRST if scale is None and LABEL.fullmatch(row.word) else ""
+            self.errors.add(file, row.line, error.column, f"{error}{hint}")
             return
         if row.word and not (scale and not scale.is_ordered):
             self.word_notes.add(row)

@@ -6,10 +6,9 @@ happens in one transaction; any error rolls it back. Existing records are kept a
 unchanged. A dry run does the same, gives an overview of the staged rows, and rolls it back.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -46,8 +45,7 @@ from geval.files.rows import (
     Row,
 )
 from geval.files.unused import NOTHING_READ, is_useless
-from geval.files.word_ratings import UnknownWords
-from geval.statistics.scales import Scale, short
+from geval.statistics.scales import short
 
 # People check at a glance whether columns were understood; more would fill the page.
 EXAMPLES = 3
@@ -109,39 +107,12 @@ def load_files(
         LoadError: at least one error; it lists the first ones, and nothing was written.
     """
     files = [replace(file, beside=_others(file, files)) for file in files]
-    steps, unknown = Steps(watch), UnknownWords()
-
-    def load(labels: Mapping[str, Scale]) -> LoadResult:
-        errors = FileErrors(most=most_errors, field_limit=file_limits().field_bytes)
-        stager = partial(RowStager, project, errors, about, labels, unknown)
-        return _load_all(project, files, about, errors, steps, stager, dry_run=dry_run)
-
-    try:
-        return load({})
-    except LoadError:
-        existing = {name.lower() for name in project.criteria.values_list("name", flat=True)}
-        labels = {name: of for name, of in unknown.scales().items() if name not in existing}
-        if not labels:
-            raise
-    # Again, as it is known now that most ratings of new criteria are labels.
-    return load(labels)
-
-
-def _load_all(
-    project: Project,
-    files: Sequence[InputFile],
-    about: LoadOptions,
-    errors: FileErrors,
-    steps: Steps,
-    stager: Callable[[], RowStager],
-    *,
-    dry_run: bool,
-) -> LoadResult:
-    """Load files in a transaction."""
+    errors = FileErrors(most=most_errors, field_limit=file_limits().field_bytes)
+    steps = Steps(watch)
     try:
         with transaction.atomic():
             with limited_statements(steps):
-                result = _load(project, files, about, errors, steps, stager, dry_run=dry_run)
+                result = _load(project, files, about, errors, steps, dry_run=dry_run)
                 if result.changed and not dry_run:
                     note_change(project.pk)
                     record_loaded(project)
@@ -212,7 +183,6 @@ def _load(
     about: LoadOptions,
     errors: FileErrors,
     steps: Steps,
-    stager: Callable[[], RowStager],
     *,
     dry_run: bool,
 ) -> LoadResult:
@@ -220,7 +190,7 @@ def _load(
     # with what is stored.
     Project.objects.select_for_update().get(pk=project.pk)
     steps.now = "reading the files"
-    load = stager()
+    load = RowStager(project, errors, about)
     load.columns = {file.name: file.columns or file.named for file in files}
     errors.left_out = {file.name: file.left_out for file in files}
     try:

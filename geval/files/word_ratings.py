@@ -7,11 +7,13 @@ A number with its point's name ("4 - good") is the number; with the highest poin
 on a scale that ends there. "1.000" is 1, or an error beside whole numbers above 100.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from geval.files.column_aliases import names_in
 from geval.files.fields import (
     LABEL,
     THOUSANDS,
@@ -69,6 +71,17 @@ class _Alike:
             self.listed.append((file, row.line, row.column, value))
 
 
+# Words in the names of points of scales.
+WORDS_OF_SCALES = frozenset(
+    names_in(
+        "agree disagree neutral strongly somewhat very good fair poor bad excellent terrible great"
+        " ok okay acceptable low medium high never rarely seldom sometimes often always none minor"
+        " major critical severe satisfied dissatisfied better worse best worst weak strong partial"
+        " partially fully mostly"
+    )
+)
+
+
 class UnknownWords:
     """The words that are no ratings, by criterion as rows name it, and how many other ratings there
     are: where most are such words, they may be labels without an order."""
@@ -95,6 +108,9 @@ class UnknownWords:
             for word, _count in words.most_common():
                 names.setdefault(word.lower(), word)
             unread = words.total() - self._read[about]
+            parts = {part for name in names for part in re.split(r"\W+", name)}
+            if parts & WORDS_OF_SCALES:
+                continue  # labels with an order, which only a person knows
             if self._read[about] < unread and 2 <= len(names) <= MOST_LABELS:
                 found[about.lower()] = scale_of_words([*names.values()], is_ordered=False)
         return found

@@ -104,7 +104,7 @@ def test_the_site_makes_codes_of_eight_characters(link: OpenLink) -> None:
     for code in codes:
         assert code
         assert re.fullmatch("[a-z2-9]{8}", code)
-    assert f"<code>{codes[0]}</code>" in instructions
+    assert f">{codes[0]}</code>" in instructions
 
 
 def test_a_code_of_the_site_opens_the_place_on_another_device(link: OpenLink) -> None:

@@ -653,7 +653,7 @@ def _encodings() -> list[SmallFile]:
         SmallFile(
             "refused files",
             "ratings that are all missing",
-            OUTPUTS | {"r.csv": table(rated(["n/a"] * 4))},
+            OUTPUTS | {"r.csv": table(rated(["NA"] * 4))},
             errors=((0, "", "nothing was read"),),
         ),
         SmallFile(

@@ -235,7 +235,8 @@ PLAIN = {"doc_id": "d1", "system_id": "a", "source": "Text.", "output": "Words."
     ("changed", "is_plain"),
     [
         ({}, True),
-        ({"gpt": "n/a"}, True),
+        ({"gpt": "NA"}, True),
+        ({"gpt": "n/a"}, False),
         ({"gpt": "1.250"}, True),
         ({"gpt": "1.250", "ann": "250"}, False),
         ({"gpt": "good"}, False),

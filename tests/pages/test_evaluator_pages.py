@@ -73,7 +73,7 @@ def test_a_form_makes_a_judge_with_its_settings_and_no_endpoint(
         "measure": "f",
         "stem": False,
     }
-    page = browser.get(judge.get_absolute_url()).content.decode()
+    page = browser.get(f"{judge.get_absolute_url()}settings/").content.decode()
     assert "<td>rouge2</td>" in page
     assert "Several references" in page
 

@@ -55,23 +55,27 @@ def written(folder: Path, rows: list[dict[str, Any]]) -> list[InputFile]:
 
 @pytest.fixture
 def labelled(project: Project, tmp_path: Path) -> Project:
+    names = {"1": "billing", "2": "shipping", "3": "refund"}
+    project.criteria.create(
+        name="intent", scale_min=1, scale_max=3, scale_labels=names, is_ordered=False
+    )
     load_files(project, written(tmp_path, intents(right=(0.9, 0.8, 1.0))))
     return project
 
 
-def test_a_load_makes_a_criterion_of_labels(labelled: Project) -> None:
-    criterion = labelled.criteria.get(name="intent")
+def test_words_need_a_criterion_of_labels(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(LoadError) as refused:
+        load_files(project, written(tmp_path, intents()))
 
-    assert not criterion.is_ordered
-    assert {*criterion.scale_labels.values()} == {"billing", "shipping", "refund"}
-    assert labelled.criteria.get(name="tone").is_ordered
+    assert "make the criterion first" in str(refused.value.errors[0])
 
 
 def test_a_site_and_the_library_have_the_same_numbers(labelled: Project, tmp_path: Path) -> None:
     site = json.loads(as_json(build_report(labelled)))
 
     measured = geval.measure(
-        [file.path for file in written(tmp_path, intents(right=(0.9, 0.8, 1)))]
+        [file.path for file in written(tmp_path, intents(right=(0.9, 0.8, 1)))],
+        labels={"intent": ["billing", "shipping", "refund"]},
     )
 
     assert site["labels"] == measured.to_dict()["labels"]

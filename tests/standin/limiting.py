@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable
 
 
 class CallLimits:
@@ -19,11 +20,13 @@ class CallLimits:
         burst: int = 0,
         quota: int = 0,
         quota_seconds: float = 3600.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.rate = rate
         self.size = float(burst or max(1, math.floor(rate)))
         self._left = self.size
-        self._counted_at = time.monotonic()
+        self._counted_at = clock()
+        self._clock = clock
         self._quota = quota
         self._quota_left = quota
         self._quota_seconds = quota_seconds
@@ -43,7 +46,7 @@ class CallLimits:
         """Take a call from the quota; return True if it is used up."""
         if not self._quota:
             return False
-        now = time.monotonic()
+        now = self._clock()
         if self._out_since is not None and now - self._out_since >= self._quota_seconds:
             self._out_since, self._quota_left = None, self._quota
         if self._quota_left:
@@ -74,6 +77,6 @@ class CallLimits:
         }
 
     def _refill(self) -> None:
-        now = time.monotonic()
+        now = self._clock()
         self._left = min(self.size, self._left + self.rate * (now - self._counted_at))
         self._counted_at = now
