@@ -102,7 +102,7 @@ def test_errors_are_downloaded_as_they_are_listed(
     with page.expect_download() as download:
         page.get_by_role("link", name="Download all errors as CSV").click()
 
-    assert f'ratings.csv,26,score,"{not_a_number("seven")}"' in download.value.path().read_text()
+    assert f'ratings.csv,26,score,"{not_a_number("seven")}' in download.value.path().read_text()
     assert not CandidateOutput.objects.exists()
 
 
