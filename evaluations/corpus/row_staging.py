@@ -15,7 +15,7 @@ from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.stages import PairPlace, PreferenceStage, ProbabilityStage, VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from geval.files import contradictions
-from geval.files.fields import LABEL, top_in
+from geval.files.fields import top_in
 from geval.files.limits import file_limits
 from geval.files.row_notes import CutTexts, RaterNotes, note_on, notes_on_names
 from geval.files.rows import (
@@ -44,9 +44,6 @@ DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_
 FILLED_LATER = ("context", "references")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
-LABELS_FIRST = (
-    "; for labels without an order make the criterion first, with a name for each of its points"
-)
 NO_PERSON = (
     "“{}” is the name of both a person and a mean of people in this project; use a different one"
 )
@@ -377,8 +374,7 @@ class RowStager:
         try:
             row = self.words.read(row, file, scale)
         except WordError as error:
-            hint = LABELS_FIRST if scale is None and LABEL.fullmatch(row.word) else ""
-            self.errors.add(file, row.line, error.column, f"{error}{hint}")
+            self.errors.add(file, row.line, error.column, str(error))
             return
         if row.word and not (scale and not scale.is_ordered):
             self.word_notes.add(row)

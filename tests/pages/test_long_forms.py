@@ -122,7 +122,7 @@ def test_a_criterion_shows_name_definition_and_scale_and_folds_the_rest(client: 
     names = re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', form)
     assert names[:5] == ["csrfmiddlewaretoken", "name", "definition", "scale_min", "scale_max"]
     assert groups_in_words(page) == {
-        "Points of the scale": (False, "step 1, the points have an order"),
+        "Points of the scale": (False, "step 1"),
         "Prompt": (False, ""),
         "Guidelines for annotators": (False, ""),
     }
@@ -136,7 +136,7 @@ def test_what_a_criterion_says_otherwise_is_in_sight_in_short(
     )
     page = client.get(f"/p/small/criteria/{criterion.pk}/").content.decode()
     assert groups_in_words(page) == {
-        "Points of the scale": (True, "step 0.5, the points have an order"),
+        "Points of the scale": (True, "step 0.5"),
         "Prompt": (False, ""),
         "Guidelines for annotators": (True, "Read the whole text before you…"),
     }

@@ -280,8 +280,8 @@ def test_what_changes_while_it_is_computed_is_computed_afterwards(
     text_of(client)
     read = worker.load_data
 
-    def read_then_change(*arguments: Any) -> Any:
-        found = read(*arguments)
+    def read_then_change(*arguments: Any, **options: Any) -> Any:
+        found = read(*arguments, **options)
         change_ratings(large)
         return found
 
@@ -324,9 +324,9 @@ def test_a_worker_that_was_taken_for_dead_stores_nothing(
     kept = KeptReport.objects.get()
     read = worker.load_data
 
-    def read_while_another_takes_it(*arguments: Any) -> Any:
+    def read_while_another_takes_it(*arguments: Any, **options: Any) -> Any:
         KeptReport.objects.update(attempts=2)
-        return read(*arguments)
+        return read(*arguments, **options)
 
     monkeypatch.setattr(worker, "load_data", read_while_another_takes_it)
     work_on_report(kept.pk)
@@ -344,12 +344,12 @@ def test_a_project_may_be_deleted_while_its_numbers_are_computed(
     text_of(client, address)
     read = worker.load_data
 
-    def read_and_delete(*arguments: Any) -> Any:
-        found = read(*arguments) if is_read else None
+    def read_and_delete(*arguments: Any, **options: Any) -> Any:
+        found = read(*arguments, **options) if is_read else None
         Project.objects.update(archived_at=timezone.now())
         delete_project(large, by="olga")
         list(remove_deleted())
-        return found if is_read else read(*arguments)
+        return found if is_read else read(*arguments, **options)
 
     monkeypatch.setattr(worker, "load_data", read_and_delete)
     with structlog.testing.capture_logs() as logged:

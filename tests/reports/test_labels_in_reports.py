@@ -67,7 +67,7 @@ def test_words_need_a_criterion_of_labels(project: Project, tmp_path: Path) -> N
     with pytest.raises(LoadError) as refused:
         load_files(project, written(tmp_path, intents()))
 
-    assert "make the criterion first" in str(refused.value.errors[0])
+    assert "expected a number" in str(refused.value.errors[0])
 
 
 def test_a_site_and_the_library_have_the_same_numbers(labelled: Project, tmp_path: Path) -> None:

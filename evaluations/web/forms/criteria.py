@@ -14,12 +14,15 @@ from geval.files.project_fields import CriterionFields
 from geval.llm.presets import Preset, presets
 
 BASICS = ("name", "definition", "scale_min", "scale_max")
-# Labels are written in another form than they are stored.
+# Labels are written in another form than they are stored, and a box that is not ticked is not
+# sent.
 DECLARED = {
-    name: info for name, info in CriterionFields.model_fields.items() if name != "scale_labels"
+    name: info
+    for name, info in CriterionFields.model_fields.items()
+    if name not in ("scale_labels", "is_ordered")
 }
 FOLDED = (
-    ("Points of the scale", ("scale_step", "labels_text", "is_ordered")),
+    ("Points of the scale", ("scale_step", "labels_text", "without_order")),
     ("Prompt", ("task_introduction", "inputs", "prompt_upload", "prompt_file")),
     ("Guidelines for annotators", ("guidelines",)),
 )
@@ -56,6 +59,11 @@ class CriterionForm(EditForm, forms.ModelForm):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="One per line, for example “1 = Yes”. The model then answers with the label.",
     )
+    without_order = forms.BooleanField(
+        label="The labels have no order",
+        required=False,
+        help_text="Such as kinds of failures: each point of the scale has a label.",
+    )
     prompt_upload = forms.FileField(
         label="Prompt from a file",
         required=False,
@@ -81,6 +89,7 @@ class CriterionForm(EditForm, forms.ModelForm):
             if isinstance(value, float) and value.is_integer():
                 self.initial[name] = int(value)  # 1, not 1.0
         named = self.instance.scale_labels or {}
+        self.fields["without_order"].initial = not self.instance.is_ordered
         self.fields["labels_text"].initial = "\n".join(
             f"{point} = {label}" for point, label in named.items()
         )
@@ -122,6 +131,7 @@ class CriterionForm(EditForm, forms.ModelForm):
         for field, problem in problems_of_change(self.instance, data).items():
             self.add_error(field, problem)
         self.instance.scale_labels = data.get("labels_text") or {}
+        self.instance.is_ordered = not data.get("without_order")
         return data
 
     def _update_errors(self, errors: ValidationError) -> None:
