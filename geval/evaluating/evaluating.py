@@ -192,7 +192,7 @@ def _repeated(outputs: list[JudgedOutput], repeats: int) -> list[JudgedOutput]:
     """Return each output as often as it is asked about, round by round."""
     if repeats == 1:
         return outputs
-    return [replace(each, repeat=str(one + 1)) for one in range(repeats) for each in outputs]
+    return [replace(each, repeat=str(number + 1)) for number in range(repeats) for each in outputs]
 
 
 def _unrated(question: UploadQuestion) -> UploadAnswer | None:

@@ -102,7 +102,7 @@ class UnknownWords:
     def scales(self) -> dict[str, Scale]:
         """Return the scale of labels of each criterion on which most ratings and scores are other
         words than those of a pair, by its lower-case name; most frequent labels first."""
-        found = {}
+        scales = {}
         for about, words in self._words.items():
             names: dict[str, str] = {}
             for word, _count in words.most_common():
@@ -112,8 +112,8 @@ class UnknownWords:
             if parts & WORDS_OF_SCALES:
                 continue  # labels with an order, which only a person knows
             if self._read[about] < unread and 2 <= len(names) <= MOST_LABELS:
-                found[about.lower()] = scale_of_words([*names.values()], is_ordered=False)
-        return found
+                scales[about.lower()] = scale_of_words([*names.values()], is_ordered=False)
+        return scales
 
 
 class WordRatings:

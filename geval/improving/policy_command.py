@@ -9,7 +9,7 @@ from geval.improving.policies import policy
 from geval.improving.promises import PromiseKind
 from geval.measuring.command import parse_scale
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, add_scale, ask_at_terminal
 from geval.texts.program import command
 
 PROMISED, CANNOT_PROMISE, TOO_EARLY = 0, 1, 2
@@ -69,13 +69,7 @@ def _parser() -> FilesParser:
         help="another judge, whose agreement may be the confidence; can be repeated (all)",
     )
     parser.add_argument("--criterion", metavar="NAME", help="if the files have several")
-    parser.add_argument(
-        "--scale",
-        action="append",
-        default=[],
-        metavar="[CRITERION=]1-5",
-        help="lowest and highest rating, of a criterion or of all; can be repeated",
-    )
+    add_scale(parser)
     parser.add_argument(
         "--locked", metavar="FILE", help="the file of `improve`; counts this question as a look"
     )

@@ -10,7 +10,14 @@ from geval.measuring.certifying import certify, exit_code_of, fields_named
 from geval.measuring.inputs import InputError
 from geval.measuring.measuring import Ends, measure
 from geval.measuring.pictures import card_of, page_of
-from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, ask_at_terminal
+from geval.measuring.terminal import (
+    ERROR,
+    FilesParser,
+    add_files,
+    add_scale,
+    add_words,
+    ask_at_terminal,
+)
 from geval.statistics.correlation import LEVELS
 from geval.statistics.scales import parsed_scale
 from geval.texts.program import command
@@ -79,13 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--criterion", metavar="NAME", help="the column that names it, or the only one's name"
     )
-    parser.add_argument(
-        "--scale",
-        action="append",
-        default=[],
-        metavar="[CRITERION=]1-5",
-        help="lowest and highest rating, of a criterion or of all; can be repeated",
-    )
+    add_scale(parser)
     add_words(parser)
     parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")
     parser.add_argument(

@@ -61,6 +61,17 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     named.add_argument("--sheet", default="", metavar="NAME", help="of a workbook")
 
 
+def add_scale(parser: argparse.ArgumentParser) -> None:
+    """Add the option that states scales."""
+    parser.add_argument(
+        "--scale",
+        action="append",
+        default=[],
+        metavar="[CRITERION=]1-5",
+        help="lowest and highest rating, of a criterion or of all; can be repeated",
+    )
+
+
 def add_words(parser: argparse.ArgumentParser) -> None:
     """Add the options that name words in place of numbers."""
     for option, help_text in (

@@ -234,12 +234,12 @@ class LabelsResult:
             f" {with_brackets(figures.accuracy)} of {thin(figures.outputs)} (the most common one"
             f" alone {whole_percent(figures.majority)})"
         )
-        for label, row, found, right in zip(
+        for label, row, recall, precision in zip(
             self.labels, figures.counts, figures.recall, figures.precision, strict=True
         ):
             lines.append(
-                f"  {label}: found {with_brackets(found)} of {thin(sum(row))}; right where it is"
-                f" given {with_brackets(right)}"
+                f"  {label}: found {with_brackets(recall)} of {thin(sum(row))}; right where it is"
+                f" given {with_brackets(precision)}"
             )
         lines += self._table(figures) if len(self.labels) <= MOST_COLUMNS else []
         if best.missing:
@@ -296,10 +296,10 @@ class LabelsResult:
             "counts": [list(row) for row in figures.counts],
             "by_label": {
                 label: {
-                    "recall": with_interval(found.estimate, found.interval),
-                    "precision": with_interval(right.estimate, right.interval),
+                    "recall": with_interval(recall.estimate, recall.interval),
+                    "precision": with_interval(precision.estimate, precision.interval),
                 }
-                for label, found, right in zip(
+                for label, recall, precision in zip(
                     self.labels, figures.recall, figures.precision, strict=True
                 )
             },
@@ -396,10 +396,10 @@ def _judge_result(
 def _confused(ratings: Any, labels: tuple[str, ...]) -> tuple[tuple[str, str, int], ...]:
     """Return the labels that people gave the same outputs, the most frequent first."""
     pairs = confused_by_people(ratings, len(labels))
-    found = [
+    confused = [
         (labels[first], labels[second], int(pairs[first, second]))
         for first in range(len(labels))
         for second in range(first + 1, len(labels))
         if pairs[first, second]
     ]
-    return tuple(sorted(found, key=lambda pair: -pair[2])[:MOST_CONFUSED])
+    return tuple(sorted(confused, key=lambda pair: -pair[2])[:MOST_CONFUSED])

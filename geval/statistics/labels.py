@@ -168,10 +168,10 @@ def null_labels(
             way(np.where(missing, np.nan, (human == label).astype(float)))
             for label in range(labels)
         ]
-        known = [share for share in shares if share is not None]
-        if not known:
+        present = [share for share in shares if share is not None]
+        if not present:
             continue
-        table = np.stack(known)
+        table = np.stack(present)
         is_there = ~np.isnan(table).any(axis=0)
         if is_there.any():
             label = np.nan_to_num(table).argmax(axis=0).astype(float)
