@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F
@@ -9,6 +11,7 @@ from django.db.models.functions import Lower
 
 from evaluations.models.project import Project
 from geval.llm.presets import Preset
+from geval.statistics.expert_bar import ExpertBar
 from geval.statistics.scales import (
     FARTHEST,
     MOST_POINTS,
@@ -40,6 +43,11 @@ class Criterion(models.Model):
         default=dict, blank=True, help_text='Names of points, such as {"1": "Yes"}.'
     )
     is_ordered = models.BooleanField(default=True, db_default=True)
+    finds_highest = models.BooleanField(default=False, db_default=False)
+    # What a verdict by one expert's labels requires; empty for the usual.
+    required_sensitivity = models.FloatField(null=True, blank=True)
+    required_specificity = models.FloatField(null=True, blank=True)
+    required_kappa = models.FloatField(null=True, blank=True)
     task_introduction = models.TextField(blank=True)
     inputs = models.TextField(
         blank=True, help_text="The part of the prompt that shows the texts to be judged."
@@ -73,10 +81,28 @@ class Criterion(models.Model):
                 ),
                 name="scale_of_few_points",
             ),
+            *(
+                models.CheckConstraint(
+                    condition=models.Q(**{f"{name}__gt": 0, f"{name}__lt": 1}),
+                    name=f"{name}_is_a_share",
+                    violation_error_message="What is required lies between 0 and 1.",
+                )
+                for name in ("required_sensitivity", "required_specificity", "required_kappa")
+            ),
         )
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def bar(self) -> ExpertBar:
+        """What one expert's labels have to show of a judge."""
+        own = {
+            name: value
+            for name in ("sensitivity", "specificity", "kappa")
+            if (value := getattr(self, f"required_{name}")) is not None
+        }
+        return ExpertBar(**own)
 
     def clean(self) -> None:
         """Validate the scale, whatever its source."""
@@ -95,13 +121,14 @@ class Criterion(models.Model):
 
     @property
     def scale(self) -> Scale:
-        return usable_scale(
+        scale = usable_scale(
             self.scale_min,
             self.scale_max,
             self.scale_step,
             self.scale_labels,
             is_ordered=self.is_ordered,
         )
+        return replace(scale, finds_highest=self.finds_highest)
 
     @property
     def scale_in_words(self) -> str:

@@ -9,12 +9,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from geval.statistics.expert_bar import ExpertBar
 from geval.texts.formatting.kinds import TextFormat
 
 Text = Annotated[str, Field(max_length=50_000)]
 # The largest whole number that the database stores.
 MOST_WHOLE = 2**31 - 1
 NO_LIMIT = "For all workers together. Leave empty for no limit."
+
+
+def _required(title: str, description: str) -> Any:
+    """A figure that a verdict by one expert's labels requires, between 0 and 1."""
+    return Field(None, gt=0, lt=1, title=title, description=description)
 
 
 class FormatFields(BaseModel):
@@ -41,6 +47,20 @@ class CriterionFields(BaseModel):
         True,
         title="The points have an order",
         description="Not so for labels such as kinds of failures: then each point has a name.",
+    )
+    finds_highest: bool = Field(
+        False,
+        title="The judge has to find the passes",
+        description="On a scale of two points. Otherwise it has to find the fails.",
+    )
+    required_sensitivity: float | None = _required(
+        "Least share found", f"One expert, pass or fail. If empty, {ExpertBar.sensitivity:.2f}."
+    )
+    required_specificity: float | None = _required(
+        "Least share kept", f"One expert, pass or fail. If empty, {ExpertBar.specificity:.2f}."
+    )
+    required_kappa: float | None = _required(
+        "Least kappa", f"One expert, other scales and labels. If empty, {ExpertBar.kappa:.2f}."
     )
     task_introduction: Text = Field(
         "", description="Begins the prompt. Leave empty for ours about a text and its source."

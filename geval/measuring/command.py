@@ -44,6 +44,7 @@ def run(arguments: Sequence[str]) -> int:
             order=options.order,
             level=options.level,
             by=fields_named(options.by, options.require),
+            find=options.find,
             sheet=options.sheet,
             ask=ask_at_terminal,
         )
@@ -95,6 +96,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="FIELD",
         help="measure on the outputs of each value of a column, too, such as a language; or system",
+    )
+    parser.add_argument(
+        "--find",
+        default="",
+        metavar="ANSWER",
+        help="on pass or fail, the answer that the judge has to find (default: the lower one)",
     )
     parser.add_argument(
         "--require",

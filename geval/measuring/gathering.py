@@ -33,6 +33,7 @@ from geval.reports.pairwise import PairVerdict
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.bias import Family
 from geval.statistics.consensus import Consensus
+from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.labels import most_frequent_label
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.scales import Scale, ScaleGuess, parted_guess, usual_scale_for
@@ -54,6 +55,7 @@ class Criterion:
     pk: int
     name: str
     scale: Scale
+    bar: ExpertBar = USUAL_BAR
 
 
 @dataclass(frozen=True)

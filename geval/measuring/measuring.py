@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from geval.files.fields import written_number
 from geval.files.rows import (
     JudgeScoreRow,
     NotApplicableRow,
@@ -15,7 +16,7 @@ from geval.files.rows import (
 )
 from geval.files.unused import Unused
 from geval.files.word_ratings import UnknownWords
-from geval.measuring.gathering import Gathered, gathered
+from geval.measuring.gathering import Criterion, Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files, side_by_side
 from geval.measuring.measurement import Measurement
 from geval.measuring.reading import (
@@ -32,7 +33,7 @@ from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
-from geval.statistics.scales import Scale, scale_of_words
+from geval.statistics.scales import Scale, scale_of_words, short
 
 PERSON, JUDGE = "person", "judge"
 NAME_LABELS = (
@@ -61,6 +62,7 @@ def measure(
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
     by: str | Sequence[str] | None = None,
+    find: str = "",
     sheet: str = "",
     ask: Ask = nobody,
 ) -> Measurement:
@@ -91,6 +93,8 @@ def measure(
         coefficient: of correlations.
         by: fields of documents, such as their language, or `system`: the best judge is measured on
             the outputs of each value, too.
+        find: on pass or fail, the answer that the judge has to find: of it `sensitivity` and
+            `precision` are; by default the lower one, "fail" or 0.
         sheet: of a workbook.
         ask: answers open questions about a file; by default these are errors.
 
@@ -135,6 +139,7 @@ def measure(
         compared=content.judges,
         unused=content.unused,
         fields=content.fields,
+        find=find,
     )
 
 
@@ -265,6 +270,7 @@ def measure_rows(
     compared: int = 0,
     unused: Unused | None = None,
     fields: Mapping[str, Mapping[str, str]] | None = None,
+    find: str = "",
 ) -> Measurement:
     """Measure judges from rows of files.
 
@@ -273,10 +279,11 @@ def measure_rows(
         compared: from how many judges these were chosen; they themselves by default.
         unused: what of the files was not used.
         fields: the documents' values of fields, by name.
+        find: as for `measure`.
 
     Raises:
-        InputError: there are no ratings and no scores, no such level or coefficient, or no session
-            for that level.
+        InputError: there are no ratings and no scores, no such level or coefficient, no session
+            for that level, or no such answer to find.
     """
     for kind, value, values in (
         ("level", level or LEVELS[0], LEVELS),
@@ -285,6 +292,8 @@ def measure_rows(
         if value not in values:
             raise InputError(f"There is no {kind} {value!r} (there are: {', '.join(values)}).")
     parts = gathered(rows, scales)
+    if find:
+        parts = replace(parts, criteria=_finding(parts.criteria, find))
     _refuse_nothing(parts.data.humans, parts.data.judges, parts.compared, parts.verdicts)
     if level == "session" and not any(parts.data.sessions):
         raise InputError(NO_SESSIONS)
@@ -304,6 +313,34 @@ def measure_rows(
         () if unused is None else tuple(unused.columns()),
         fields or {},
     )
+
+
+def _finding(criteria: tuple[Criterion, ...], answer: str) -> tuple[Criterion, ...]:
+    """Return criteria whose judges have to find an answer of pass or fail.
+
+    Raises:
+        InputError: no criterion has two points of which one is that answer.
+    """
+    two = [each for each in criteria if each.scale.is_ordered and len(each.scale.points) == 2]
+    turned = {}
+    for criterion in two:
+        scale = criterion.scale
+        named = scale.point_named(answer)
+        point = written_number(answer) if named is None else named
+        if point in scale.points:
+            highest = replace(scale, finds_highest=point == scale.highest)
+            turned[criterion.pk] = replace(criterion, scale=highest)
+    if not turned:
+        answers = dict.fromkeys(name for each in two for name in _answers(each.scale))
+        raise InputError(
+            f"No criterion is answered with {answer!r} or something else"
+            f" ({', '.join(answers) or 'none is pass or fail'})."
+        )
+    return tuple(turned.get(each.pk, each) for each in criteria)
+
+
+def _answers(scale: Scale) -> list[str]:
+    return [*map(short, scale.points), *scale.words]
 
 
 def _refuse_nothing(*rated: Sequence[object] | Mapping[Any, object]) -> None:

@@ -21,12 +21,14 @@ from geval.statistics.correlation import Level
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.resampling import Interval
 from geval.statistics.shares import ShareEstimate
-from geval.statistics.thresholds import CALIBRATION_GAIN, EXPERT_SHARE, VERDICT_OUTPUTS
+from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 from geval.statistics.types import Estimate
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
 
 # The axis of shares.
 SHARES = Axis(0.0, 1.0)
+# What a judge finds and keeps, by whether the class to find is "pass".
+FOUND_AND_KEPT = (("fails found", "passes kept"), ("passes found", "fails kept"))
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,13 @@ class AtAGlance:
         return bool(self.rows) and all(row.shares for row in self.rows)
 
     @property
+    def share_names(self) -> tuple[str, ...]:
+        """The names of both shares, where all verdicts are by an expert's labels."""
+        names = {tuple(share.name for share in row.shares) for row in self.rows}
+        first = min(names)
+        return first if len(names) == 1 else tuple(name.split()[1] for name in first)
+
+    @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the drawn columns."""
         return (SHARES, SHARES) if self.is_by_expert else (self.axis,)
@@ -264,19 +273,19 @@ def _row(
 
 def _shares(evidence: ExpertEvidence, passing: PassFail) -> tuple[ShareLine, ...]:
     nulls = [null.passing for null in evidence.evidence.nulls if null.passing]
-    rows = (
-        ("fails found", passing.sensitivity, [null.sensitivity for null in nulls]),
-        ("passes kept", passing.specificity, [null.specificity for null in nulls]),
-    )
+    sides = zip(evidence.sides, FOUND_AND_KEPT[passing.finds_passes], strict=True)
+    rows = [
+        (name, side, [null.sides[at][0] for null in nulls]) for at, (side, name) in enumerate(sides)
+    ]
     return tuple(
         share_line(
             name,
-            share.estimate,
-            share.interval,
+            side.figure.estimate,
+            side.figure.interval,
             null=SHARES.at(max(values)) if (values := _values(of_nulls)) else "",
-            required=SHARES.at(EXPERT_SHARE),
+            required=SHARES.at(side.least),
         )
-        for name, share, of_nulls in rows
+        for name, side, of_nulls in rows
     )
 
 
@@ -318,7 +327,10 @@ def _expert_checks(evidence: ExpertEvidence | None) -> tuple[Check, ...]:
         named = [("Agrees with the expert", "weighted_kappa")]
         beats = ""
     else:
-        named = [("Finds the fails", "sensitivity"), ("Keeps the passes", "sensitivity")]
+        words = ("Finds the passes", "Keeps the fails")
+        if not evidence.passing.finds_passes:
+            words = ("Finds the fails", "Keeps the passes")
+        named = [(name, "sensitivity") for name in words]
         beats = f"balanced accuracy {with_brackets(evidence.passing.balanced)}"
     checks = [
         Check(

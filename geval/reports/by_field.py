@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geval.reports.at_a_glance import SHARES, ShareLine, share_line
+from geval.reports.at_a_glance import FOUND_AND_KEPT, SHARES, ShareLine, share_line
 from geval.reports.data import ReportData
 from geval.reports.label_results import labels_result
 from geval.reports.options import ReportOptions
@@ -21,7 +21,6 @@ from geval.statistics.shares import WithEnds, ends_of_sum
 from geval.statistics.significance import holm
 from geval.statistics.thresholds import (
     CONFIDENCE,
-    EXPERT_SHARE,
     INTERVAL_DOCUMENTS,
     SIGNIFICANCE,
 )
@@ -40,7 +39,6 @@ OF_PEOPLE = {
 _SAME = "there are no other documents to compare these with"
 # More values are a table that nobody reads, and names of people or documents.
 MOST_VALUES = 20
-WORDS = {"sensitivity": "fails found", "specificity": "passes kept"}
 # Bisections of a p-value, to nine digits.
 HALVINGS = 30
 
@@ -71,9 +69,11 @@ class Correlation(WithEnds):
 class FieldFigure:
     """A figure on the documents of a value, with its 95 % interval, and how much higher it is than
     on the documents of the other values. `p` is adjusted over all values and figures (Holm); None
-    without an interval."""
+    without an interval. Pages name it in `words`, and draw what is required (`least`)."""
 
     name: str
+    words: str
+    least: float | None
     estimate: Estimate
     interval: Interval
     difference: float | None
@@ -91,13 +91,8 @@ class FieldFigure:
     @property
     def line(self) -> ShareLine:
         """The figure drawn from 0 to 1."""
-        required = SHARES.at(EXPERT_SHARE) if self.name in WORDS else ""
+        required = "" if self.least is None else SHARES.at(self.least)
         return share_line(self.words, self.estimate, self.interval, required=required)
-
-    @property
-    def words(self) -> str:
-        """The name that pages give the figure."""
-        return WORDS.get(self.name, self.name)
 
     @property
     def gap(self) -> str:
@@ -294,13 +289,21 @@ def agreement_by_field(
     )
 
 
+class _Compared(NamedTuple):
+    """A figure that is compared between values, in words, and what is required of it."""
+
+    figure: WithEnds
+    words: str
+    least: float | None = None
+
+
 class _Part(NamedTuple):
     """A judge on some of the documents: the outputs that count, its verdict, and what is compared,
     by name."""
 
     outputs: int
     verdict: Verdict
-    figures: Mapping[str, WithEnds]
+    figures: Mapping[str, _Compared]
 
 
 def _on(
@@ -312,43 +315,50 @@ def _on(
         return _Part(own.correlations.pairs, result.verdict_on(own), _figures_of(result, own))
     of_labels = labels_result(criterion, [judge], data).judges[0]
     own_figures = of_labels.figures
-    compared = {"kappa": own_figures.kappa, "accuracy": own_figures.accuracy}
+    compared = {
+        name: _Compared(figure, name)
+        for name, figure in (("kappa", own_figures.kappa), ("accuracy", own_figures.accuracy))
+    }
     return _Part(own_figures.outputs, of_labels.verdict, compared)
 
 
 def _row(value: str, documents: int, own: _Part, rest: _Part | None) -> ValueResult:
     others = rest.figures if rest else {}
-    figures = tuple(_figure(name, figure, others.get(name)) for name, figure in own.figures.items())
+    figures = tuple(_figure(name, own.figures[name], others.get(name)) for name in own.figures)
     return ValueResult(value, documents, own.outputs, own.verdict, figures)
 
 
-def _figures_of(result: CriterionResult, judge: JudgeResult) -> dict[str, WithEnds]:
+def _figures_of(result: CriterionResult, judge: JudgeResult) -> dict[str, _Compared]:
     """Return what is compared: what the judge finds and keeps on pass or fail, weighted kappa by an
     expert's ratings, or the correlation of the view."""
     passing = judge.analysis.passing
     if passing is not None:
-        return {"sensitivity": passing.sensitivity, "specificity": passing.specificity}
+        found, kept = FOUND_AND_KEPT[passing.finds_passes]
+        return {
+            "sensitivity": _Compared(passing.sensitivity, found, result.bar.sensitivity),
+            "specificity": _Compared(passing.specificity, kept, result.bar.specificity),
+        }
     if result.has_expert:
-        return {"weighted kappa": judge.analysis.kappa}
+        return {"weighted kappa": _Compared(judge.analysis.kappa, "weighted kappa")}
     options = result.options
     documents = judge.correlations.documents_used
-    return {
-        f"{options.coefficient} at {options.level} level": Correlation(
-            judge.shown(options), judge.analysis.shown, max(1, documents - 1)
-        )
-    }
+    name = f"{options.coefficient} at {options.level} level"
+    figure = Correlation(judge.shown(options), judge.analysis.shown, max(1, documents - 1))
+    return {name: _Compared(figure, name)}
 
 
-def _figure(name: str, own: WithEnds, other: WithEnds | None) -> FieldFigure:
+def _figure(name: str, compared: _Compared, others: _Compared | None) -> FieldFigure:
+    own, other = compared.figure, others.figure if others else None
+    about = (name, compared.words, compared.least, own.estimate)
     value = own.estimate.value
     ends = own.ends_at(CONFIDENCE)
     interval = Interval(*ends) if ends else own.interval
     if other is None or value is None or other.estimate.value is None:
-        return FieldFigure(name, own.estimate, interval, None, no_interval(_SAME))
+        return FieldFigure(*about, interval, None, no_interval(_SAME))
     between = difference_at(own, other, CONFIDENCE)
     apart = Interval(*between) if between else no_interval(other.interval.reason)
     difference = value - other.estimate.value
-    return FieldFigure(name, own.estimate, interval, difference, apart, _p_of(own, other))
+    return FieldFigure(*about, interval, difference, apart, _p_of(own, other))
 
 
 def difference_at(

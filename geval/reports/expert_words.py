@@ -4,7 +4,6 @@ from geval.reports.verdicts.expert import OFF_SCALE, ExpertEvidence
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.shares import ShareEstimate
-from geval.statistics.thresholds import EXPERT_KAPPA, EXPERT_SHARE
 from geval.statistics.weighted_kappa import KappaEstimate
 from geval.texts.numbers import in_brackets, shown, thin
 from geval.texts.sentences import listed
@@ -20,9 +19,10 @@ def with_brackets(figure: ShareEstimate | KappaEstimate) -> str:
 
 def found_and_kept(passing: PassFail) -> str:
     """Return what a judge finds and keeps, for a sentence about it."""
+    (found, finds, _count), (kept, keeps, _kept) = passing.sides
     return (
-        f"finds {with_brackets(passing.sensitivity)} of the fails and keeps"
-        f" {with_brackets(passing.specificity)} of the passes"
+        f"finds {with_brackets(found)} of the {_PLURALS[finds]} and keeps"
+        f" {with_brackets(kept)} of the {_PLURALS[keeps]}"
     )
 
 
@@ -63,9 +63,13 @@ def _kappa(evidence: ExpertEvidence) -> str:
 
 
 def _required(evidence: ExpertEvidence) -> str:
+    leasts = [f"{side.least:.2f}" for side in evidence.sides]
     if evidence.passing is None:
-        return f"At least {EXPERT_KAPPA:.2f}"
-    return f"At least {EXPERT_SHARE:.2f} of both"
+        return f"At least {leasts[0]}"
+    if len(set(leasts)) == 1:
+        return f"At least {leasts[0]} of both"
+    kinds = [_PLURALS[side.kind] for side in evidence.sides]
+    return f"At least {leasts[0]} of the {kinds[0]} and {leasts[1]} of the {kinds[1]}"
 
 
 def expert_caution(evidence: ExpertEvidence) -> str:
@@ -89,19 +93,18 @@ def expert_caution(evidence: ExpertEvidence) -> str:
     if verdict == Verdict.TOO_EARLY:
         needed = labels_needed(evidence) or evidence.missing
         return f"{needed[:1].upper()}{needed[1:]}."
-    finds = evidence.sides[0].is_shown
+    shown_kinds = [side.kind for side in evidence.sides if side.is_shown]
     if passing is not None and verdict == Verdict.SPOT_CHECKS:
         instead = "".join(
             f" Or label {thin(more)} more {_PLURALS[kind]}." for more, kind in evidence.more
         )
-        return _spot_check(passing, fails=finds) + instead
+        return _spot_check(passing, shown_kinds[0]) + instead
     if not evidence.beats_chance:
         return "It is not shown to do better than chance."
-    if not all(side.beats_chance for side in evidence.sides) and any(
-        side.is_shown for side in evidence.sides
-    ):
-        return f"It is not shown to get half of the {'passes' if finds else 'fails'} right."
-    if not any(side.is_shown for side in evidence.sides):
+    weak = [side.kind for side in evidence.sides if not side.beats_chance]
+    if weak and shown_kinds:
+        return f"It is not shown to get half of the {_PLURALS[weak[0]]} right."
+    if not shown_kinds:
         return f"{_required(evidence)} is required."
     if evidence.rivals:
         titles = listed(list(evidence.rivals))
@@ -110,8 +113,10 @@ def expert_caution(evidence: ExpertEvidence) -> str:
     return f"Among like texts it is not shown to follow the labels: it may know only {knows}."
 
 
-def _spot_check(passing: PassFail, *, fails: bool) -> str:
-    """Return what the expert checks: what the judge fails, or what it passes."""
+def _spot_check(passing: PassFail, kind: str) -> str:
+    """Return what the expert checks: what the judge fails, or what it passes, by the kind of which
+    it is shown to get enough right."""
+    fails = kind == "fail"
     does, expert = ("fails", "passes") if fails else ("passes", "fails")
     wrong = passing.false_fail if fails else passing.false_pass
     own = wrong + (passing.both_fail if fails else passing.both_pass)

@@ -2,9 +2,9 @@
 expert, or by those that most people gave, with the confusion table. Arrays in, results out.
 
 A judge *agrees as required* if its kappa, and the share that it finds of each label, are shown to
-be at least EXPERT_KAPPA; *spot checks* take kappa alone. Both take a judge that reads: its kappa is
-shown to be above 0, and above that of each null judge. Each end errs in half of 5 %, and less where
-the best of several judges is chosen (Bonferroni).
+be at least the criterion's bar; *spot checks* take kappa alone. Both take a judge that reads: its
+kappa is shown to be above 0, and above that of each null judge. Each end errs in half of 5 %, and
+less where the best of several judges is chosen (Bonferroni).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ from geval.reports.expert_words import ONE_EXPERT, with_brackets
 from geval.reports.verdicts.expert import Required
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.agreement import coincidences
+from geval.statistics.expert_bar import ExpertBar
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.labels import (
     LabelFigures,
@@ -33,7 +34,6 @@ from geval.statistics.labels import (
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.thresholds import (
-    EXPERT_KAPPA,
     EXPERT_LABELS,
     PASS_FAIL_OUTPUTS,
     VERDICT_ALPHA,
@@ -67,6 +67,7 @@ class LabelJudge:
     documents: int
     compared: int
     filled: LabelFigures | None = None
+    least: float = ExpertBar.kappa
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -92,14 +93,14 @@ class LabelJudge:
     @property
     def kappa(self) -> Required:
         of = self.judged_by
-        return Required(of.kappa, "label", of.outputs, self.error, EXPERT_KAPPA, EXPERT_LABELS, 0.0)
+        return Required(of.kappa, "label", of.outputs, self.error, self.least, EXPERT_LABELS, 0.0)
 
     @cached_property
     def finds(self) -> tuple[Required, ...]:
         """What is required of each label that people gave: the share that the judge finds."""
         counts = [sum(row) for row in self.judged_by.counts]
         return tuple(
-            Required(share, label, count, self.error, EXPERT_KAPPA, PASS_FAIL_OUTPUTS, 0.0)
+            Required(share, label, count, self.error, self.least, PASS_FAIL_OUTPUTS, 0.0)
             for label, share, count in zip(self.labels, self.judged_by.recall, counts, strict=True)
             if count
         )
@@ -148,8 +149,7 @@ class LabelJudge:
             )
         if verdict == Verdict.AGREES:
             return (
-                f"A kappa, and a share found of each label, of at least {EXPERT_KAPPA:.2f} are"
-                " shown."
+                f"A kappa, and a share found of each label, of at least {self.least:.2f} are shown."
             )
         if verdict == Verdict.TOO_EARLY:
             if self.more is None:
@@ -161,7 +161,7 @@ class LabelJudge:
         if not kappa.beats_chance:
             return "It is not shown to do better than chance."
         if not kappa.is_shown:
-            return f"A kappa of at least {EXPERT_KAPPA:.2f} is required."
+            return f"A kappa of at least {self.least:.2f} is required."
         titles = listed(list(self.rivals))
         return f"{titles[:1].upper()}{titles[1:]} may do as well."
 
@@ -343,7 +343,8 @@ def labels_result(
         if scores is None or np.isnan(people + scores).all():
             continue
         given = _numbers(scores, scale)
-        results.append(_judge_result(judge, labels, units, people, given, nulls, alpha, compared))
+        about = (labels, units, people, given, nulls, alpha, compared, criterion.bar.kappa)
+        results.append(_judge_result(judge, *about))
     ordered = sorted(
         results, key=lambda each: (each.verdict.place, -(each.figures.kappa.estimate.value or -1.0))
     )
@@ -373,6 +374,7 @@ def _judge_result(
     nulls: Mapping[str, FloatArray],
     alpha: Estimate,
     compared: int,
+    least: float,
 ) -> LabelJudge:
     count = len(labels)
     filled = missing_as_wrong_labels(human, scores, count)
@@ -390,6 +392,7 @@ def _judge_result(
         int(units.documents_with(~np.isnan(human + scores)).sum()),
         compared,
         None if filled is None else label_figures(units, human, filled, count),
+        least,
     )
 
 

@@ -55,6 +55,7 @@ from geval.statistics.correlation import (
     correlation_at,
     levels_of,
 )
+from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.jackknife import (
     LeftOut,
     difference_interval,
@@ -208,6 +209,8 @@ class CriterionResult:
     ceiling_interval: Interval = NO_CEILING_INTERVAL
     # What one rater reaches within systems.
     ceiling_within: Estimate = NO_CEILING
+    # What an expert's labels have to show.
+    bar: ExpertBar = USUAL_BAR
     # Of the best judge; None where its scores are shown to follow this criterion most closely.
     as_close: AsClose | None = None
 
@@ -356,7 +359,7 @@ class CriterionResult:
             for null in evidence.rivals
             if null.kappa_behind
         }
-        own = ExpertEvidence(analysis.kappa, analysis.passing, ahead, evidence)
+        own = ExpertEvidence(analysis.kappa, analysis.passing, ahead, evidence, self.bar)
         if analysis.filled_passing is not None:
             return replace(own, filled=replace(own, passing=analysis.filled_passing))
         if analysis.passing is not None or analysis.filled_kappa is None:
@@ -669,7 +672,7 @@ def criterion_result(
         )
         for judge in result.judges
     )
-    return replace(result, judges=rows)
+    return replace(result, judges=rows, bar=criterion.bar)
 
 
 def _criterion_result(

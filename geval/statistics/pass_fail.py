@@ -1,11 +1,11 @@
 """Criteria that an output passes or fails: how often a judge's verdict matches people's, and the
 true pass rate of each system.
 
-The class to find is "fail": sensitivity is the share of fails that the judge finds, specificity the
-share of passes that it keeps. A judge's own pass rate mixes true and false passes. Among the
-outputs that it passes, and among those that it fails, people's labels tell the share of true
-passes; both together, by how many it passes and fails, are the system's true rate (a
-post-stratified estimate: Cochran, 1977).
+The class to find is "fail", or "pass" on a scale that says so: sensitivity is the share of fails
+that the judge finds, specificity the share of passes that it keeps. A judge's own pass rate mixes
+true and false passes. Among the outputs that it passes, and among those that it fails, people's
+labels tell the share of true passes; both together, by how many it passes and fails, are the
+system's true rate (a post-stratified estimate: Cochran, 1977).
 
 Shares have Wilson's interval (1927) at their effective number of outputs, which documents whose
 outputs are alike make smaller (Kish, 1965), with Student's t over documents. Where a judge gives
@@ -83,14 +83,15 @@ class Majority:
     share: float
     ac1: float
     kappa: float = 0.0
+    finds_passes: bool = False
 
     @property
     def sensitivity(self) -> float:
-        return float(not self.passes)
+        return float(self.passes == self.finds_passes)
 
     @property
     def specificity(self) -> float:
-        return float(self.passes)
+        return float(self.passes != self.finds_passes)
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,12 @@ class PassFail:
 
     An output passes if its score is at least `threshold`. The four counts are over outputs with
     people's verdict (a mean of half of the scale or more passes), each judged with the threshold
-    that documents of other folds chose. `precision` is the share of the judge's fails that people
-    fail, `balanced` the mean of sensitivity and specificity, with its value in each resample of
-    documents, shape (draws,). `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what the
-    majority's verdict would reach on the same outputs.
+    that documents of other folds chose. Where the class to find is "pass" (`finds_passes`),
+    `sensitivity` is the share of passes that are found, and `specificity` that of fails that are
+    kept. `precision` is the share of what the judge finds that people find, too, `balanced` the
+    mean of sensitivity and specificity, with its value in each resample of documents, shape
+    (draws,). `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what the majority's verdict
+    would reach on the same outputs.
     """
 
     threshold: float
@@ -120,6 +123,7 @@ class PassFail:
     systems: tuple[SystemRate, ...]
     majority: Majority
     redrawn: FloatArray = field(repr=False, compare=False)
+    finds_passes: bool = False
 
     @property
     def fails(self) -> int:
@@ -130,6 +134,24 @@ class PassFail:
     def passes(self) -> int:
         """The number of outputs that people pass."""
         return self.both_pass + self.false_fail
+
+    @property
+    def sides(self) -> tuple[tuple[ShareEstimate, str, int], tuple[ShareEstimate, str, int]]:
+        """What the judge finds and what it keeps: each share, of what kind, and how many of it
+        there are."""
+        kinds = [("fail", self.fails), ("pass", self.passes)]
+        finds, keeps = reversed(kinds) if self.finds_passes else kinds
+        return (self.sensitivity, *finds), (self.specificity, *keeps)
+
+    @property
+    def missed(self) -> int:
+        """The number of outputs of the class to find that the judge does not find."""
+        return self.false_fail if self.finds_passes else self.false_pass
+
+    @property
+    def false_alarms(self) -> int:
+        """The number of outputs that the judge finds and people do not."""
+        return self.false_pass if self.finds_passes else self.false_fail
 
     @property
     def precision_and_accuracy(self) -> tuple[ShareEstimate, ShareEstimate]:
@@ -185,7 +207,9 @@ def missing_as_wrong(human: FloatArray, judge: FloatArray, scale: Scale) -> Floa
     return np.where(missing & fails, highest, np.where(missing & passes, lowest, judge))
 
 
-def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majority:
+def majority_of(
+    people: np.ndarray, weight: FloatArray | None = None, *, finds_passes: bool = False
+) -> Majority:
     """Return people's verdict on most outputs; "pass" if as many pass as fail.
 
     Args:
@@ -197,7 +221,7 @@ def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majorit
     passes = passed >= failed
     cells = np.array([passed, failed, 0, 0] if passes else [0, 0, passed, failed])
     share = max(passed, failed) / (passed + failed)
-    return Majority(passes, share, float(_ac1(cells)))
+    return Majority(passes, share, float(_ac1(cells)), finds_passes=finds_passes)
 
 
 def pass_fail(
@@ -236,8 +260,13 @@ def pass_fail(
     def share(hits: np.ndarray, among: np.ndarray, ratio: np.ndarray) -> ShareEstimate:
         return fitted.share(common, hits & among, among, ratio) if enough else without_share(_FEW)
 
-    sensitivity = share(~verdict, ~people, _sensitivity(redrawn))
-    specificity = share(verdict, people, _specificity(redrawn))
+    found = share(~verdict, ~people, _sensitivity(redrawn))
+    kept = share(verdict, people, _specificity(redrawn))
+    precise = share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3]))
+    finds_passes = scale.finds_highest
+    if finds_passes:
+        found, kept = kept, found
+        precise = share(people, verdict, _ratio(redrawn[0], redrawn[0] + redrawn[1]))
     accuracy = share(people == verdict, np.ones_like(people), _accuracy(redrawn))
     return PassFail(
         fitted.threshold,
@@ -245,16 +274,17 @@ def pass_fail(
         false_pass,
         false_fail,
         both_fail,
-        sensitivity,
-        specificity,
+        found,
+        kept,
         kappa,
         _ac1_of(accuracy, counts, redrawn) if enough else without_share(_FEW),
-        share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3])),
+        precise,
         accuracy,
-        _balanced_of(sensitivity, specificity),
+        _balanced_of(found, kept),
         _rates(outputs, human, judge, middle, fitted.threshold),
-        majority_of(people, common.weight),
+        majority_of(people, common.weight, finds_passes=finds_passes),
         _balanced(redrawn),
+        finds_passes,
     )
 
 

@@ -81,13 +81,15 @@ def scale_of_words(words: Sequence[str], *, is_ordered: bool) -> "Scale":
 @dataclass(frozen=True)
 class Scale:
     """Ratings from `lowest` to `highest` in steps; `labels` name points by words ("Yes" -> 1.0).
-    Without an order (`is_ordered`) points only stand for labels, such as kinds of failures."""
+    Without an order (`is_ordered`) points only stand for labels, such as kinds of failures. On a
+    scale of two points the judge has to find the lowest, or the highest (`finds_highest`)."""
 
     lowest: float
     highest: float
     step: float = 1.0
     labels: Mapping[str, float] = field(default_factory=dict)
     is_ordered: bool = True
+    finds_highest: bool = False
 
     def __post_init__(self) -> None:
         # Comparisons with NaN are false, so these conditions refuse it.

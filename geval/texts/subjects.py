@@ -3,11 +3,12 @@ values can."""
 
 from typing import Protocol
 
+from geval.statistics.expert_bar import ExpertBar
 from geval.statistics.scales import Scale
 
 
 class CriterionLike(Protocol):
-    """A criterion: its id, name and scale."""
+    """A criterion: its id, name and scale, and what it requires of a judge."""
 
     @property
     def pk(self) -> int: ...
@@ -17,6 +18,9 @@ class CriterionLike(Protocol):
 
     @property
     def scale(self) -> Scale: ...
+
+    @property
+    def bar(self) -> ExpertBar: ...
 
 
 class JudgeLike(Protocol):

@@ -3,6 +3,7 @@ door prints of them."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,14 @@ import pytest
 
 import geval
 from geval.command_line import main
+from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
+from geval.reports.expert_words import expert_reading
+from geval.reports.options import ReportOptions
+from geval.reports.report import Records, criterion_result
 from geval.reports.required_figures import figures_in
 from geval.reports.requirements import RequirementOutcome, check, parse_requirement
+from geval.statistics.expert_bar import ExpertBar
 
 
 def labels(fails: int, passes: int, found: float, kept: float) -> list[dict[str, object]]:
@@ -380,3 +386,79 @@ def test_the_terminal_prints_them(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert code == 0
     assert "judge agrees with your expert as required" in printed
     assert "fails found 0.91 [0.84, 0.95]; passes kept 0.93 [0.90, 0.95]" in printed
+
+
+TURNED = {
+    "sensitivity": "specificity", "specificity": "sensitivity", "accuracy": "accuracy",
+    "kappa": "kappa",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("find", ["pass", "Pass", "1", "yes"])
+def test_the_class_to_find_can_be_turned(find: str) -> None:
+    rows = labels(100, 300, 0.7, 0.93)
+    usual, turned = (geval.measure(rows, find=answer).criteria[0] for answer in ("fail", find))
+
+    for name, other in TURNED.items():
+        assert getattr(usual, name) == getattr(turned, other), name
+    assert usual.pass_fail
+    assert turned.pass_fail
+    assert turned.pass_fail.precision.estimate.value == 279 / 309
+    assert usual.pass_fail.missed == turned.pass_fail.false_alarms == 30
+    assert turned.verdict == usual.verdict == "spot"
+    assert "Let the expert check what it passes: 309 of 400." in turned.reason
+    assert "passes found 0.93" in str(geval.measure(rows, find=find))
+
+
+@pytest.mark.parametrize("find", ["maybe", "2", ""])
+def test_an_answer_that_no_criterion_has_is_an_error(find: str) -> None:
+    rows = labels(20, 20, 0.7, 0.9)
+    if not find:
+        assert geval.measure(rows, find=find).criteria[0].sensitivity == 0.7
+        return
+    with pytest.raises(InputError, match=r"0, 1, Yes, No"):
+        geval.measure(rows, find=find)
+
+
+def test_no_answer_is_to_be_found_on_a_scale() -> None:
+    rows = [{"id": f"q{n}", "human": 1 + n % 5, "judge": 1 + n % 4} for n in range(40)]
+
+    with pytest.raises(InputError, match="none is pass or fail"):
+        geval.measure(rows, find="1")
+
+
+def test_check_takes_the_answer_to_find(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in labels(100, 300, 0.7, 0.95)))
+
+    code = main(["check", str(path), "--find", "pass", "--require", "sensitivity.low>=0.9"])
+
+    assert code == 0
+    assert "passes found 0.95" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("bar", "verdict", "reason"),
+    [
+        (ExpertBar(), "spot", "Let the expert check"),
+        (ExpertBar(sensitivity=0.6), "agrees", "At least 0.60 of the fails and 0.80 of the passes"),
+        (ExpertBar(specificity=0.95), "expert", "0.80 of the fails and 0.95 of the passes is"),
+        (ExpertBar(0.6, 0.6), "agrees", "At least 0.60 of both is shown."),
+    ],
+)
+def test_a_criterion_states_what_is_required(bar: ExpertBar, verdict: str, reason: str) -> None:
+    parts = geval.measure(labels(100, 300, 0.7, 0.93)).gathered
+    (about,) = parts.criteria
+
+    result = criterion_result(
+        replace(about, bar=bar),
+        list(parts.judges),
+        parts.data.selected(ReportOptions(level="dataset")),
+        ReportOptions(level="dataset"),
+        Records(),
+    )
+
+    evidence = result.by_expert(result.judges[0])
+    assert evidence is not None
+    assert evidence.verdict.value == verdict
+    assert reason in expert_reading(evidence, "judge")

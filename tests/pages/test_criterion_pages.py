@@ -57,6 +57,8 @@ def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(
         ({"prompt_file": "Rate it."}, "no placeholder for the text to judge"),
         ({"scale_max": "1"}, "needs lowest &lt; highest"),
         ({"labels_text": "Yes"}, "is not a point with a label"),
+        ({"required_kappa": "1"}, "lies between 0 and 1"),
+        ({"required_sensitivity": "0"}, "lies between 0 and 1"),
         ({"labels_text": "9 = Yes"}, "not on the scale"),
         ({"name": "Fluency"}, "A criterion named “Fluency” already exists."),
     ],
@@ -197,3 +199,13 @@ def test_whole_scale_points_have_no_decimals_in_the_form(
 
     assert [form[name].value() for name in ("scale_min", "scale_max", "scale_step")] == [1, 5, 0.5]
     assert 'value="5.0"' not in str(form)
+
+
+def test_what_one_expert_has_to_show_is_a_setting(client: Client, small_project: Project) -> None:
+    stated = {"finds_highest": "on", "required_sensitivity": "0.95", "required_kappa": "0.7"}
+    client.post("/p/small/criteria/new/", FORM | stated)
+
+    criterion = Criterion.objects.get(name="wit")
+    assert criterion.scale.finds_highest
+    assert (criterion.bar.sensitivity, criterion.bar.specificity) == (0.95, 0.8)
+    assert criterion.bar.kappa == 0.7

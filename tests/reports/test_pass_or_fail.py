@@ -128,3 +128,26 @@ def test_by_one_expert_the_report_shows_what_is_found_and_kept(
         gaps = re.findall(r'class="gap">([+−][\d.]+)', listed)
         assert len(gaps) == count
         assert all(gap.startswith("+") == (side == "higher") for gap in gaps)
+
+
+def test_a_criterion_says_what_is_required_and_which_class_to_find(
+    judged: Project, as_role: Callable[[str], Client]
+) -> None:
+    usual = json.loads(as_json(build_report(judged)))["criteria"]["factual"]
+    judged.criteria.filter(name="factual").update(finds_highest=True, required_specificity=0.7)
+
+    content = json.loads(as_json(build_report(judged)))["criteria"]["factual"]
+
+    required = content["verdict"]["by_expert"]
+    assert {name: of["required"] for name, of in required.items() if "ty" in name} == {
+        "sensitivity": 0.8,
+        "specificity": 0.7,
+    }
+    own, before = (each["judges"]["J"]["pass_fail"] for each in (content, usual))
+    assert own["finds"] == "pass"
+    assert own["sensitivity"] == before["specificity"]
+    page = as_role("viewer").get(f"/p/{judged.slug}/report/numbers/").content.decode()
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "Finds the passes: not yet" in text
+    assert f"{own['only_people_pass']} missed" in text
+    assert f"{own['only_judge_passes']} false alarms" in text

@@ -56,6 +56,10 @@ class CriterionOut(Revised):
     scale_step: float
     scale_labels: dict[str, Any]
     is_ordered: bool
+    finds_highest: bool
+    required_sensitivity: float | None
+    required_specificity: float | None
+    required_kappa: float | None
     task_introduction: str
     inputs: str
     prompt_file: str

@@ -23,6 +23,10 @@ DECLARED = {
 }
 FOLDED = (
     ("Points of the scale", ("scale_step", "labels_text", "without_order")),
+    (
+        "Pass or fail, and what is required",
+        ("finds_highest", "required_sensitivity", "required_specificity", "required_kappa"),
+    ),
     ("Prompt", ("task_introduction", "inputs", "prompt_upload", "prompt_file")),
     ("Guidelines for annotators", ("guidelines",)),
 )

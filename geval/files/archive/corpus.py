@@ -27,10 +27,12 @@ CORPUS = (
         "criteria",
         {"name": "criterion"}
         | same("definition scale_min scale_max scale_step scale_labels task_introduction inputs")
-        | same("prompt_file guidelines position is_ordered"),
+        | same("prompt_file guidelines position is_ordered finds_highest")
+        | same("required_sensitivity required_specificity required_kappa"),
         key=("criterion",),
         json={"scale_labels": NAMED_TEXTS},
-        later={"is_ordered": True},
+        later={"is_ordered": True, "finds_highest": False}
+        | dict.fromkeys(("required_sensitivity", "required_specificity", "required_kappa")),
         rule=_scale_is_right,
     ),
     RecordFile(

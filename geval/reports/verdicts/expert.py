@@ -1,13 +1,13 @@
 """The verdict on a judge by the labels of an expert, where too few people rated for people to be
 the bar. Numbers in, a verdict with reasons out.
 
-On pass or fail, a judge *agrees as required* if it is shown to find EXPERT_SHARE of the fails and
-to keep as many of the passes; with one of the two, and more than half of the other, the expert
-checks what it fails, or what it passes. On other scales its weighted kappa is shown to be at least
-EXPERT_KAPPA. All take a judge that reads: it is better than chance and than length alone (in
-balanced accuracy, or weighted kappa), and it follows the expert within systems, and beyond what
-length tells. Each end errs in half of 5 %, as a 95 % interval's does, and less where the best of
-more than two judges is chosen (Bonferroni).
+On pass or fail, a judge *agrees as required* if it is shown to find as many of the fails, and to
+keep as many of the passes, as the criterion's bar requires; with one of the two, and more than half
+of the other, the expert checks what it fails, or what it passes. On other scales its weighted kappa
+is shown to be as high as the bar. All take a judge that reads: it is better than chance and than
+length alone (in balanced accuracy, or weighted kappa), and it follows the expert within systems,
+and beyond what length tells. Each end errs in half of 5 %, as a 95 % interval's does, and less
+where the best of more than two judges is chosen (Bonferroni).
 """
 
 import math
@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from geval.reports.verdicts.verdict import BLIND, Evidence, Verdict
+from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.resampling import Interval
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import (
     AFFORDABLE_DOCUMENTS,
-    EXPERT_KAPPA,
     EXPERT_LABELS,
-    EXPERT_SHARE,
     PASS_FAIL_OUTPUTS,
     VERDICT_ERROR,
 )
@@ -85,6 +84,7 @@ class ExpertEvidence:
     passing: PassFail | None
     ahead: Mapping[str, Interval]
     evidence: Evidence
+    bar: ExpertBar = USUAL_BAR
     filled: "ExpertEvidence | None" = None
 
     @property
@@ -96,16 +96,14 @@ class ExpertEvidence:
     def sides(self) -> tuple[Required, ...]:
         """What is required: of pass or fail the share of fails that the judge finds, and that of
         passes that it keeps; otherwise weighted kappa."""
-        passing, error = self.passing, self.error
+        passing, bar, error = self.passing, self.bar, self.error
         if passing is None:
             count = self.kappa.outputs
-            return (Required(self.kappa, "label", count, error, EXPERT_KAPPA, EXPERT_LABELS, 0.0),)
+            return (Required(self.kappa, "label", count, error, bar.kappa, EXPERT_LABELS, 0.0),)
+        leasts = (bar.sensitivity, bar.specificity)
         return tuple(
-            Required(share, kind, count, error, EXPERT_SHARE, PASS_FAIL_OUTPUTS, CHANCE)
-            for share, kind, count in (
-                (passing.sensitivity, "fail", passing.fails),
-                (passing.specificity, "pass", passing.passes),
-            )
+            Required(*side, error, least, PASS_FAIL_OUTPUTS, CHANCE)
+            for side, least in zip(passing.sides, leasts, strict=True)
         )
 
     @property
