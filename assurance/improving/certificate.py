@@ -98,7 +98,7 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
 
 
 def mean_on_selection(proposal: Proposal) -> float | None:
-    """Return the mean rho on the selection documents; None if the proposal was not tried on
+    """Return the mean merit on the selection documents; None if the proposal was not tried on
     them."""
     values = proposal.on_selection.values()
     return sum(values) / len(values) if values else None

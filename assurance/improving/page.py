@@ -25,6 +25,7 @@ from evaluations.models import (
 )
 from evaluations.models.changes import state_of
 from evaluations.models.improving import OPEN_STATES, LockedText, withheld_documents
+from geval.improving.changes import MEASURE_LABELS, measure_on
 from geval.improving.words import constant_of, ranks_of
 from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.statistics.cache import remembered_as
@@ -41,7 +42,7 @@ MOST_ROWS = 30
 @dataclass(frozen=True)
 class Row:
     """A candidate compared with today's judge: a ring for training, a dot and an interval for
-    locked documents, as positions on the axis of gains in rho. A map's gain is a distance in
+    locked documents, as positions on the axis of gains. A map's gain is a distance in
     points, so it has a separate axis with `ticks`; 0 is in the middle of both."""
 
     candidate: Candidate
@@ -130,6 +131,11 @@ class ImprovePage:
         return remembered_as("earlier draws", parts, lambda: str(earlier_draws(project)))
 
     @property
+    def measure(self) -> str:
+        """The name of what is to be improved on the criterion."""
+        return MEASURE_LABELS[measure_on(self.criterion.scale)] if self.criterion else ""
+
+    @property
     def looks_used(self) -> int:
         return self.boxes.count(True)
 
@@ -215,11 +221,16 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
     shown = [look_of(candidate) for candidate in candidates]
     with_looks = list(zip(candidates, shown, strict=True))
     axes = {
-        measure: _axis([row for row in with_looks if row[0].measure == measure])
-        for measure in Candidate.Measure.values
+        is_map: _axis([row for row in with_looks if _is_map(row[0]) == is_map])
+        for is_map in (False, True)
     }
-    rows = tuple(_row(candidate, look, axes[candidate.measure]) for candidate, look in with_looks)
-    return rows, axes[Candidate.Measure.RANK]
+    rows = tuple(_row(candidate, look, axes[_is_map(candidate)]) for candidate, look in with_looks)
+    return rows, axes[False]
+
+
+def _is_map(candidate: Candidate) -> bool:
+    """Return whether the gain is a distance in points."""
+    return candidate.measure == Candidate.Measure.DISTANCE
 
 
 def _axis(rows: Sequence[tuple[Candidate, Look | None]]) -> Axis:
@@ -245,7 +256,7 @@ def _row(candidate: Candidate, look: Look | None, axis: Axis) -> Row:
         ring=axis.at(gain),
         dot=axis.at(look.gain) if look and look.gain is not None else None,
         span=axis.span(look.low, look.high) if look and has_ends else None,  # type: ignore[arg-type]
-        ticks=() if candidate.measure == Candidate.Measure.RANK else _ticks(axis),
+        ticks=_ticks(axis) if _is_map(candidate) else (),
     )
 
 
@@ -278,14 +289,14 @@ def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
 
 def _lead_of_proof(proven: Sequence[Row]) -> str:
     """Describe the best gain in rank; if only maps are proven, describe their benefit."""
-    ranking = [row for row in proven if row.candidate.measure == Candidate.Measure.RANK]
+    ranking = [row for row in proven if not _is_map(row.candidate)]
     best = max(ranking or proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
     look = best.look
     assert look is not None
     from_to = f"from {or_dash(look.today)} to {or_dash(look.value)}"
     unseen = f"{best.candidate.title} is proven: on documents no attempt has seen,"
     change = (
-        f"rho rises {from_to}."
+        f"{MEASURE_LABELS[best.candidate.measure]} rises {from_to}."
         if ranking
         else f"its numbers fit people's scale better (distance {from_to}); it ranks as before."
     )

@@ -10,6 +10,7 @@ from assurance.improving.trials import spent_on
 from evaluations.judging.judges.wordings import ChangedPart, changed_parts
 from evaluations.models import Change, EvaluationRun, Proposal, Search
 from geval.evaluators.wording import shown_part
+from geval.improving.changes import MEASURE_LABELS, measure_on
 from geval.llm.reflection import PARTS
 from geval.texts.numbers import two_decimals
 from geval.texts.word_differences import MarkedLine, line_differences
@@ -19,8 +20,8 @@ SETTINGS = PARTS | {"mode": "Scoring", "samples": "Replies per item"}
 
 @dataclass(frozen=True)
 class Proposed:
-    """A proposal next to the wording it was made from; `selection` is its mean rho on the selection
-    documents, None if it was not tried on them."""
+    """A proposal next to the wording it was made from; `selection` is its mean merit on the
+    selection documents, None if it was not tried on them."""
 
     proposal: Proposal
     part: str
@@ -33,12 +34,14 @@ class Proposed:
         if self.proposal.problem:
             return self.proposal.problem
         if self.selection is not None:
-            return f"rho {two_decimals(self.selection)} on the documents that choose"
+            measure = _measure_of(self.proposal.search)
+            return f"{measure} {two_decimals(self.selection)} on the documents that choose"
         if self.proposal.on_batch is None:
             return "tried before, or not yet"
         if change_of(self.proposal) == Change.SCORING and self.proposal.on_batch is not None:
-            rho = two_decimals(self.proposal.on_batch)
-            return f"not in the better half: rho {rho} on a few documents"
+            measure = _measure_of(self.proposal.search)
+            value = two_decimals(self.proposal.on_batch)
+            return f"not in the better half: {measure} {value} on a few documents"
         before, after = self.proposal.parent_on_batch or 0.0, self.proposal.on_batch
         better = "better" if after > before else "no better"
         return (
@@ -48,8 +51,9 @@ class Proposed:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a search for a wording."""
+    """The progress of a search for a wording, and what it is to improve."""
 
+    measure: str
     calls: int
     most_calls: int
     money: Decimal | None
@@ -70,6 +74,7 @@ def progress_of(search: Search) -> Progress | None:
     tried = {row.number: mean_on_selection(row) for row in rows}
     values = [value for number, value in tried.items() if number and value is not None]
     return Progress(
+        measure=_measure_of(search),
         calls=spent.calls,
         most_calls=search.most_calls,
         money=spent.money,
@@ -80,6 +85,10 @@ def progress_of(search: Search) -> Progress | None:
         proposals=tuple(proposed(row) for row in reversed(rows) if row.number),
         run=search.runs.active().first(),
     )
+
+
+def _measure_of(search: Search) -> str:
+    return MEASURE_LABELS[measure_on(search.criterion.scale)]
 
 
 def proposed(proposal: Proposal) -> Proposed:

@@ -27,7 +27,6 @@ from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording
 from geval.improving.ground import Ground, ImproveError
 from geval.llm.reflection import REWRITTEN
-from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.selection import select
 from geval.statistics.types import FloatArray, IntArray
 
@@ -321,15 +320,12 @@ class _Rewording:
     def _score_wording(
         self, candidate: Mapping[str, str], documents: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return scores of all outputs (NaN for others), and rho in each document; 0 if the judge
-        gives all of its outputs the same score."""
+        """Return scores of all outputs (NaN for others), and their merit in each document."""
         ground = self.ground
         is_wanted = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
         scores = np.full(len(ground.outputs), np.nan)
         scores[is_wanted] = self.trials.scores(wording_of(candidate), ground.output_ids[is_wanted])
-        outputs, (human, judged) = ground.on(documents, ground.human, scores)
-        rho = ranked_by_document(outputs, human, judged)[documents]
-        return scores, np.nan_to_num(rho, nan=0.0)
+        return scores, np.nan_to_num(ground.merit(documents, scores), nan=0.0)
 
     def _note(self, candidate: Mapping[str, str], documents: IntArray, rho: FloatArray) -> None:
         """Record the result of a wording, unless it is already known."""

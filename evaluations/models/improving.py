@@ -367,6 +367,7 @@ class Candidate(models.Model):
 
     class Measure(models.TextChoices):
         RANK = "rank", MEASURE_LABELS["rank"]
+        BALANCE = "balance", MEASURE_LABELS["balance"]
         DISTANCE = "distance", MEASURE_LABELS["distance"]
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="candidates")

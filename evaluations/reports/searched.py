@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evaluations.models import Candidate, Change, Judge, LockedDocuments, Project
 from geval.evaluators.ensemble import names_in
 from geval.evaluators.formula import formulas_in
+from geval.improving.changes import MEASURE_LABELS
 from geval.reports.data import ReportData
 from geval.reports.samples import Seen, marked_on
 from geval.statistics.types import FloatArray
@@ -122,6 +123,7 @@ def _members_of(judge: Judge) -> set[str]:
 
 def _look_of(candidate: Candidate) -> str:
     look = getattr(candidate, "look", None)
-    if look is None or look.value is None or candidate.measure != Candidate.Measure.RANK:
+    if look is None or look.value is None or candidate.measure == Candidate.Measure.DISTANCE:
         return ""
-    return f"its look at {look.documents:,} locked ones gave rho {two_decimals(look.value)}"
+    value = f"{MEASURE_LABELS[candidate.measure]} {two_decimals(look.value)}"
+    return f"its look at {look.documents:,} locked ones gave {value}"

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from geval.statistics.scales import Scale
+
 
 class FreeChange(StrEnum):
     """A change that makes no calls, as it uses existing scores."""
@@ -15,10 +17,11 @@ class FreeChange(StrEnum):
 
 
 class Measure(StrEnum):
-    """What a change should improve: the ranking of outputs, or the distance of scores from
-    people's."""
+    """What a change should improve: the ranking of outputs, the verdicts of pass or fail, or the
+    distance of scores from people's."""
 
     RANK = "rank"
+    BALANCE = "balance"
     DISTANCE = "distance"
 
 
@@ -27,7 +30,19 @@ CHANGE_LABELS: dict[str, str] = {
     FreeChange.PANEL: "Panel",
     FreeChange.CALIBRATION: "Calibration map",
 }
-MEASURE_LABELS: dict[str, str] = {Measure.RANK: "rho", Measure.DISTANCE: "distance"}
+MEASURE_LABELS: dict[str, str] = {
+    Measure.RANK: "rho",
+    Measure.BALANCE: "balanced accuracy",
+    Measure.DISTANCE: "distance",
+}
+
+
+def measure_on(scale: Scale) -> Measure:
+    """Return what is to be improved on a scale: balanced accuracy on pass or fail, else rho."""
+    is_pass_fail = scale.is_ordered and len(scale.points) == 2
+    return Measure.BALANCE if is_pass_fail else Measure.RANK
+
+
 # Why a search that tried a change proposes none.
 NOTHING_BETTER: dict[str, str] = {
     FreeChange.CHOICE: "tried; no other judge ranks better",
@@ -41,6 +56,7 @@ ONE_OUTPUT_EACH = (
     "documents have one output each, so nothing can be ranked within them; pass document=…, the"
     " column whose names several outputs share"
 )
+TOO_FEW_VOTES = "it takes three judges that give verdicts of all outputs that count"
 NO_RANKS = "in no training document do people rate two outputs differently"
 
 

@@ -8,15 +8,19 @@ from itertools import compress
 
 import numpy as np
 
+from geval.improving.changes import Measure, measure_on
 from geval.reports.data import ReportData
 from geval.reports.samples import about_proof
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.jackknife import documents_counting
 from geval.statistics.panel import Arms
+from geval.statistics.pass_fail import best_threshold
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.subjects import CriterionLike, JudgeLike
 
+# With fewer scores than these a threshold is not chosen anew.
+LEAST_FOR_THRESHOLD = 20
 # The most arms, as each adds a row and a column to every document's matrix.
 MOST_ARMS = 100
 
@@ -70,10 +74,19 @@ class Ground:
     unit_names: tuple[str, ...] = ()
     open_documents: tuple[str, ...] = ()
 
+    @property
+    def measure(self) -> Measure:
+        """What is to be improved."""
+        return measure_on(self.criterion.scale)
+
+    @property
+    def is_pass_fail(self) -> bool:
+        return self.measure == Measure.BALANCE
+
     @cached_property
-    def rho_of_today(self) -> FloatArray:
-        """Spearman's rho of today's judge in each training document; shape (training,)."""
-        return self.rho_on_training(self.today)
+    def merit_of_today(self) -> FloatArray:
+        """The merit of today's judge in each training document; shape (training,)."""
+        return self.merit(self.training, self.today)
 
     @cached_property
     def learnable(self) -> tuple[Arms, IntArray]:
@@ -92,11 +105,62 @@ class Ground:
         is_there = np.isin(self.outputs.document, self.locked) & ~np.isnan(self.human + self.today)
         return documents_counting(self.outputs.weighted(self.weight).part(is_there))
 
-    def rho_on_training(self, scores: FloatArray) -> FloatArray:
-        """Spearman's rho of scores in each training document that people rank, 0 where they tie
-        all outputs; shape (training,)."""
-        outputs, (human, values) = self.on(self.training, self.human, scores)
-        return ranked_by_document(outputs, human, values)[self.training]
+    def merit(self, documents: IntArray, scores: FloatArray) -> FloatArray:
+        """Return how good scores are in each of some training documents; shape (documents,), NaN
+        for a document that tells nothing.
+
+        On pass or fail it is the share of right verdicts, where fails and passes count by how rare
+        they are, so that the mean over all training documents is balanced accuracy; a missing
+        score is wrong. Otherwise it is Spearman's rho, 0 where scores tie all outputs that people
+        rank.
+        """
+        outputs, (human, values) = self.on(documents, self.human, scores)
+        if not self.is_pass_fail:
+            return ranked_by_document(outputs, human, values)[documents]
+        right = self._worth * (self.passing(scores) == self._people) * ~np.isnan(scores)
+        total, count = (
+            np.bincount(self.outputs.document, side, self.outputs.documents)[documents]
+            for side in (right, self._worth)
+        )
+        return np.where(count > 0, total, np.nan)
+
+    @cached_property
+    def _people(self) -> np.ndarray:
+        """Whether people pass each output; shape (outputs,)."""
+        return np.asarray(self.human >= self.middle)
+
+    @property
+    def middle(self) -> float:
+        """The rating from which on people pass an output."""
+        return sum(self.criterion.scale.points) / 2
+
+    @cached_property
+    def _worth(self) -> FloatArray:
+        """What a right verdict on each training output adds to its document; shape (outputs,), 0
+        for others."""
+        counting = np.isin(self.outputs.document, self.training)
+        counting &= ~np.isnan(self.human + self.today)
+        documents = len(np.unique(self.outputs.document[counting]))
+        worth = np.zeros(len(counting))
+        for kind in (counting & self._people, counting & ~self._people):
+            worth[kind] = documents / (2 * max(1, kind.sum()))
+        return worth
+
+    def passing(self, scores: FloatArray) -> np.ndarray:
+        """Return which outputs scores pass, from the threshold; shape (outputs,), False for
+        missing."""
+        return np.asarray(np.nan_to_num(scores, nan=-np.inf) >= self.threshold(scores))
+
+    def threshold(self, scores: FloatArray) -> float:
+        """Return the score from which on an output passes: the middle of the scale for verdicts,
+        otherwise the best on training documents, that of today's scores where few are there."""
+        there = scores[~np.isnan(scores)]
+        if np.isin(there, self.criterion.scale.points).all():
+            return self.middle
+        counting = (self._worth > 0) & ~np.isnan(scores)
+        if counting.sum() < LEAST_FOR_THRESHOLD and scores is not self.today:
+            return self.threshold(self.today)
+        return best_threshold(self._people[counting], scores[counting])
 
     def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
         """Return the outputs of some documents as they were rated, and their values."""

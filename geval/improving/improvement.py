@@ -11,10 +11,12 @@ import numpy as np
 
 from geval.improving.changes import (
     CHANGE_LABELS,
+    MEASURE_LABELS,
     NO_OTHER_JUDGE,
     NO_RANKS,
     NOTHING_BETTER,
     ONE_OUTPUT_EACH,
+    TOO_FEW_VOTES,
     FreeChange,
 )
 from geval.improving.ground import Ground, ImproveError
@@ -182,7 +184,8 @@ class Improvement:
             )
         if self.power is not None:
             lines.append(
-                f"The locked documents prove a gain of rho {self.power.smallest:.2f} in"
+                f"The locked documents prove a gain in {MEASURE_LABELS[self._ground.measure]} of"
+                f" {self.power.smallest:.2f} in"
                 f" {100 * POWER:.0f} % of tries; {self.power.wanted:g} takes"
                 f" {thin(self.power.documents)} of them."
             )
@@ -208,7 +211,7 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
     Raises:
         TooFewRatingsError: too few documents were rated.
     """
-    if np.isnan(ground.rho_of_today).all():  # two outputs of a document would have to differ
+    if np.isnan(ground.merit_of_today).all():  # two outputs of a document would have to differ
         ranked = (FreeChange.CHOICE, FreeChange.PANEL)
         searched = search(ground, [change for change in changes if change not in ranked])
     else:
@@ -236,7 +239,9 @@ def _why_none(ground: Ground, change: str) -> str:
         return NOTHING_BETTER[change]
     if len(ground.arms) < 2:
         return NO_OTHER_JUDGE
-    if np.isnan(ground.rho_of_today).all():
+    if ground.is_pass_fail:
+        return TOO_FEW_VOTES if change == FreeChange.PANEL else NOTHING_BETTER[change]
+    if np.isnan(ground.merit_of_today).all():
         most = int(ground.outputs.by_document().max(initial=0))
         return NO_RANKS if most > 1 else ONE_OUTPUT_EACH
     return NOTHING_BETTER[change]

@@ -13,6 +13,7 @@ from geval.statistics.held_out_test import (
     AgainstConstant,
     Proof,
     confidence_of,
+    gain_in_balance,
     gain_in_distance,
     gain_in_rank,
 )
@@ -77,8 +78,13 @@ def proof_of(ground: Ground, measure: str, own: FloatArray, *, looks: int) -> Pr
     """
     outputs = ground.outputs.weighted(ground.weight)
     is_locked = np.isin(outputs.document, ground.locked)
+    verdicts = (ground.passing(own)[is_locked], ground.passing(ground.today)[is_locked])
     human, today, own = (side[is_locked] for side in (ground.human, ground.today, own))
     outputs, confidence = outputs.part(is_locked), confidence_of(looks, 1)
+    if measure == Measure.BALANCE:
+        return gain_in_balance(
+            outputs, human, (own, today), verdicts, ground.middle, confidence=confidence
+        )
     if measure == Measure.RANK:
         return gain_in_rank(outputs, human, own, today, confidence=confidence)
     _, (ratings, scores) = ground.on(ground.training, ground.human, ground.today)

@@ -15,11 +15,15 @@ from geval.statistics.arrays import complete
 from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
 from geval.statistics.held_out_test import documents_for, smallest_gain
 from geval.statistics.panel import Arms, Chosen, choose, effective_votes
+from geval.statistics.selection import FOLDS, select
 from geval.statistics.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray
+from geval.texts.sentences import listed
 
 # Fixed and stated, so that a search can be repeated.
 SEED = 0
+# A vote is of so many judges: an odd number, and more seldom vote better than they cost.
+VOTES = 3
 # By how much a flat map is made to rise over the range of scores, as a share of the ratings' range.
 RISE = 1e-4
 
@@ -68,7 +72,7 @@ class FoundChange:
 
 @dataclass(frozen=True)
 class Power:
-    """What the locked documents can show: the smallest gain in rho that is proven in 80 % of cases,
+    """What the locked documents can show: the smallest gain that is proven in 80 % of cases,
     and how many documents a gain of `wanted` needs."""
 
     smallest: float
@@ -99,7 +103,7 @@ def search(ground: Ground, changes: Sequence[str]) -> Searched:
         sorted(tried, key=lambda each: (each.measure == Measure.DISTANCE, -each.gain)),
         len(ground.training),
         len(ground.locked),
-        _mean(ground.rho_of_today),
+        _mean(ground.merit_of_today),
         ground.left_out,
     )
 
@@ -122,8 +126,8 @@ def check_size(ground: Ground) -> None:
 
 
 def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power | None:
-    """Return what can be proven, estimated from the differences of other judges' rho to today's by
-    document; None without other judges."""
+    """Return what can be proven, estimated from the differences of other judges' merit to today's
+    by document; None without other judges."""
     differences = [
         spread
         for arm in ground.arms
@@ -143,7 +147,7 @@ def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power |
 
 
 def _spread(ground: Ground, arm: Arm) -> float | None:
-    apart = ground.rho_on_training(arm.scores) - ground.rho_of_today
+    apart = ground.merit(ground.training, arm.scores) - ground.merit_of_today
     defined = apart[~np.isnan(apart)]
     return float(defined.std(ddof=1)) if len(defined) > 2 and np.ptp(defined) else None
 
@@ -152,18 +156,90 @@ def _choice(ground: Ground) -> list[FoundChange]:
     """Return the single judge that ranks best, if it is another one."""
     if not ground.arms:
         return []
+    if ground.is_pass_fail:
+        return _choice_of_verdicts(ground)
     arms, documents = ground.learnable
     chosen = choose(arms, documents, seed=SEED, ridges=(None,))
     arm = ground.arms[chosen.formula.members[0]]
     if np.array_equal(arm.scores, ground.today, equal_nan=True):
         return []
     formula = _on_scale(arms, ground, chosen)
-    return [
-        _ranked(ground, FreeChange.CHOICE, arm.name, formula, chosen, "the best of all on training")
-    ]
+    about = "the best of all on training"
+    return [_found(ground, FreeChange.CHOICE, arm.name, formula, chosen.by_document, about)]
+
+
+def _choice_of_verdicts(ground: Ground) -> list[FoundChange]:
+    """Return the single judge with the best verdicts, if it is another one."""
+    arms = ground.arms
+    selected = select(_merits(ground, [arm.scores for arm in arms]), seed=SEED)
+    best = arms[selected.best]
+    if np.array_equal(best.scores, ground.today, equal_nan=True):
+        return []
+    formula = CriterionFormula(
+        members=(Member(judge=best.judge.name, criterion=best.criterion, weight=1.0),),
+        intercept=0.0,
+        points=_step(ground, best.scores),
+    )
+    about = "the best of all on training"
+    return [_found(ground, FreeChange.CHOICE, best.name, formula, selected.by_document, about)]
+
+
+def _vote(ground: Ground) -> list[FoundChange]:
+    """Return the vote of the VOTES judges with the best verdicts, chosen without the documents on
+    which it is measured."""
+    points = ground.criterion.scale.points
+    arms = [arm for arm in ground.arms if np.isin(arm.scores, (*points, np.nan)).all()]
+    by_judge = list({arm.judge: arm for arm in reversed(arms)}.values())
+    if len(by_judge) < VOTES:
+        return []
+    scores = np.stack([arm.scores for arm in by_judge])
+    merits = _merits(ground, scores)
+
+    def best(of: np.ndarray) -> IntArray:
+        return np.argsort(-of.mean(axis=1), kind="stable")[:VOTES]
+
+    held_out = np.empty(merits.shape[1])
+    order = np.random.default_rng(SEED).permutation(len(held_out))
+    for fold in np.array_split(order, min(FOLDS, len(order))):
+        chosen = best(np.delete(merits, fold, axis=1))
+        held_out[fold] = _merits(ground, [scores[chosen].mean(axis=0).round()])[0, fold]
+    chosen = best(merits)
+    members = [by_judge[index] for index in chosen]
+    formula = CriterionFormula(
+        members=tuple(
+            Member(judge=arm.judge.name, criterion=arm.criterion, weight=1 / VOTES)
+            for arm in members
+        ),
+        intercept=0.0,
+        points=_step(ground, scores[chosen].mean(axis=0)),
+    )
+    about = f"the vote of {listed([arm.name for arm in members])}"
+    return [_found(ground, FreeChange.PANEL, f"Vote of {VOTES} judges", formula, held_out, about)]
+
+
+def _merits(ground: Ground, scores: Sequence[FloatArray] | FloatArray) -> FloatArray:
+    """Return the merits of scores in training documents that tell something; shape (scores,
+    documents)."""
+    merits = np.stack([ground.merit(ground.training, each) for each in scores])
+    return merits[:, ~np.isnan(merits[0])]
+
+
+def _step(ground: Ground, scores: FloatArray) -> tuple[tuple[float, float], ...]:
+    """Return the map from scores to verdicts; none where they are verdicts."""
+    points = ground.criterion.scale.points
+    values = np.unique(scores[~np.isnan(scores)])
+    if np.isin(values, points).all():
+        return ()
+    passes = values >= ground.threshold(scores)
+    ends = [*values[~passes][-1:], *values[passes][:1]]
+    if len(ends) < 2:
+        return ((float(ends[0]), points[int(passes[0])]),)
+    return ((float(ends[0]), points[0]), (float(ends[1]), points[1]))
 
 
 def _panel(ground: Ground) -> list[FoundChange]:
+    if ground.is_pass_fail:
+        return _vote(ground)
     if len(ground.arms) < 2:
         return []
     arms, documents = ground.learnable
@@ -176,23 +252,28 @@ def _panel(ground: Ground) -> list[FoundChange]:
     judges = {ground.arms[index].judge.name for index in members}
     about = f"{len(members)} scores of {len(judges)} judges{worth}"
     formula = _on_scale(arms, ground, chosen)
-    return [_ranked(ground, FreeChange.PANEL, f"Panel of {len(judges)}", formula, chosen, about)]
+    title = f"Panel of {len(judges)}"
+    return [_found(ground, FreeChange.PANEL, title, formula, chosen.by_document, about)]
 
 
-def _ranked(
+def _found(
     ground: Ground,
     change: FreeChange,
     title: str,
     formula: CriterionFormula,
-    chosen: Chosen,
+    by_document: FloatArray,
     description: str,
 ) -> FoundChange:
-    today, scores = ground.rho_of_today, chosen.by_document
-    scored = ~np.isnan(today) & ~np.isnan(scores)
     return FoundChange(
-        change, title, formula, _mean(today) or 0.0, _mean(scores) or 0.0, int(scored.sum()),
+        change,
+        title,
+        formula,
+        _mean(ground.merit_of_today) or 0.0,
+        _mean(by_document) or 0.0,
+        int((~np.isnan(by_document)).sum()),
+        measure=ground.measure,
         description=description,
-    )  # fmt: skip
+    )
 
 
 def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:

@@ -21,8 +21,10 @@ from geval.statistics.jackknife import (
     no_interval,
     t_quantile,
 )
+from geval.statistics.paired_labels import paired_shares
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.shares import ShareEstimate, ends_of_sum
 from geval.statistics.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.within_systems import less_system_means, level_within, outputs_within
@@ -58,8 +60,9 @@ class Proof:
     confidence; `ranked` is the number of documents in which each ranks outputs, None where
     distances are compared. There a candidate must also beat the best constant, as uninformative
     scores come closer to people when they are drawn to the middle. `within` is the interval of the
-    gain in rank within systems, which must not be shown to be below 0; where distances are
-    compared, of the candidate's correlation there, which must be shown to be above 0. Otherwise the
+    gain in rank within systems (`is_within_gain`), which must not be shown to be below 0; where
+    distances are compared, of the candidate's correlation there, which must be shown to be above 0.
+    Otherwise the
     candidate may know only who wrote a text. None where it cannot be looked at."""
 
     candidate: Estimate
@@ -71,6 +74,7 @@ class Proof:
     ranked: Ranked | None = None
     constant: AgainstConstant | None = None
     within: Interval | None = None
+    is_within_gain: bool = False
 
     @property
     def outcome(self) -> ProofOutcome:
@@ -87,7 +91,7 @@ class Proof:
         """Whether the gain may come from reading."""
         if self.within is None:
             return True
-        if self.ranked is None:
+        if not self.is_within_gain:
             return self.within.low is not None and self.within.low > 0
         return self.within.high is None or self.within.high >= 0
 
@@ -121,7 +125,8 @@ def gain_in_rank(
     proof = _proof(
         candidate_estimate, theirs, 1, interval_of_difference(same, confidence), confidence, outputs
     )
-    return replace(proof, ranked=same.ranked, within=_within(outputs, human, candidate, today))
+    within = _within(outputs, human, candidate, today)
+    return replace(proof, ranked=same.ranked, within=within, is_within_gain=True)
 
 
 def _within(
@@ -138,6 +143,50 @@ def _within(
     )
     level = level_within(outputs, counting)
     return difference_interval(outputs, (people, first), (people, second), "spearman", level)
+
+
+def gain_in_balance(
+    outputs: Outputs,
+    human: FloatArray,
+    scores: tuple[FloatArray, FloatArray],
+    verdicts: tuple[np.ndarray, np.ndarray],
+    middle: float,
+    *,
+    confidence: float,
+) -> Proof:
+    """Return how much higher the candidate's balanced accuracy is than that of today's judge, from
+    the differences in the share of right verdicts on fails and on passes (Zou and Donner, 2008):
+    Student's t over documents errs where one class is rare.
+
+    Args:
+        human: shape (outputs,), NaN for missing.
+        scores: the candidate's and today's judge's, each of shape (outputs,), NaN for missing.
+        verdicts: which outputs each passes, masks of shape (outputs,).
+        middle: the rating from which on people pass an output.
+    """
+    outputs, (human, *sides) = _compact(outputs, human, *scores, *verdicts)
+    people = human >= middle
+    rights = (sides[2] == people, sides[3] == people)
+    fails, passes = (
+        paired_shares(outputs.clustered, rights, kind, confidence) for kind in (~people, people)
+    )
+    candidate, today = (_half_of_both(fails.shares[at], passes.shares[at]) for at in (0, 1))
+    ends, others = fails.interval.ends, passes.interval.ends
+    if ends is None or others is None:
+        interval = no_interval(fails.interval.reason or passes.interval.reason)
+    else:
+        halves = (fails.difference, ends, 0.5), (passes.difference, others, 0.5)
+        interval = Interval(*ends_of_sum(*halves))
+    proof = _proof(candidate, today, 1, interval, confidence, outputs)
+    within = _within(outputs, human, sides[0], sides[1])
+    return replace(proof, within=within, is_within_gain=True)
+
+
+def _half_of_both(found: ShareEstimate, kept: ShareEstimate) -> Estimate:
+    values = found.estimate.value, kept.estimate.value
+    if values[0] is None or values[1] is None:
+        return _NOTHING
+    return Estimate((values[0] + values[1]) / 2)
 
 
 def gain_in_distance(

@@ -12,7 +12,8 @@ import numpy as np
 from geval.statistics.arrays import Outputs
 from geval.statistics.jackknife import no_interval
 from geval.statistics.resampling import Interval
-from geval.statistics.shares import ends_of_sum, share_of_outputs
+from geval.statistics.shares import ShareEstimate, ends_of_sum, share_of_outputs
+from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import FloatArray
 
 
@@ -48,22 +49,49 @@ def paired_labels(
     Args:
         human, first, second: shape (outputs,), complete, one output at least.
     """
-    rights = [first == human, second == human]
-    everything = np.ones(len(human), dtype=bool)
-    own, other = (share_of_outputs(outputs.clustered, right, everything) for right in rights)
+    rights = (first == human, second == human)
+    paired = paired_shares(outputs.clustered, rights, np.ones(len(human), dtype=bool))
     both, only_first, only_second = (
         int(each.sum())
         for each in (rights[0] & rights[1], rights[0] & ~rights[1], ~rights[0] & rights[1])
     )
-    values = [float(share.estimate.value or 0.0) for share in (own, other)]
-    ends, others = own.interval.ends, other.interval.ends
-    if ends is None or others is None:
-        interval = no_interval(own.interval.reason or other.interval.reason)
-    else:
-        varies = all(right.any() and not right.all() for right in rights)
-        together = float(np.corrcoef(*rights)[0, 1]) if varies else 0.0
-        interval = Interval(
-            *ends_of_sum((values[0], ends, 1.0), (values[1], others, -1.0), together)
-        )
     neither = len(human) - both - only_first - only_second
-    return PairedLabels(both, only_first, only_second, neither, values[0] - values[1], interval)
+    return PairedLabels(both, only_first, only_second, neither, paired.difference, paired.interval)
+
+
+@dataclass(frozen=True)
+class PairedShares:
+    """How many of some outputs two judges get right, as shares, and the interval of the
+    difference."""
+
+    shares: tuple[ShareEstimate, ShareEstimate]
+    interval: Interval
+
+    @property
+    def difference(self) -> float:
+        first, second = (float(share.estimate.value or 0.0) for share in self.shares)
+        return first - second
+
+
+def paired_shares(
+    outputs: Outputs,
+    rights: tuple[np.ndarray, np.ndarray],
+    among: np.ndarray,
+    confidence: float = CONFIDENCE,
+) -> PairedShares:
+    """Compare the shares that two judges get right.
+
+    Args:
+        rights: which outputs each gets right, masks of shape (outputs,).
+        among: which outputs count, a mask of shape (outputs,).
+    """
+    own, other = (share_of_outputs(outputs, right & among, among) for right in rights)
+    values = [share.estimate.value or 0.0 for share in (own, other)]
+    ends, others = own.ends_at(confidence), other.ends_at(confidence)
+    if ends is None or others is None:
+        return PairedShares((own, other), no_interval(own.interval.reason or other.interval.reason))
+    counting = [right[among] for right in rights]
+    varies = all(right.any() and not right.all() for right in counting)
+    together = float(np.corrcoef(*counting)[0, 1]) if varies else 0.0
+    low, high = ends_of_sum((values[0], ends, 1.0), (values[1], others, -1.0), together)
+    return PairedShares((own, other), Interval(low, high))

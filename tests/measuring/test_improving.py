@@ -422,3 +422,79 @@ def test_a_judge_that_only_chose_between_outputs_is_not_the_one_that_is_used_tod
 
     assert result.judge == "today"
     assert result.to_dict()["left_out"] == {"pairs": "no scores"}
+
+
+def verdicts(outputs: int, *rights: float, seed: int = 0) -> list[dict[str, Any]]:
+    """One expert's verdicts on answers to questions of their own, a quarter of them fails, and
+    those of judges that are right so often."""
+    rng = np.random.default_rng(seed)
+    passes = rng.random(outputs) > 0.25
+    judged = [passes == (rng.random(outputs) < right) for right in rights]
+    return [
+        {
+            "id": f"q{number}",
+            "human": "pass" if passes[number] else "fail",
+            **{f"judge{at}": "pass" if each[number] else "fail" for at, each in enumerate(judged)},
+        }
+        for number in range(outputs)
+    ]
+
+
+def improved(folder: Path, rows: list[dict[str, Any]], **options: Any) -> Any:
+    judges = [name for name in rows[0] if name.startswith("judge")]
+    return geval.improve(
+        rows, human="human", judge="judge0", judges=judges, document="id", locked=folder, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("rights", "change", "outcome"),
+    [
+        ((0.75, 0.95), "choice", "proven"),
+        ((0.75, 0.75, 0.95), "choice", "proven"),
+        ((0.7, 0.8, 0.8, 0.8), "panel", "proven"),
+        ((0.95, 0.7, 0.7), None, None),
+        ((0.85, 0.88), "choice", "not proven"),
+    ],
+)
+def test_on_pass_or_fail_balanced_accuracy_is_improved(
+    tmp_path: Path, rights: tuple[float, ...], change: str | None, outcome: str | None
+) -> None:
+    result = improved(tmp_path, verdicts(800, *rights), changes=["choice", "panel"], prove=True)
+
+    assert (result.proposed and result.proposed.change) == change
+    assert (result.look and result.look.outcome) == outcome
+    assert "gain in balanced accuracy" in str(result)
+    today = result.searched.today
+    assert today == pytest.approx(rights[0], abs=0.06)
+    if result.look:
+        assert result.look.measure == "balance"
+
+
+def test_a_score_on_another_scale_is_improved_by_its_threshold(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = [
+        row | {"judge1": round((row["judge1"] == "pass") + rng.normal(2, 0.2), 3)}
+        for row in verdicts(400, 0.7, 0.97)
+    ]
+
+    result = improved(tmp_path, rows, changes=["choice"], prove=True)
+
+    assert result.look.outcome == "proven"
+    low, high = result.looked_at.formula.points
+    assert (low[1], high[1]) == (0, 1)
+    assert 2.2 < low[0] < high[0] < 2.8
+
+
+def test_a_vote_takes_three_judges(tmp_path: Path) -> None:
+    result = improved(tmp_path, verdicts(200, 0.8, 0.8), changes=["panel"])
+
+    assert "Panel is not proposed: it takes three judges" in str(result)
+
+
+def test_a_judge_that_always_passes_is_never_better(tmp_path: Path) -> None:
+    rows = [row | {"judge1": "pass"} for row in verdicts(400, 0.6, 0.9)]
+
+    result = improved(tmp_path, rows, changes=["choice"])
+
+    assert result.proposed is None

@@ -17,14 +17,28 @@ from evaluations.models.improving import FREE_CHANGES
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(params=[False, True], ids=["documents", "turns of sessions"])
+@pytest.fixture(params=["documents", "turns of sessions", "pass or fail"])
 def rated_project(
     request: pytest.FixtureRequest, rated_project: Project, load: Callable[..., LoadResult],
     tmp_path: Path,
 ) -> Project:  # fmt: skip
-    """Also with documents that are turns of sessions, which are locked together."""
-    if not request.param:
+    """Also with documents that are turns of sessions, which are locked together, and with verdicts
+    in place of ratings and scores."""
+    if request.param == "documents":
         return rated_project
+    if request.param == "pass or fail":
+        for name in ("ratings.csv", "scores.csv"):
+            header, *lines = (tmp_path / name).read_text().splitlines()
+            cut = [line.rpartition(",") for line in lines]
+            verdicts = [f"{about},{float(value) >= 3:d}" for about, _comma, value in cut]
+            (tmp_path / name).write_text("\n".join([header, *verdicts]))
+        files = {
+            f"{name}.csv": (tmp_path / f"{name}.csv").read_text()
+            for name in ("outputs", "ratings", "scores")
+        }
+        verdicts_of = Project.objects.create(slug="verdicts", name="Verdicts")
+        load(verdicts_of, files)
+        return verdicts_of
     header, *lines = (tmp_path / "outputs.csv").read_text().splitlines()
     files = {name: (tmp_path / name).read_text() for name in ("ratings.csv", "scores.csv")}
     turns = [f"{line},t{int(line[1 : line.index(',')]) % 45}" for line in lines]
