@@ -18,6 +18,7 @@ from geval.reports.by_field import (
     values_of_outputs,
 )
 from geval.reports.data import ReportData
+from geval.reports.label_results import labels_result
 from geval.reports.options import ReportOptions
 
 
@@ -56,7 +57,11 @@ def fields_of(project: Project) -> tuple[str, ...]:
 
 
 def field_numbers(project: Project, everything: ReportData, view: FieldView) -> FieldNumbers:
-    """Return the best judge of each criterion by the values of a field."""
+    """Return the best judge of each criterion by the values of a field.
+
+    Args:
+        everything: all data, with labels that have no order.
+    """
     fields = fields_of(project)
     field = view.field or (fields[0] if fields else "")
     if field not in fields:
@@ -95,6 +100,9 @@ def _best_judge(
     """Return the best judge in a view, or the first that has scores; None if none has."""
     if not options.shows(criterion.pk):
         return None
+    if not criterion.is_ordered:
+        judges = labels_result(criterion, list(project.judges.all()), data).judges
+        return project.judges.get(pk=judges[0].pk) if judges else None
     result = criterion_result(project, criterion, options=options, data=data, probed=())
     first = result.best or next(iter(result.judges), None)
     return None if first is None else project.judges.get(pk=first.pk)

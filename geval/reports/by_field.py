@@ -256,7 +256,11 @@ def agreement_by_field(
         FieldError: more than MOST_VALUES values have enough documents.
     """
     scores = data.judges[criterion.pk, judge.pk]
-    counting = ~np.isnan(data.humans[criterion.pk].mean) & ~np.isnan(scores)
+    human = data.humans[criterion.pk]
+    is_rated = ~np.isnan(human.mean)
+    if not criterion.scale.is_ordered:  # labels have no mean
+        is_rated = np.bincount(human.ratings.output, minlength=len(scores)) > 0
+    counting = is_rated & ~np.isnan(scores)
     of_output = np.array(values, dtype=object)
     documents = {
         value: len({*data.units.document[counting & (of_output == value)].tolist()})

@@ -36,8 +36,13 @@ def written(folder: Path, rows: list[dict[str, Any]]) -> list[InputFile]:
     outputs, ratings, scores = (folder / f"{name}.jsonl" for name in ("a", "b", "c"))
     about = [{"doc_id": row["id"], "system_id": "bot"} for row in rows]
     texts = [
-        {**named, "source": row["question"], "output": f"Answer to {row['id']}"}
-        for named, row in zip(about, rows, strict=True)
+        {
+            **named,
+            "source": row["question"],
+            "output": f"Answer to {row['id']}",
+            "metadata.language": "de" if number % 3 else "en",
+        }
+        for number, (named, row) in enumerate(zip(about, rows, strict=True))
     ]
     people = [
         {**named, "criterion": criterion, "annotator": "eve", "score": score}
@@ -104,6 +109,25 @@ def test_labels_have_no_mean_on_pages(labelled: Project, as_role: Callable[[str]
 
     assert len(means) == 300
     assert criterion.pk not in {of for _output, of in means}
+
+
+def test_groups_of_labels_are_those_of_the_library(
+    labelled: Project, as_role: Callable[[str], Client], tmp_path: Path
+) -> None:
+    client = as_role("viewer")
+
+    got = client.get(f"/api/v1/projects/{labelled.slug}/report/groups?field=language").json()
+
+    files = [file.path for file in written(tmp_path, intents(right=(0.9, 0.8, 1)))]
+    names = {"intent": ["billing", "shipping", "refund"]}
+    measured = geval.measure(files, labels=names, by="language")
+    (expected,) = [
+        of for of in json.loads(measured.to_whole_json())["by_field"] if of["criterion"] == "intent"
+    ]
+    assert [of for of in got if of["criterion"] == "intent"] == [expected]
+    page = client.get(f"/p/{labelled.slug}/report/groups/?field=language").content.decode()
+    for value in expected["values"]:
+        assert f"{value['figures']['kappa']['value']:.2f}" in page
 
 
 def test_results_of_labels_are_stored_for_other_processes(labelled: Project) -> None:

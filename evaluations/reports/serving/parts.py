@@ -406,7 +406,15 @@ ANNOTATORS = PageParts(
 )
 
 BY_FIELD = PageParts(
-    "groups", "report_groups", read_field_view, part_of_page(FieldNumbers, field_numbers)
+    "groups",
+    "report_groups",
+    read_field_view,
+    {
+        "page": Part(
+            FieldNumbers,
+            lambda report: field_numbers(report.project, report.with_labels, report.view),
+        )
+    },
 )
 
 
