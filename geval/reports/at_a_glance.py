@@ -13,6 +13,7 @@ from geval.reports.drawings.forest import (
 )
 from geval.reports.drawings.numbers import ForestLine
 from geval.reports.expert_words import with_brackets
+from geval.reports.label_results import LabelJudge, LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.expert import ExpertEvidence
 from geval.reports.verdicts.verdict import Evidence, Verdict
@@ -155,21 +156,41 @@ class VerdictRow:
 
 
 @dataclass(frozen=True)
+class LabelRow:
+    """The verdict on a criterion of labels without an order: of the best judge, its kappa and the
+    share that it finds of its weakest label."""
+
+    pk: int
+    criterion: str
+    verdict: Verdict
+    judge: str
+    reading: str
+    shares: tuple[ShareLine, ...]
+
+
+@dataclass(frozen=True)
 class AtAGlance:
-    """The verdicts of a report, and the common axis of their drawings."""
+    """The verdicts of a report, those on labels apart, and the common axis of the drawings."""
 
     axis: Axis
     rows: tuple[VerdictRow, ...]
+    of_labels: tuple[LabelRow, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.rows and not self.of_labels
 
     @property
     def is_by_expert(self) -> bool:
         """Whether all verdicts are by an expert's labels."""
-        return bool(self.rows) and all(row.shares for row in self.rows)
+        return not self.is_empty and all(row.shares for row in self.rows)
 
     @property
     def share_names(self) -> tuple[str, ...]:
         """The names of both shares, where all verdicts are by an expert's labels."""
         names = {tuple(share.name for share in row.shares) for row in self.rows}
+        if not names:
+            return ("Kappa", "Weakest label found")
         first = min(names)
         return first if len(names) == 1 else tuple(name.split()[1] for name in first)
 
@@ -190,7 +211,23 @@ def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
     lowest = _where_raters_agree_least(criteria)
     rows = [_row(criterion, axis, running, lowest == criterion.pk) for criterion in criteria]
     # The strongest verdicts come first; criteria with the same verdict keep their order.
-    return AtAGlance(axis, tuple(sorted(rows, key=lambda row: row.verdict.place)))
+    return AtAGlance(
+        axis,
+        tuple(sorted(rows, key=lambda row: row.verdict.place)),
+        tuple(_label_row(result, result.best) for result in report.labels if result.best),
+    )
+
+
+def _label_row(result: LabelsResult, best: LabelJudge) -> LabelRow:
+    sides = [("kappa", best.kappa)]
+    if best.finds:
+        weakest = min(best.finds, key=lambda side: side.figure.estimate.value or 0.0)
+        sides.append((f"{weakest.kind} found", weakest))
+    shares = tuple(
+        share_line(name, side.figure.estimate, side.figure.interval, required=SHARES.at(side.least))
+        for name, side in sides
+    )
+    return LabelRow(result.pk, result.criterion, best.verdict, best.judge, best.reading, shares)
 
 
 def _where_raters_agree_least(criteria: Sequence[CriterionResult]) -> int | None:

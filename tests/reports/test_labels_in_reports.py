@@ -154,6 +154,7 @@ def test_pages_open_and_only_the_report_shows_labels(
         assert "Agrees as required" in page
         assert "0.85" in page
     if address in ("report/", ""):
+        assert "shipping found" in response.content.decode()
         assert "Intent: gpt agrees with your expert as required." in response.content.decode()
 
 
