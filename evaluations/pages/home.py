@@ -154,12 +154,13 @@ def report_step(project: Project, glance: AtAGlance | None) -> HomeStep:
     if glance is None:
         about = "the verdicts are being computed"
         return HomeStep("report", "Report", "later", "Wait", "–", about, "Open the report", address)
-    if not glance.rows:
+    if glance.is_empty:
         about = "needs ratings, and a judge with scores"
         return HomeStep(
             "report", "Report", "later", "Later", "–", about, "Open the report", address
         )
-    stands = sum(row.verdict in (Verdict.STANDS_IN, Verdict.AGREES) for row in glance.rows)
+    verdicts = [row.verdict for row in (*glance.rows, *glance.of_labels)]
+    stands = sum(verdict in (Verdict.STANDS_IN, Verdict.AGREES) for verdict in verdicts)
     about = "criteria that a judge may rate alone"
-    number = f"{stands} of {len(glance.rows)}"
+    number = f"{stands} of {len(verdicts)}"
     return HomeStep("report", "Report", "done", "Ready", number, about, "Read the report", address)

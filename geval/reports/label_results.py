@@ -148,9 +148,7 @@ class LabelJudge:
                 " again."
             )
         if verdict == Verdict.AGREES:
-            return (
-                f"A kappa, and a share found of each label, of at least {self.least:.2f} are shown."
-            )
+            return f"Kappa and the share found of each label are at least {self.least:.2f}."
         if verdict == Verdict.TOO_EARLY:
             if self.more is None:
                 why = kappa.figure.interval.reason
