@@ -71,7 +71,7 @@ def test_labels_are_recognised_and_compared() -> None:
 @pytest.mark.parametrize(
     ("rows", "verdict", "reason"),
     [
-        (intents(), "agrees", "at least 0.60 are shown"),
+        (intents(), "agrees", "are at least 0.60."),
         (intents(right=(0.95, 0.6, 0.95)), "spot", "misses 40 of 100 shipping, most as refund"),
         (intents(right=(0.5, 0.5, 0.5)), "expert", "at least 0.60 is required"),
         (intents(right=(0.34, 0.33, 0.33)), "expert", "better than chance"),
