@@ -179,7 +179,7 @@ class _Rewording:
     def _scorings(self, today: dict[str, str]) -> list[tuple[ScoringChange, dict[str, str]]]:
         """Return the settings to try, each with its parts of the wording."""
         scale = self.search.criterion.scale
-        asked_scale = wording_of(today).asked_scale or scale
+        asked_scale = wording_of(today).asked_scale(scale) or scale
         evaluator = GEval(self.search.judge.settings)
         changes = [*scoring_changes(self.search.judge, evaluator, scale, asked_scale)]
         if together := rated_together(self.search.judge, self.search.criterion, wording_of(today)):

@@ -11,7 +11,7 @@ from evaluations.models import Criterion, Judge, Proposal, ScoringMode
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.wording import MOST_BESIDE, Wording, wordings_in
 from geval.llm.prompts import DEFAULT_INPUTS, fields_used
-from geval.statistics.scales import Scale, parsed_scale
+from geval.statistics.scales import Scale
 
 # Numbers of replies per item to try, and scales.
 SAMPLES = (5, 10, 20, 40)
@@ -84,7 +84,7 @@ def scoring_changes(
             if count != today.samples:
                 yield ScoringChange("samples", f"samples-{count}", {"samples": count})
     for written in () if criterion.labels else SCALES:
-        scale = parsed_scale(written)
+        scale = criterion.like(written)
         if scale != asked_scale and not evaluator.why_not_on(scale, today.mode):
             yield ScoringChange("scale", f"scale-{written}", {}, {"scale": written})
 

@@ -41,6 +41,7 @@ def run(arguments: Sequence[str]) -> int:
             scale=options.scale and (options.scale.lowest, options.scale.highest),
             labels=options.labels,
             order=options.order,
+            allows_not_applicable=options.allow_na,
             steps=not options.no_steps,
             judge=options.name,
             output=options.output,
@@ -98,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--introduction", default="", metavar="TEXT", help="what is shown")
     parser.add_argument("--scale", type=_scale, metavar="1-5", help="lowest and highest rating")
     add_words(parser)
+    parser.add_argument("--allow-na", action="store_true", help="n/a is an answer, and no score")
     parser.add_argument("--no-steps", action="store_true", help="without evaluation steps")
     parser.add_argument("--name", default="", help="of the judge (default: the model)")
     parser.add_argument("--output", default="", metavar="COLUMN", help="has the outputs")

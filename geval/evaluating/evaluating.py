@@ -72,6 +72,7 @@ def evaluate(
     scale: tuple[float, float] | None = None,
     labels: Sequence[str] = (),
     order: Sequence[str] = (),
+    allows_not_applicable: bool = False,
     steps: bool | str = True,
     judge: str = "",
     output: str = "",
@@ -108,6 +109,7 @@ def evaluate(
             ratings in the file, else 1 to 5.
         labels: the names of labels without an order, which the model gives in place of a rating.
         order: words from the lowest rating to the highest, in the same way.
+        allows_not_applicable: the model may answer "n/a", which is no score and in no figure.
         steps: False for none; a text for steps of your own.
         judge: the judge's name in results; by default the model's.
         output, text: the columns with outputs and with what they were written about.
@@ -143,11 +145,14 @@ def evaluate(
     rows = list(counting_rows(read, naming))
     refuse_unknown_criterion([row for row in rows if isinstance(row, RatingRow)], name)
     outputs = _repeated(outputs_of(rows), repeats)
+    asked_scale = replace(
+        words or _scale(scale, preset, name, rows), allows_not_applicable=allows_not_applicable
+    )
     stand_alone = not any(each.texts.source or each.texts.is_conversation for each in outputs)
     usual = (INTRODUCTION_ALONE, INPUTS_ALONE) if stand_alone else ("", "")
     parts = PromptParts(
         criterion=name,
-        scale=words or _scale(scale, preset, name, rows),
+        scale=asked_scale,
         definition=definition or (preset.definition if preset else ""),
         introduction=introduction or (preset.introduction if preset else usual[0]),
         inputs=preset.inputs if preset else usual[1],

@@ -3,7 +3,7 @@ people."""
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
@@ -15,6 +15,7 @@ from geval.evaluating.judging import JudgingResult, JudgingTask, Outcome
 from geval.evaluating.outputs import JudgedOutput
 from geval.files.rows import (
     JudgeScoreRow,
+    NotApplicableRow,
     OutputRow,
     RatingRow,
     RepliesRow,
@@ -26,7 +27,7 @@ from geval.llm.parsing import Failure, Reason
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure_rows
 from geval.statistics.correlation import Coefficient, Level
-from geval.statistics.scales import Scale
+from geval.statistics.scales import NOT_APPLICABLE, Scale
 from geval.texts.numbers import two_decimals
 from geval.texts.spreadsheets import csv_line
 
@@ -41,7 +42,8 @@ class OutputScore:
     `score` is on the criterion's scale; None where `reason` and `detail` say why there is none.
     `distribution` has the probability of each point, `coverage` is the points' total probability
     before normalising, and `entropy` is in bits; `repeat` counts how often the output was asked
-    about, "" where that was once.
+    about, "" where that was once. `not_applicable` is the share of "n/a", which is the answer, and
+    `score` None, where it has more than half.
     """
 
     document: str
@@ -56,6 +58,7 @@ class OutputScore:
     reason: str = ""
     detail: str = ""
     repeat: str = ""
+    not_applicable: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Evaluation:
     @property
     def failures(self) -> list[OutputScore]:
         """The outputs without a score, each with its reason."""
-        return [score for score in self.scores if score.score is None]
+        return [score for score in self.scores if score.reason]
 
     @property
     def has_ratings(self) -> bool:
@@ -142,10 +145,23 @@ class Evaluation:
         return [
             row
             for row in self.rows
-            if not isinstance(row, RatingRow | JudgeScoreRow) or row.criterion.lower() == wanted
+            if not isinstance(row, RatingRow | JudgeScoreRow | NotApplicableRow)
+            or row.criterion.lower() == wanted
         ]
 
-    def _score_rows(self) -> list[JudgeScoreRow]:
+    def _score_rows(self) -> list[JudgeScoreRow | NotApplicableRow]:
+        answered: dict[tuple[str, str], list[bool]] = {}
+        for score in self.scores:
+            if not score.reason:
+                answers = answered.setdefault((score.document, score.system), [])
+                answers.append(score.score is None)
+        without = [key for key, are in answered.items() if sum(are) * 2 > len(are)]
+        return [
+            *(NotApplicableRow(0, *key, self.criterion, self.judge, True) for key in without),
+            *self._numbers(frozenset(without)),
+        ]
+
+    def _numbers(self, without: Collection[tuple[str, str]]) -> list[JudgeScoreRow]:
         return [
             JudgeScoreRow(
                 0,
@@ -157,7 +173,7 @@ class Evaluation:
                 repeat=score.repeat,
             )
             for score in self.scores
-            if score.score is not None
+            if score.score is not None and (score.document, score.system) not in without
         ]
 
     def to_records(self) -> list[dict[str, Any]]:
@@ -194,8 +210,9 @@ class Evaluation:
             repeats = any(each.repeat for each in self.scores)
             file.write(csv_line((*SCORE_COLUMNS, "repeat") if repeats else SCORE_COLUMNS))
             for each in self.scores:
-                if each.score is not None:
-                    line = (each.document, each.system, each.criterion, each.judge, each.score)
+                if not each.reason:
+                    score = NOT_APPLICABLE if each.score is None else each.score
+                    line = (each.document, each.system, each.criterion, each.judge, score)
                     file.write(csv_line((*line, each.repeat) if repeats else line))
 
     def to_tables(self) -> dict[str, list[dict[str, Any]]]:
@@ -221,7 +238,10 @@ class Evaluation:
                 for row in outputs
             ],
             "ratings": [
-                _score_record(row, "annotator") for row in self.rows if isinstance(row, RatingRow)
+                _score_record(row, "annotator")
+                for row in self.rows
+                if isinstance(row, RatingRow)
+                or (isinstance(row, NotApplicableRow) and not row.by_judge)
             ],
             "scores": [_score_record(row, "judge") for row in self._score_rows()],
         }
@@ -231,10 +251,12 @@ class Evaluation:
         """Return how many outputs have a score, how they were scored, and the usage."""
         values = [score.score for score in self.scores if score.score is not None]
         mean = f", mean {two_decimals(sum(values) / len(values))}" if values else ""
+        others = len(self.scores) - len(self.failures) - len(values)
+        beside = f" and called it not applicable to {others}" if others else ""
         usage = self.usage
         return (
             f"{self.judge} scored {len(values)} of {len(self.scores)} outputs on {self.criterion}"
-            f" ({self.scale}, {self.mode or self.kind}{mean}): {usage.calls:,} calls,"
+            f"{beside} ({self.scale}, {self.mode or self.kind}{mean}): {usage.calls:,} calls,"
             f" {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
             f"{f', {usage.reused:,} answers from earlier' if usage.reused else ''}."
         )
@@ -286,17 +308,18 @@ def _score_of(judge: str, criterion: str, output: JudgedOutput, outcome: Outcome
         why = {"reason": str(outcome.reason), "detail": outcome.detail}
         return OutputScore(*about, None, {}, None, None, repeat=repeat, **why)
     entropy = outcome.entropy if outcome.distribution else None
-    numbers = (outcome.value, dict(outcome.distribution), outcome.coverage, entropy)
-    return OutputScore(*about, *numbers, outcome.note, repeat=repeat)
+    numbers = (outcome.number, dict(outcome.distribution), outcome.coverage, entropy)
+    share = outcome.not_applicable
+    return OutputScore(*about, *numbers, outcome.note, repeat=repeat, not_applicable=share)
 
 
-def _score_record(row: ScoreRow, whose: str) -> dict[str, Any]:
+def _score_record(row: ScoreRow | NotApplicableRow, whose: str) -> dict[str, Any]:
     return {
         "doc_id": row.doc_id or row.source,
         "system_id": row.system_id,
         "criterion": row.criterion,
         whose: row.rater,
-        "score": row.score,
+        "score": NOT_APPLICABLE if isinstance(row, NotApplicableRow) else row.score,
     }
 
 

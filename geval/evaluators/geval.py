@@ -113,7 +113,7 @@ class GEval(LlmEvaluator):
     def question_of(self, criterion: str, scale: Scale) -> JudgeQuestion:
         """Return a question without a prompt, for reading ratings of a criterion on a scale."""
         settings = self._own(criterion)
-        asked = settings.asked_scale
+        asked = settings.asked_scale(scale)
         return JudgeQuestion(
             "",
             criterion,

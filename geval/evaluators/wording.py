@@ -95,7 +95,7 @@ class Wording(BaseModel):
             prompt_file=self.prompt or parts.prompt_file,
             examples=self.examples or parts.examples,
             nearest=self.nearest if self.examples else parts.nearest,
-            scale=self.asked_scale or parts.scale,
+            scale=self.asked_scale(parts.scale) or parts.scale,
             beside=tuple(other.as_beside() if other else None for other in self.beside),
         )
 
@@ -104,10 +104,9 @@ class Wording(BaseModel):
         """Return the names of the criteria that are rated in the same prompt."""
         return tuple(other.criterion for other in self.beside if other)
 
-    @property
-    def asked_scale(self) -> Scale | None:
-        """Return the scale that the model is asked for, None for the criterion's."""
-        return parsed_scale(self.scale) if self.scale else None
+    def asked_scale(self, scale: Scale) -> Scale | None:
+        """Return the scale that the model is asked for, None for the criterion's, `scale`."""
+        return scale.like(self.scale) if self.scale else None
 
     def texts(self) -> dict[str, str]:
         """Return its non-empty parts, as texts."""

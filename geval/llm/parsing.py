@@ -48,7 +48,7 @@ from geval.llm.reply_text import (
     without_quotations,
     without_scale,
 )
-from geval.statistics.scales import Scale, short
+from geval.statistics.scales import NO_POINT, Scale, short
 from geval.texts.sentences import excerpt
 
 
@@ -117,7 +117,8 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Rating:
-    """A rating in a text: its value and the position of its first character."""
+    """A rating in a text: its value, NO_POINT for "n/a", and the position of its first
+    character."""
 
     value: float
     position: int
@@ -201,7 +202,7 @@ def parse_rating(
             Reason.TWO_RATINGS, f"The reply rates differently in one form ({listed}): {quote(text)}"
         )
     rating = next(iter(values.values()))
-    if not scale.holds(rating.value):
+    if rating.value != NO_POINT and not scale.holds(rating.value):
         return Failure(
             Reason.OUT_OF_SCALE,
             f"{short(rating.value)} is outside the scale {scale}: {quote(text)}",

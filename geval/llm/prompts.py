@@ -30,7 +30,7 @@ from geval.llm.prompt_examples import (
     pool_block,
     with_its_examples,
 )
-from geval.statistics.scales import Scale, short
+from geval.statistics.scales import NOT_APPLICABLE, Scale, short
 from geval.texts.sentences import excerpt
 from geval.texts.turns import (
     ASSISTANT,
@@ -507,5 +507,8 @@ def _criterion(joint: JointCriterion) -> str:
         range_ = " / ".join(named.get(point, short(point)) for point in scale.points)
     else:
         range_ = f"{short(scale.lowest)}-{short(scale.highest)}"
+    if scale.allows_not_applicable:
+        between = " / " if scale.labels else ", or "
+        range_ += f"{between}{NOT_APPLICABLE} where it does not apply or cannot be assessed"
     definition = f" - {joint.definition.strip()}" if joint.definition.strip() else ""
     return f"{heading_of(joint.criterion)} ({range_}){definition}"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geval.llm.parsing import Failure, Rating, Reason, parse_rating
 from geval.llm.replies import ReplyChoice
@@ -47,7 +47,7 @@ def score_replies(
     counts = [(unread, "contain no rating"), (off_scale, f"are off the scale {scale}")]
     parts = [f"{count} of {len(replies)} replies {what}" for count, what in counts if count]
     note = f"{' and '.join(parts)}: {failures[0].detail}" if failures else ""
-    scored = Scored(counted.value, counted.distribution, len(values) / len(replies), note)
+    scored = replace(counted, coverage=len(values) / len(replies), note=note)
     return RepliesScore(scored, unread, off_scale)
 
 

@@ -41,10 +41,11 @@ _ORDER = re.compile(
 def labels_in(plain: str, scale: Scale) -> Iterator[tuple[Closeness, Number]]:
     """Yield words that name points, such as Yes and No, where a form has its rating; elsewhere in a
     sentence they are ordinary words."""
-    if not scale.words:
+    words = scale.reply_words
+    if not words:
         return
-    points = {_bare_label(label): point for label, point in scale.words.items()}
-    labels = _labels_pattern(tuple(scale.words))
+    points = {_bare_label(label): point for label, point in words.items()}
+    labels = _labels_pattern(tuple(words))
     is_pair = {"A", "B"} <= set(scale.words)
     if is_pair:
         plain = _ORDER.sub(_winner_alone, plain)

@@ -25,7 +25,7 @@ from geval.llm.replies import ReplyChoice, Token
 from geval.llm.reply_text import plain_characters
 from geval.llm.structured import ReplyForm, read_rating
 from geval.llm.token_places import place_in_tokens
-from geval.statistics.scales import Scale, short
+from geval.statistics.scales import NO_POINT, NOT_APPLICABLE, Scale, short
 from geval.statistics.thresholds import UNRESOLVED
 
 # What may surround a rating within a token: "4.", " 4", "(4)", "**4".
@@ -44,18 +44,40 @@ class Scored:
     samples).
 
     Scores of evaluators other than LLMs have no distribution and no coverage. `note` says what a
-    reader must know, such as that a text was cut.
+    reader must know, such as that a text was cut. `not_applicable` is the share of "n/a" among the
+    points and it; neither the value nor the distribution has it, and the value is NaN where it is
+    more than half.
     """
 
     value: float
     distribution: Mapping[float, float]
     coverage: float | None = 1.0
     note: str = ""
+    not_applicable: float = 0.0
 
     @classmethod
     def plain(cls, value: float, note: str = "") -> "Scored":
         """Create a score without distribution and coverage."""
         return cls(value, {}, None, note)
+
+    @property
+    def is_not_applicable(self) -> bool:
+        """Whether "n/a" is the answer: it has more than half of the probability or votes."""
+        return self.not_applicable > 0.5
+
+    @property
+    def number(self) -> float | None:
+        """The value; None where the answer is "n/a"."""
+        return None if self.is_not_applicable else self.value
+
+    @property
+    def written_distribution(self) -> dict[str, float]:
+        """The distribution by points as text, as it is stored, with the share of "n/a"."""
+        if not self.not_applicable:
+            return {short(point): share for point, share in self.distribution.items()}
+        rest = 1 - self.not_applicable
+        shares = {short(point): share * rest for point, share in self.distribution.items()}
+        return shares | {NOT_APPLICABLE: self.not_applicable}
 
     def brought(self, scale: Scale, onto: Scale) -> "Scored":
         """Return the score converted linearly to another scale; the order of scores stays."""
@@ -69,7 +91,7 @@ class Scored:
 
     def on(self, scale: Scale) -> "Scored":
         """Return the score on a scale: without an order it is the most probable label."""
-        if scale.is_ordered or not self.distribution:
+        if scale.is_ordered or not self.distribution or self.is_not_applicable:
             return self
         shares = self.distribution
         return replace(self, value=max(shares, key=lambda label: (shares[label], -label)))
@@ -84,7 +106,7 @@ class Scored:
         coverage = None if self.coverage is None else float(self.coverage)
         shares = {float(point): float(share) for point, share in self.distribution.items()}
         plain = replace(self, value=float(self.value), coverage=coverage, distribution=shares)
-        numbers = (plain.value, 0.0 if coverage is None else coverage, *shares.values())
+        numbers = (plain.number or 0.0, coverage or 0.0, *shares.values())
         if not all(map(math.isfinite, numbers)):
             return Failure(
                 Reason.UNFORESEEN, f"Its score is not a finite number ({plain.value:g})."
@@ -133,7 +155,7 @@ def score_by_logprobs(
         return rating
     if not choice.tokens:
         return Failure(Reason.NO_LOGPROBS, Reason.NO_LOGPROBS.explanation)
-    if scale.point_at(rating.value) is None:
+    if rating.value != NO_POINT and scale.point_at(rating.value) is None:
         detail = (
             f"{rating.text} is between two points of the scale {scale}: {quote(reply_text(choice))}"
         )
@@ -142,7 +164,7 @@ def score_by_logprobs(
     if isinstance(place, Failure):
         return place
     tokens = choice.tokens[place[0] :]
-    masses = _overfull(tokens, scale) or _point_masses(tokens, place[1], scale)
+    masses = _overfull(tokens, scale) or _point_masses(tokens, place[1], scale, rating, form)
     if isinstance(masses, Failure):
         return masses
     scored = _normalised(masses)
@@ -158,17 +180,22 @@ def score_by_logprobs(
 
 
 def score_by_samples(values: Sequence[float]) -> Scored:
-    """Score by the ratings of several replies: the distribution is their shares.
+    """Score by the ratings of several replies: the distribution is their shares. It is "n/a" by a
+    majority of NO_POINT, and otherwise the mean of the others.
 
     Raises:
         ValueError: there are no values.
     """
     if not values:
         raise ValueError("no ratings to count")
-    shares = {value: count / len(values) for value, count in sorted(Counter(values).items())}
+    points = [value for value in values if value != NO_POINT]
+    shares = {value: count / len(points) for value, count in sorted(Counter(points).items())}
+    not_applicable = 1 - len(points) / len(values)
+    if not_applicable > 0.5:
+        return Scored(math.nan, shares, not_applicable=not_applicable)
     # The mean of the values, not of their shares: a sum of rounded shares would break ties between
     # outputs.
-    return Scored(fmean(values), shares)
+    return Scored(fmean(points), shares, not_applicable=not_applicable)
 
 
 def score_directly(
@@ -182,7 +209,7 @@ def score_directly(
     """Return the rating as the reply states it, without weighting (the paper's "- Probs"
     ablation)."""
     rating = read_rating(choice, scale=scale, criterion=criterion, others=others, form=form)
-    return rating if isinstance(rating, Failure) else Scored(rating.value, {rating.value: 1.0})
+    return rating if isinstance(rating, Failure) else score_by_samples([rating.value])
 
 
 def why_not_by_logprobs(scale: Scale) -> str:
@@ -255,16 +282,20 @@ def _bare(text: str) -> str:
 
 
 def _point_masses(
-    tokens: Sequence[Token], offset: int, scale: Scale
+    tokens: Sequence[Token], offset: int, scale: Scale, rating: Rating, form: ReplyForm
 ) -> dict[float, float] | Failure:
     """Return the probability of each scale point at the rating's token, the first, summed over all
-    spellings of a point."""
-    if not scale.is_ordered:
-        return _label_masses(_by_bare_text(tokens[0], offset), scale)
-    spelled = {short(point): point for point in scale.points if point == int(point)}
-    labels = {label.casefold(): point for label, point in scale.words.items()}
+    spellings of a point; that of "n/a" at NO_POINT."""
     whole = {text: p for text, p in _by_bare_text(tokens[0], offset).items() if p > 0}
     labelled: dict[float, float] = {}
+    if scale.allows_not_applicable and (
+        mass := _take_not_applicable(whole, tokens[0], offset, scale, rating, form)
+    ):
+        labelled[NO_POINT] = mass
+    if not scale.is_ordered:
+        return _label_masses(whole, scale, labelled)
+    spelled = {short(point): point for point in scale.points if point == int(point)}
+    labels = {label.casefold(): point for label, point in scale.words.items()}
     digits: dict[str, float] = {}
     for text, probability in whole.items():
         if text.casefold() in labels:
@@ -286,10 +317,41 @@ def _point_masses(
     return numbers
 
 
-def _label_masses(whole: Mapping[str, float], scale: Scale) -> dict[float, float] | Failure:
-    """Return the probability of each label at the reply's token, which may be the beginning of one
+def _take_not_applicable(
+    whole: dict[str, float],
+    token: Token,
+    offset: int,
+    scale: Scale,
+    rating: Rating,
+    form: ReplyForm,
+) -> float:
+    """Remove the texts that answer "n/a" from those at the rating's token, and return their
+    probability. A text that also begins a label answers it only where the reply did."""
+    if form != "text":
+        # In JSON points are numbers, so a text that begins is this answer.
+        mark = token.text[:offset].rstrip()
+        texts = token.probabilities.items()
+        return math.fsum(p for text, p in texts if re.match(rf'{re.escape(mark)}\s{{0,9}}"', text))
+    written = _bare(token.text[offset:]) if rating.value == NO_POINT else None
+    words = [word.casefold() for word, point in scale.reply_words.items() if point == NO_POINT]
+    labels = [word.casefold() for word in scale.words]
+    mass = 0.0
+    for text in list(whole):
+        begins = text.casefold()
+        is_other = any(label.startswith(begins) for label in labels)
+        is_this = bool(begins) and any(word.startswith(begins) for word in words)
+        if text == written or (is_this and not is_other):
+            mass += whole.pop(text)
+        elif is_this and begins not in labels:
+            del whole[text]  # it may begin either
+    return mass
+
+
+def _label_masses(
+    whole: Mapping[str, float], scale: Scale, masses: dict[float, float]
+) -> dict[float, float] | Failure:
+    """Add the probability of each label at the reply's token, which may be the beginning of one
     alone: what begins several tells none."""
-    masses: dict[float, float] = {}
     for text, probability in whole.items():
         begun = [
             point
@@ -398,12 +460,17 @@ def _continued(
 
 def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
     coverage = math.fsum(masses.values())
+    points = {point: mass for point, mass in sorted(masses.items()) if point != NO_POINT}
+    on_scale = math.fsum(points.values())
     if coverage <= 0:
         return Failure(
             Reason.NO_RATING, "No point of the scale has any probability at the rating's token."
         )
-    distribution = {point: mass / coverage for point, mass in sorted(masses.items())}
+    distribution = {point: mass / on_scale for point, mass in points.items()} if on_scale else {}
+    not_applicable = masses.get(NO_POINT, 0.0) / coverage
+    if not_applicable > 0.5:
+        return Scored(math.nan, distribution, min(coverage, 1.0), not_applicable=not_applicable)
     value = expected_score(distribution)
     # Rounding may carry a certain rating slightly beyond the end of the scale.
     value = min(max(value, min(distribution)), max(distribution))
-    return Scored(value, distribution, min(coverage, 1.0))
+    return Scored(value, distribution, min(coverage, 1.0), not_applicable=not_applicable)

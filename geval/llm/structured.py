@@ -11,13 +11,15 @@ from typing import Any, Literal
 
 from geval.llm.parsing import Failure, Rating, Reason, no_text, parse_rating, quote, reply_text
 from geval.llm.replies import ReplyChoice
-from geval.statistics.scales import Scale, short
+from geval.statistics.scales import NO_POINT, NOT_APPLICABLE, Scale, short
 
 # The form of the prompt, or JSON: with a rating alone, or with a reason before it.
 ReplyForm = Literal["text", "rating", "reason"]
 RATING, WHY = "rating", "reason"
 # Within a string quotation marks are escaped, so this matches a name.
-_RATING = re.compile(rf'(?<!\\)"{RATING}"\s{{0,99}}:\s{{0,99}}(?P<value>-?\d[\d.eE+-]{{0,30}})')
+_RATING = re.compile(
+    rf'(?<!\\)"{RATING}"\s{{0,99}}:\s{{0,99}}(?P<value>-?\d[\d.eE+-]{{0,30}}|"{NOT_APPLICABLE}")'
+)
 
 
 def schema_of(scale: Scale, form: ReplyForm) -> dict[str, Any] | None:
@@ -25,8 +27,11 @@ def schema_of(scale: Scale, form: ReplyForm) -> dict[str, Any] | None:
     if form == "text":
         return None
     whole = all(point == int(point) for point in scale.points)
-    points = [int(point) if whole else point for point in scale.points]
-    rating = {RATING: {"type": "integer" if whole else "number", "enum": points}}
+    points: list[Any] = [int(point) if whole else point for point in scale.points]
+    kind: str | list[str] = "integer" if whole else "number"
+    if scale.allows_not_applicable:
+        points, kind = [*points, NOT_APPLICABLE], [kind, "string"]
+    rating = {RATING: {"type": kind, "enum": points}}
     properties = {WHY: {"type": "string"}} | rating if form == "reason" else rating
     return {
         "type": "object",
@@ -56,7 +61,7 @@ def read_rating(
 
 def _named_label(rating: Rating, choice: ReplyChoice, scale: Scale) -> Rating | Failure:
     """Return the rating if it names a label; the model was told no numbers of labels."""
-    if scale.point_named(rating.text) is not None:
+    if rating.value == NO_POINT or scale.point_named(rating.text) is not None:
         return rating
     names = ", ".join(scale.labels)
     text = quote(reply_text(choice))
@@ -78,12 +83,16 @@ def _structured(choice: ReplyChoice, text: str, scale: Scale, form: ReplyForm) -
     value = answer[RATING]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     point = scale.point_at(value) if is_number and abs(value) < 10**9 else None
+    if scale.allows_not_applicable and value == NOT_APPLICABLE:
+        point = NO_POINT
     if point is None:
         return _broken(f"its rating is no point of the scale {scale}", text)
     places = list(_RATING.finditer(text))
     if len(places) != 1:
         return _broken("its rating stands in it more than once, or is spelled oddly", text)
-    return Rating(point, places[0].start("value"), short(point))
+    return Rating(
+        point, places[0].start("value"), str(value) if point == NO_POINT else short(point)
+    )
 
 
 def _broken(why: str, text: str) -> Failure:

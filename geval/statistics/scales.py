@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 # The scales in common use, narrowest first; ratings without a declared scale get the first that
@@ -27,6 +27,11 @@ FARTHEST = 1e9
 # Steps such as 0.1 are inexact as floats.
 ROUNDING = 1e-9
 _YES_AND_NO = {"Yes": 1.0, "No": 0.0}
+# How an answer is written that is no point: the criterion does not apply, or cannot be assessed.
+NOT_APPLICABLE = "n/a"
+# What a reply with that answer has in place of a point. On no scale, as it is beyond FARTHEST.
+NO_POINT = math.inf
+_NO_POINTS = {NOT_APPLICABLE: NO_POINT, "not applicable": NO_POINT}
 # Ratings of two values are often words: those of a pair that are read as 1, and those read as 0.
 PAIRS = (
     (("yes",), ("no",)),
@@ -82,7 +87,8 @@ def scale_of_words(words: Sequence[str], *, is_ordered: bool) -> "Scale":
 class Scale:
     """Ratings from `lowest` to `highest` in steps; `labels` name points by words ("Yes" -> 1.0).
     Without an order (`is_ordered`) points only stand for labels, such as kinds of failures. On a
-    scale of two points the judge has to find the lowest, or the highest (`finds_highest`)."""
+    scale of two points the judge has to find the lowest, or the highest (`finds_highest`).
+    `allows_not_applicable` says that NOT_APPLICABLE is an answer too."""
 
     lowest: float
     highest: float
@@ -90,6 +96,7 @@ class Scale:
     labels: Mapping[str, float] = field(default_factory=dict)
     is_ordered: bool = True
     finds_highest: bool = False
+    allows_not_applicable: bool = False
 
     def __post_init__(self) -> None:
         # Comparisons with NaN are false, so these conditions refuse it.
@@ -124,6 +131,15 @@ class Scale:
         """The words that name points: the labels, or Yes and No on a scale of 0 and 1 without
         any."""
         return self.labels or (_YES_AND_NO if self.points == (0, 1) else {})
+
+    @property
+    def reply_words(self) -> Mapping[str, float]:
+        """The words that a judge may answer with, and their points; NO_POINT for "n/a"."""
+        return {**self.words, **_NO_POINTS} if self.allows_not_applicable else self.words
+
+    def like(self, written: str) -> "Scale":
+        """Return a scale as `parsed_scale` reads it that allows the same answers beside points."""
+        return replace(parsed_scale(written), allows_not_applicable=self.allows_not_applicable)
 
     def point_named(self, word: str) -> float | None:
         """Return the point that a word in a file names, ignoring case and spaces around it: by a
@@ -209,6 +225,7 @@ def usable_scale(
     labels: Mapping[str, str],
     *,
     is_ordered: bool = True,
+    allows_not_applicable: bool = False,
 ) -> Scale:
     """Return the scale of stored values, or a usable scale close to it if they are invalid."""
     named = labels.items() if isinstance(labels, dict) else ()
@@ -216,7 +233,14 @@ def usable_scale(
         str(label): point for written, label in named if (point := _number(written)) is not None
     }
     try:
-        return Scale(lowest, highest, step, points, is_ordered=is_ordered)
+        return Scale(
+            lowest,
+            highest,
+            step,
+            points,
+            is_ordered=is_ordered,
+            allows_not_applicable=allows_not_applicable,
+        )
     except ValueError:
         ends = (max(-FARTHEST, lowest), min(FARTHEST, highest))
         if not ends[0] < ends[1]:
