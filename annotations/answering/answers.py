@@ -1,6 +1,7 @@
 """Convert a submitted form to an answer. Pure.
 
-Field names: `score-C`; `choice-C` (2 to -2, above 0 for the left one); `best-C` and `worst-C` (an
+Field names: `score-C`, or `na-C` beside a typed number for "n/a", which is stored as null;
+`choice-C` (2 to -2, above 0 for the left one); `best-C` and `worst-C` (an
 output's id); `rank-C-O` (1 is best); `comment`, `flagged`, `spans` (a JSON list). C is a
 criterion's id, 0 for "overall"; O an output's id.
 """
@@ -15,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotations.errors import AnnotationError
 from geval.files.fields import COMMENT_LIMIT
-from geval.statistics.scales import Scale
+from geval.statistics.scales import NOT_APPLICABLE, Scale
 
 # Every page with the text draws all of its spans into it.
 MOST_SPANS = 200
@@ -66,10 +67,20 @@ def read_answer(shape: Shape, fields: Mapping[str, str]) -> Answer:
 
 
 def _scores(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> Answer:
-    scores: dict[str, float] = {}
+    scores: dict[str, float | None] = {}
     for question in shape.questions:
         name, written = f"score-{question.key}", fields.get(f"score-{question.key}", "").strip()
         assert question.scale is not None
+        if fields.get(f"na-{question.key}"):
+            written = written or NOT_APPLICABLE
+            if written != NOT_APPLICABLE:
+                errors[name] = _("%(question)s: rate it, or choose “not applicable”, not both.") % {
+                    "question": question.name
+                }
+                continue
+        if written == NOT_APPLICABLE and question.scale.allows_not_applicable:
+            scores[str(question.key)] = None
+            continue
         if not written:
             errors[name] = _("Rate %(question)s.") % {"question": question.name}
             continue
@@ -184,7 +195,10 @@ def _span(shape: Shape, span: Mapping[str, Any]) -> dict[str, Any]:
 
 def fields_of(answer: Answer) -> dict[str, str]:
     """Return the form fields that give this answer."""
-    fields = {f"score-{key}": f"{value:g}" for key, value in answer.get("scores", {}).items()}
+    fields = {
+        f"score-{key}": NOT_APPLICABLE if value is None else f"{value:g}"
+        for key, value in answer.get("scores", {}).items()
+    }
     fields |= {f"choice-{key}": str(value) for key, value in answer.get("choices", {}).items()}
     for end in ("best", "worst"):
         fields |= {f"{end}-{key}": str(pk) for key, pk in answer.get(end, {}).items()}

@@ -24,8 +24,8 @@ from annotations.models import (
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
 from evaluations.people.languages import with_point
-from geval.files.answers.checks import ROUNDING, winner_of
-from geval.statistics.scales import Scale, short
+from geval.files.answers.checks import is_near, winner_of
+from geval.statistics.scales import NOT_APPLICABLE, Scale, short
 from geval.texts.turns import Turn, turns_from
 from geval.texts.word_differences import Piece, word_differences
 from geval_site.sql import JoinedQuery
@@ -67,6 +67,7 @@ class QuestionRow:
     scale: Scale | None
     criterion: Criterion | None
     hints: tuple[str, ...] = ()
+    is_not_applicable: bool = False
 
     @property
     def ends(self) -> tuple[str, str] | None:
@@ -248,10 +249,19 @@ def _rows(
             field = f"score-{key}"
             points = criterion.scale.points
             few = len(points) <= MOST_BUTTONS
-            options = _points(criterion.scale, begun.get(field, "")) if few else ()
-            typed = "" if few else begun.get(field, "")
+            chosen = begun.get(field, "")
+            is_none = chosen == NOT_APPLICABLE or bool(begun.get(f"na-{key}"))
+            options = _points(criterion.scale, chosen) if few else ()
+            typed = "" if few or is_none else chosen
             yield QuestionRow(
-                field, name, options, typed, criterion.scale, criterion, tuple(hints.get(key, ()))
+                field,
+                name,
+                options,
+                typed,
+                criterion.scale,
+                criterion,
+                tuple(hints.get(key, ())),
+                is_not_applicable=is_none,
             )
         elif campaign.kind == CampaignKind.PAIRWISE:
             yield _row(f"choice-{key}", name, _sides(strength=campaign.strength), begun, criterion)
@@ -359,8 +369,8 @@ def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, .
     lines = []
     for key, point in expected.get("scores", {}).items():
         given = assignment.answer["scores"].get(key)
-        is_near = abs(given - point) <= assignment.campaign.check_tolerance + ROUNDING
-        near = f" ({_('near enough')})" if is_near and given != point else ""
+        is_enough = is_near(given, point, assignment.campaign.check_tolerance)
+        near = f" ({_('near enough')})" if is_enough and given != point else ""
         line = _compared(names.get(key), with_point(given), with_point(point), given == point)
         lines.append(f"{line}{near}")
     letters = {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)} | {0: _("tie")}

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 
 from annotations.models.people import Annotator
 from evaluations.models import CandidateOutput, Criterion
+from geval.statistics.scales import NOT_APPLICABLE
 
 
 class Rating(models.Model):
@@ -17,7 +18,7 @@ class Rating(models.Model):
     )
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="ratings")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="ratings")
-    score = models.FloatField()
+    score = models.FloatField(null=True, help_text="Empty for “not applicable”.")
     scores_in_sight = models.BooleanField(
         db_default=False, help_text="LLM scores were shown while rating."
     )
@@ -42,7 +43,7 @@ class Rating(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.score:g}"
+        return NOT_APPLICABLE if self.score is None else f"{self.score:g}"
 
 
 class Preference(models.Model):

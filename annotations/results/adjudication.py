@@ -1,5 +1,6 @@
 """Items on which annotators differ by more than a set distance, and decisions on them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,25 +42,33 @@ COMPARABLE_ANSWERS = """
     WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
         AND (m.id IS NOT NULL OR (g.key = '0' AND NOT EXISTS (
             SELECT FROM annotations_campaign_criteria WHERE campaign_id = c.id)))"""
+# Between numbers; "n/a", a null, is further from every number than any of them.
+_SPREAD = """CASE WHEN count(value) BETWEEN 1 AND count(*) - 1 THEN 'Infinity'
+    ELSE max(value) - min(value) END"""
 # The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""
     SELECT item_id, max(spread) FROM (
-        SELECT item_id, max(value) - min(value) AS spread FROM ({COMPARABLE_ANSWERS}) AS given
+        SELECT item_id, {_SPREAD} AS spread FROM ({COMPARABLE_ANSWERS}) AS given
             GROUP BY item_id, criterion_id) AS by_question
     GROUP BY item_id HAVING max(spread) > %(beyond)s"""
 
 _DISPUTED = f"""
     SELECT coalesce(criterion_id, 0) FROM ({COMPARABLE_ANSWERS}) AS given WHERE item_id = %(item)s
-    GROUP BY criterion_id HAVING max(value) - min(value) > %(beyond)s"""
+    GROUP BY criterion_id HAVING {_SPREAD} > %(beyond)s"""
 
 
 @dataclass(frozen=True)
 class Disputed:
-    """An item to adjudicate: the distance between its annotators, and whether it is decided."""
+    """An item to adjudicate: the distance between its annotators, infinite between a number and
+    "n/a", and whether it is decided."""
 
     item: CampaignItem
     spread: float
     decided: bool
+
+    @property
+    def is_over_not_applicable(self) -> bool:
+        return math.isinf(self.spread)
 
 
 def disputed_items(campaign: Campaign) -> list[Disputed]:
@@ -145,7 +154,7 @@ def disputed_questions(item: CampaignItem) -> frozenset[int]:
 
 
 def _is_answered(question: Question, fields: Mapping[str, str]) -> bool:
-    names = {f"{part}-{question.key}" for part in ("score", "choice", "best", "worst")}
+    names = {f"{part}-{question.key}" for part in ("score", "na", "choice", "best", "worst")}
     return any(
         value.strip() and (name in names or name.startswith(f"rank-{question.key}-"))
         for name, value in fields.items()

@@ -24,7 +24,7 @@ _RATINGS = f"""
     JOIN (SELECT output_id, criterion_id, avg(value) AS mean FROM ({scores_on_scale()}) AS n
           GROUP BY 1, 2) AS s ON s.output_id = o.id AND s.criterion_id = r.criterion_id
     WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted' AND a.scores_shown IS NOT NULL
-        AND o.document_id <> ALL(%(hidden)s::bigint[])
+        AND g.given IS NOT NULL AND o.document_id <> ALL(%(hidden)s::bigint[])
     ORDER BY a.id, r.criterion_id"""
 
 

@@ -48,6 +48,7 @@ class Criterion(models.Model):
     required_sensitivity = models.FloatField(null=True, blank=True)
     required_specificity = models.FloatField(null=True, blank=True)
     required_kappa = models.FloatField(null=True, blank=True)
+    allows_not_applicable = models.BooleanField(default=False, db_default=False)
     task_introduction = models.TextField(blank=True)
     inputs = models.TextField(
         blank=True, help_text="The part of the prompt that shows the texts to be judged."
@@ -127,6 +128,7 @@ class Criterion(models.Model):
             self.scale_step,
             self.scale_labels,
             is_ordered=self.is_ordered,
+            allows_not_applicable=self.allows_not_applicable,
         )
         return replace(scale, finds_highest=self.finds_highest)
 

@@ -24,6 +24,7 @@ from geval.llm.cost import cost
 from geval.llm.parsing import Reason
 from geval.llm.run_parameters import RunParameters
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.scales import NOT_APPLICABLE
 
 
 class RunState(models.TextChoices):
@@ -634,9 +635,9 @@ class Score(models.Model):
     criterion = models.ForeignKey(
         Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="scores"
     )
-    value = models.FloatField()
+    value = models.FloatField(null=True, help_text="Empty for “not applicable”.")
     distribution = models.JSONField(
-        null=True, blank=True, help_text="Probability of each scale point, normalized."
+        null=True, blank=True, help_text="Probability of each scale point and n/a, normalized."
     )
     coverage = models.FloatField(
         null=True, blank=True, help_text="Probability of valid points before normalizing."
@@ -664,7 +665,7 @@ class Score(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.value:.3g}"
+        return NOT_APPLICABLE if self.value is None else f"{self.value:.3g}"
 
 
 class PairScore(models.Model):

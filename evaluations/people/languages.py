@@ -87,8 +87,11 @@ def counted(number: int) -> str:
     return number_format(number, force_grouping=True)
 
 
-def with_point(number: float) -> str:
-    """Format a number with no more decimals than it has, and the language's decimal separator."""
+def with_point(number: float | None) -> str:
+    """Format a number with no more decimals than it has, and the language's decimal separator; None
+    is the answer "not applicable"."""
+    if number is None:
+        return translation.gettext("not applicable")
     return with_separator(number, str(get_format("DECIMAL_SEPARATOR")))
 
 

@@ -305,8 +305,8 @@ def _score_of(judge: str, criterion: str, output: JudgedOutput, outcome: Outcome
     about = (output.document, output.system, criterion, judge)
     repeat = output.repeat
     if isinstance(outcome, Failure):
-        why = {"reason": str(outcome.reason), "detail": outcome.detail}
-        return OutputScore(*about, None, {}, None, None, repeat=repeat, **why)
+        why = (str(outcome.reason), outcome.detail, repeat)
+        return OutputScore(*about, None, {}, None, None, "", *why)
     entropy = outcome.entropy if outcome.distribution else None
     numbers = (outcome.number, dict(outcome.distribution), outcome.coverage, entropy)
     share = outcome.not_applicable

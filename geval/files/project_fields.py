@@ -62,6 +62,11 @@ class CriterionFields(BaseModel):
     required_kappa: float | None = _required(
         "Least kappa", f"One expert, other scales and labels. If empty, {ExpertBar.kappa:.2f}."
     )
+    allows_not_applicable: bool = Field(
+        False,
+        title="“Not applicable” is an answer",
+        description="Of people and judges; it is in no figure, and agreement on it stands beside.",
+    )
     task_introduction: Text = Field(
         "", description="Begins the prompt. Leave empty for ours about a text and its source."
     )

@@ -28,7 +28,7 @@ def schema_of(scale: Scale, form: ReplyForm) -> dict[str, Any] | None:
         return None
     whole = all(point == int(point) for point in scale.points)
     points: list[Any] = [int(point) if whole else point for point in scale.points]
-    kind: str | list[str] = "integer" if whole else "number"
+    kind: Any = "integer" if whole else "number"
     if scale.allows_not_applicable:
         points, kind = [*points, NOT_APPLICABLE], [kind, "string"]
     rating = {RATING: {"type": kind, "enum": points}}

@@ -56,7 +56,7 @@ def answer_to(row: Assignment, rng: random.Random) -> dict[str, str]:
     fields = {"comment": rng.choice(["", 'So "so"\n\u2028']), "flagged": rng.choice(["", "1"])}
     for key in list(campaign.criteria.values_list("pk", flat=True)) or [0]:
         if campaign.kind == CampaignKind.RATING:
-            fields[f"score-{key}"] = str(rng.randint(1, 5))
+            fields[f"score-{key}"] = rng.choice(["1", "2", "3", "4", "5", "n/a"])
         elif campaign.kind == CampaignKind.PAIRWISE:
             most = 2 if campaign.strength else 1
             fields[f"choice-{key}"] = str(rng.randint(-most, most))
@@ -125,6 +125,7 @@ def lived_in(
 ) -> Project:
     """Two rounds of every kind in which much happened, and a third that is not open yet."""
     rng = random.Random(request.param)
+    small_project.criteria.update(allows_not_applicable=True)
     third = System.objects.create(project=small_project, name="third")
     for document in small_project.documents.all():
         CandidateOutput.objects.create(document=document, system=third, text="A third text.")
@@ -190,6 +191,7 @@ def test_it_comes_back(lived_in: Project) -> None:
 
     for name in ("answers", "ratings", "preferences"):
         assert any(row["guidelines_version"] for row in before[f"{name}.jsonl"]), name
+    assert {None, 3.0} <= {row["score"] for row in before["ratings.jsonl"]}
 
     copy = read_archive(archive, slug="copy")
 

@@ -60,6 +60,7 @@ class CriterionOut(Revised):
     required_sensitivity: float | None
     required_specificity: float | None
     required_kappa: float | None
+    allows_not_applicable: bool
     task_introduction: str
     inputs: str
     prompt_file: str

@@ -22,7 +22,10 @@ DECLARED = {
     if name not in ("scale_labels", "is_ordered")
 }
 FOLDED = (
-    ("Points of the scale", ("scale_step", "labels_text", "without_order")),
+    (
+        "Points of the scale",
+        ("scale_step", "labels_text", "without_order", "allows_not_applicable"),
+    ),
     (
         "Pass or fail, and what is required",
         ("finds_highest", "required_sensitivity", "required_specificity", "required_kappa"),

@@ -32,9 +32,15 @@ def is_as_expected(
 def _scores(answer: Any, expected: Any, _shown: Sequence[int], tolerance: float) -> bool:
     given = answer.get("scores", {})
     return all(
-        key in given and abs(given[key] - point) <= tolerance + ROUNDING
-        for key, point in expected.items()
+        key in given and is_near(given[key], point, tolerance) for key, point in expected.items()
     )
+
+
+def is_near(score: float | None, expected: float | None, tolerance: float) -> bool:
+    """Return whether a score is as expected; None, for "n/a", is near None alone."""
+    if score is None or expected is None:
+        return score is expected
+    return abs(score - expected) <= tolerance + ROUNDING
 
 
 def _winners(answer: Any, expected: Any, shown: Sequence[int], _tolerance: float) -> bool:

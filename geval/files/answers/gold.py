@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from geval.files.fields import is_not_applicable
+from geval.statistics.scales import NOT_APPLICABLE
 from geval.texts.subjects import CriterionLike
 
 RATING, PAIRWISE, BEST_WORST, RANKING = "rating", "pairwise", "best_worst", "ranking"
@@ -141,7 +143,7 @@ def _rows_of_entry(
     if kind == RATING:
         for criterion, score in expected.get("scores", {}).items():
             yield {"doc_id": doc_id, "system_id": outputs[pks[0]][1], **about(criterion),
-                   "score": score}  # fmt: skip
+                   "score": NOT_APPLICABLE if score is None else score}  # fmt: skip
     elif kind == PAIRWISE:
         for criterion, winner in expected.get("winners", {}).items():
             word = {pks[0]: "a", pks[1]: "b"}.get(winner, "tie")
@@ -278,7 +280,9 @@ def _problem_of_group(gold: _Gold, kind: str) -> str:
     return ""
 
 
-def _point(written: str, criterion: CriterionLike) -> float:
+def _point(written: str, criterion: CriterionLike) -> float | None:
+    if criterion.scale.allows_not_applicable and is_not_applicable(written):
+        return None
     try:
         point = criterion.scale.point_at(float(written))
     except ValueError:

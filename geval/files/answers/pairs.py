@@ -74,9 +74,10 @@ def shown_pattern(answer: Answer, shown: Sequence[int]) -> str:
 
 def answer_values(answer: Answer, shown: Sequence[int]) -> dict[str, float]:
     """Return an answer as numbers, comparable with another annotator's for the same item: a score
-    for each question, or for comparisons a preference for each pair of outputs, in the order of
-    their ids."""
-    numbers = {key: float(score) for key, score in answer.get("scores", {}).items()}
+    for each question that is not "n/a", or for comparisons a preference for each pair of outputs,
+    in the order of their ids."""
+    scores = answer.get("scores", {}).items()
+    numbers = {key: float(score) for key, score in scores if score is not None}
     places = {pk: place for place, pk in enumerate(sorted(shown))}
     for pair in preference_pairs(answer, shown):
         name = f"{pair.criterion} {places[pair.output_a]} {places[pair.output_b]}"

@@ -197,7 +197,7 @@ StoredPreference = tuple[Text, Text, Text, Choice]
 class StoredAnswer(_Shape):
     """An answer, or an expected answer (geval/files/answers/names.py)."""
 
-    scores: dict[Text, Number] | None = None
+    scores: dict[Text, Number | None] | None = None
     choices: dict[Text, Choice] | None = None
     best: dict[Text, Text] | None = None
     worst: dict[Text, Text] | None = None

@@ -90,6 +90,13 @@ const actions = {
     const flag = stage().querySelector("[name=flagged]");
     if (flag) { flag.checked = !flag.checked; flag.dispatchEvent(new Event("input", { bubbles: true })); }
   },
+  n: () => {
+    const question = current();
+    const box = question?.querySelector("[data-not-applicable]");
+    if (!box) return;
+    choose(box);
+    goOn(question);
+  },
   c: () => stage().querySelector("[name=comment]")?.focus(),
   u: () => flow.back(),
   g: () => toggle("guidelines"),

@@ -12,6 +12,14 @@ for (const kind of ["input", "click"]) {
     field.dispatchEvent(new Event("input", { bubbles: true }));
   });
 }
+// A number and "not applicable" exclude each other.
+document.addEventListener("input", (event) => {
+  const question = event.target.closest?.("[data-question]");
+  const [field, box] = [both(question)[0], question?.querySelector("[type=checkbox][data-not-applicable]")];
+  if (!field || !box) return;
+  if (event.target === box && box.checked) field.value = "";
+  else if (field.value) box.checked = false;
+});
 document.addEventListener("task", () => {
   for (const slide of document.querySelectorAll("[data-slide]")) {
     const [field, slider] = both(slide.closest("[data-question]"));
