@@ -199,8 +199,9 @@ def _ratings(
         .order_by("annotator")
         .values_list("annotator", "annotator__name", "annotator__kind", "score")
     )
-    people = [(name, score) for pk, name, _kind, score in rows if pk in counted]
-    means = [(name, score) for _pk, name, kind, score in rows if kind == Annotator.Kind.MEAN]
+    numbers = [(pk, name, kind, score) for pk, name, kind, score in rows if score is not None]
+    people = [(name, score) for pk, name, _kind, score in numbers if pk in counted]
+    means = [(name, score) for _pk, name, kind, score in numbers if kind == Annotator.Kind.MEAN]
     return people or means
 
 

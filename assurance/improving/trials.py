@@ -181,7 +181,7 @@ class Trials:
 
     def _known(self, wording: Wording, wanted: list[int]) -> Mapping[int, float]:
         """Return scores by this judge with exactly this prompt, from any run, including those
-        obtained by rescoring stored replies."""
+        obtained by rescoring stored replies; NaN where it answered "n/a"."""
         template = self._template(wording)
         scores = self._scored(template, wanted)
         missing = [pk for pk in wanted if pk not in scores]
@@ -194,7 +194,7 @@ class Trials:
     def _scored(self, template: str, wanted: list[int]) -> dict[int, float]:
         with connection.cursor() as cursor:
             cursor.execute(
-                """SELECT DISTINCT ON (s.output_id) s.output_id, s.value
+                """SELECT DISTINCT ON (s.output_id) s.output_id, coalesce(s.value, 'NaN')
                     FROM evaluations_score s
                     JOIN evaluations_evaluationrun r ON r.id = s.run_id
                     JOIN evaluations_runcriterion c

@@ -29,7 +29,10 @@ from geval.reports.probabilities import (
 
 # Keys of an archive's distribution that are not numbers are not points.
 _POINT = r"""CASE WHEN d.key ~ '^-?\d{1,12}(\.\d{1,12})?$' THEN d.key::float8 ELSE 'NaN' END"""
-_SHARE = "CASE WHEN jsonb_typeof(d.value) = 'number' THEN d.value::float8 ELSE 'NaN' END"
+# Shares among the points alone, without that of "n/a".
+_SHARE = """CASE WHEN jsonb_typeof(d.value) = 'number' THEN d.value::float8
+    / CASE WHEN jsonb_typeof(n.distribution -> 'n/a') = 'number'
+        THEN nullif(1 - (n.distribution -> 'n/a')::float8, 0) ELSE 1 END END"""
 _OBJECT = "CASE WHEN jsonb_typeof(n.distribution) = 'object' THEN n.distribution END"
 
 _JUDGES_WITH_DISTRIBUTIONS = f"""
@@ -65,8 +68,9 @@ def read_probabilities(
     )
     groups = fetch_groups(
         two_ids("n.criterion_id", "n.judge_id"),
-        ["n.output_id", _POINT, _SHARE],
-        f"FROM ({newest}) AS n CROSS JOIN LATERAL jsonb_each({_OBJECT}) AS d(key, value)",
+        ["n.output_id", _POINT, f"coalesce({_SHARE}, 'NaN')"],
+        f"FROM ({newest}) AS n CROSS JOIN LATERAL jsonb_each({_OBJECT}) AS d(key, value)"
+        " WHERE n.value IS NOT NULL",
     )
     return {
         ids_of_key(key): on_scale(data, short[ids_of_key(key)[0]].scale.points, *columns)

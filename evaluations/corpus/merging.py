@@ -404,12 +404,13 @@ class Merge:
                     SELECT r.file, r.line, r.score, e.{value} FROM r
                     JOIN {target} e ON e.output_id = r.output_id AND e.{keys[2]} = r.{keys[2]}
                      AND e.criterion_id IS NOT DISTINCT FROM r.criterion_id
-                    WHERE abs(e.{value} - r.score)
+                    WHERE (abs(e.{value} - r.score)
                         > {contradictions.SAME:g} * greatest(abs(e.{value}), abs(r.score))
+                        OR (e.{value} IS NULL) <> (r.score IS NULL))
                      AND NOT EXISTS (SELECT FROM evaluations_candidateoutput o
                          WHERE o.id = e.output_id AND o.document_id = ANY(%s::bigint[]))""",
                 [list(hidden)],
-                lambda here, there: ("score", contradictions.SCORES.format(here, there)),
+                lambda here, there: ("score", contradictions.of_scores(here, there)),
             )
 
     def _finish_new_criteria(self) -> None:

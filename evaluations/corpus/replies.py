@@ -16,7 +16,6 @@ from geval.llm.released_replies import Read, score_replies
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_to_json
 from geval.llm.scoring import Scored
-from geval.statistics.scales import short
 
 # Replies have texts of any length.
 CHUNK = 500
@@ -78,7 +77,7 @@ class ReplyStage:
             outcomes = self._outcomes(new, criteria, read)
             for key, here, by_itself in _contradicting(outcomes):
                 _replies, file, line = new[key]
-                message = contradictions.SCORES.format(here, by_itself)
+                message = contradictions.of_scores(here, by_itself)
                 errors.add(files[file], line, "all_responses", message)
             _store({key: new[key][0] for key in new}, outcomes, criteria)
 
@@ -136,7 +135,7 @@ class ReplyStage:
 
 def _contradicting(
     outcomes: Mapping[Key, Scored | Failure],
-) -> Iterator[tuple[Key, float, float]]:
+) -> Iterator[tuple[Key, float | None, float | None]]:
     """Return existing scores of the judge, imported without replies, that the replies contradict:
     the key, the replies' score and the existing score."""
     runs, outputs, _criteria = zip(*outcomes, strict=True) if outcomes else ((), (), ())
@@ -146,8 +145,14 @@ def _contradicting(
     for run, output, criterion, score in scores:
         key = (run, output, criterion or 0)
         outcome = outcomes.get(key)
-        if isinstance(outcome, Scored) and not contradictions.are_same(outcome.value, score):
-            yield key, outcome.value, score
+        if isinstance(outcome, Scored) and not _are_same(outcome.number, score):
+            yield key, outcome.number, score
+
+
+def _are_same(number: float | None, score: float | None) -> bool:
+    if number is None or score is None:
+        return number is score
+    return contradictions.are_same(number, score)
 
 
 def _store(
@@ -183,8 +188,8 @@ def _store(
                 run_id=run,
                 output_id=output,
                 criterion_id=criterion,
-                value=outcome.value,
-                distribution={short(point): share for point, share in outcome.distribution.items()},
+                value=outcome.number,
+                distribution=outcome.written_distribution,
                 coverage=outcome.coverage,
                 entropy=outcome.entropy,
                 mode="samples",

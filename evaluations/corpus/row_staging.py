@@ -17,6 +17,7 @@ from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Proje
 from geval.files import contradictions
 from geval.files.fields import top_in
 from geval.files.limits import file_limits
+from geval.files.rater_names import is_mean
 from geval.files.row_notes import CutTexts, RaterNotes, note_on, notes_on_names
 from geval.files.rows import (
     Columns,
@@ -158,7 +159,7 @@ class RowStager:
         self.score_table = StagingTable("stage_score", score_columns)
         # Criterion and judge -> output -> repeat -> place and score.
         self.repeated: dict[
-            tuple[int | None, int], dict[int, dict[str, tuple[tuple[int, int], float]]]
+            tuple[int | None, int], dict[int, dict[str, tuple[tuple[int, int], float | None]]]
         ] = {}
         self.probabilities = ProbabilityStage()
         self.preferences = PreferenceStage()
@@ -215,7 +216,8 @@ class RowStager:
         not_applicable = note_on(
             self.not_applicable,
             ("answer is", "answers are"),
-            "“not applicable” or “cannot assess”: no ratings, and in no figure.",
+            "“not applicable” or “cannot assess”: not stored, and in no figure. To store them,"
+            " allow this answer on the criterion's page and load the file again.",
         )
         again = note_on(
             sum(map(len, self.repeated.values())),
@@ -259,7 +261,7 @@ class RowStager:
         elif isinstance(row, RepliesRow):
             self._stage_replies(file, number, row)
         elif isinstance(row, NotApplicableRow):
-            self.not_applicable += 1
+            self._stage_not_applicable(file, number, row)
         else:
             self._stage_score(file, number, row)
 
@@ -410,35 +412,61 @@ class RowStager:
                 seen = self._criterion(row.criterion)
                 seen.scores.add(row.score)
                 criterion_id = seen.criterion.pk
-            if row.repeat:
-                self._collect_repeat(file, file_number, row, (criterion_id, run), output)
-                return
-            self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
+            place = (file_number, row.line, output, criterion_id, run)
+            self._add_score(file, place, row.score, row.repeat, row.column)
 
-    def _collect_repeat(
+    def _stage_not_applicable(self, file: str, file_number: int, row: NotApplicableRow) -> None:
+        """Stage an answer that is no number where its criterion allows it; count it elsewhere."""
+        key = (row.doc_id or self._doc_id_of(row.source), row.system_id)
+        output, seen = self._output(key), self.seen.get(row.criterion.lower())
+        if output is None:
+            self._note_missing_output(file, row.line, key)
+        elif seen is None or not seen.criterion.allows_not_applicable:
+            self.not_applicable += 1
+        elif not row.by_judge:
+            if annotator := self._annotator(row.rater, file, row.line, is_mean=is_mean(row.rater)):
+                place = (file_number, row.line, output, seen.criterion.pk, annotator)
+                self.rating_table.add((*place, None, row.comment), len(row.comment))
+        elif run := self._import_run(row.rater, file, row.line):
+            place = (file_number, row.line, output, seen.criterion.pk, run)
+            self._add_score(file, place, None, row.repeat, "score")
+
+    def _add_score(
         self,
         file: str,
-        file_number: int,
-        row: JudgeScoreRow,
-        whose: tuple[int | None, int],
-        output: int,
+        place: tuple[int, int, int, int | None, int],
+        score: float | None,
+        repeat: str,
+        column: str,
     ) -> None:
-        """Collect one of several scores of an output by a judge until all of them are there."""
-        repeats = self.repeated.setdefault(whose, {}).setdefault(output, {})
-        _place, earlier = repeats.setdefault(row.repeat, ((file_number, row.line), row.score))
-        if not contradictions.are_same(earlier, row.score):
-            message = contradictions.SCORES.format(row.score, earlier)
-            self.errors.add(file, row.line, row.column, message)
+        """Stage a judge's score, None for "n/a"; one of several of an output is collected until
+        all of them are there."""
+        file_number, line, output, criterion, run = place
+        if not repeat:
+            self.score_table.add((*place, score))
+            return
+        repeats = self.repeated.setdefault((criterion, run), {}).setdefault(output, {})
+        _place, earlier = repeats.setdefault(repeat, ((file_number, line), score))
+        if score is None or earlier is None:
+            is_same = score is earlier
+        else:
+            is_same = contradictions.are_same(earlier, score)
+        if not is_same:
+            self.errors.add(file, line, column, contradictions.of_scores(score, earlier))
 
     def stage_repeats(self) -> None:
-        """Stage the vote, or the mean, of the scores that a judge gave an output several times."""
+        """Stage the vote, or the mean, of the scores that a judge gave an output several times;
+        "n/a" by a majority."""
         for (criterion, run), by_output in self.repeated.items():
             several = [list(repeats.values()) for repeats in by_output.values()]
-            number = np.repeat(np.arange(len(several)), [len(scores) for scores in several])
-            value = np.array([score for scores in several for _place, score in scores])
+            numbers = [[s for _place, s in scores if s is not None] for scores in several]
+            number = np.repeat(np.arange(len(several)), [len(scores) for scores in numbers])
+            value = np.array([score for scores in numbers for score in scores])
             combined, _again = scores_of_repeats(number, value, len(several))
-            for output, scores, score in zip(by_output, several, combined.tolist(), strict=True):
+            for at, (output, scores) in enumerate(zip(by_output, several, strict=True)):
                 (file_number, line), _score = scores[0]
+                is_number = 2 * len(numbers[at]) >= len(scores)
+                score = float(combined[at]) if is_number else None
                 self.score_table.add((file_number, line, output, criterion, run, score))
 
     def _report_outside(self, file: str, row: RatingRow, seen: SeenCriterion, scale: Scale) -> None:

@@ -107,7 +107,7 @@ def _scores_by_judge(
                 FROM (SELECT rater AS run, criterion, score, true AS is_staged FROM stage_score
                       UNION ALL SELECT run_id, criterion_id, value, false FROM evaluations_score
                       WHERE run_id = ANY(%s)) AS s
-                GROUP BY 1, 2, 3""",
+                WHERE score IS NOT NULL GROUP BY 1, 2, 3""",
             [runs],
         )
         for run, criterion, value, count, staged in cursor.fetchall():
@@ -122,7 +122,7 @@ def _counts(ratings: str, seen: SeenCriterion) -> Counter[float]:
     """Count how often each value occurs among some ratings of a criterion."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT score, count(*) FROM {ratings} GROUP BY score",
+            f"SELECT score, count(*) FROM {ratings} AND score IS NOT NULL GROUP BY score",
             [seen.criterion.pk],
         )
         return Counter(dict(cursor.fetchall()))

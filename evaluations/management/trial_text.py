@@ -7,6 +7,7 @@ from typing import Any
 from evaluations.judging.runs.trial import estimate_rest, unreadable
 from evaluations.models import EvaluationRun
 from evaluations.pages.runs.item import TrialItem, trial_items
+from geval.statistics.scales import NOT_APPLICABLE
 from geval.texts.numbers import in_time, two_decimals
 from geval.texts.program import command
 from geval.texts.sentences import excerpt
@@ -69,7 +70,9 @@ def _item_line(shown: TrialItem) -> str:
     name = f"{item.criterion.name if item.criterion else 'all criteria'}, {item.output.system.name}"
     if item.rival:
         name += f" against {item.rival.system.name}"
-    if shown.value is None:
+    if shown.is_not_applicable:
+        reading = NOT_APPLICABLE
+    elif shown.value is None:
         reading = f"{item.reason or 'not judged'}: {item.detail}" if item.reason else "not judged"
     else:
         reading = two_decimals(shown.value)

@@ -21,6 +21,7 @@ from evaluations.models import (
 from evaluations.models.improving import shown_means
 from evaluations.models.newest_scores import newest_scores
 from geval.llm.reply_json import choices_from_json
+from geval.reports.score_cells import number_or_none
 from geval.statistics.scales import short
 from geval.texts.numbers import or_dash
 
@@ -69,7 +70,7 @@ def document_texts(
             OutputText(
                 output,
                 people=or_dash(mean),
-                score="–" if score is None else short(round(score.value, 2)),
+                score="–" if score is None else number_or_none(score.value, _rounded),
                 words="" if score is None else words.get(score.pk, ""),
             )
         )
@@ -84,10 +85,17 @@ def _means(
         return {output: mean for (output, of), mean in means.items() if of == criterion.pk}
     ratings = defaultdict(list)
     for output, score in Rating.objects.filter(
-        output__document=document, criterion=criterion, annotator__in=annotators
+        output__document=document,
+        criterion=criterion,
+        annotator__in=annotators,
     ).values_list("output", "score"):
-        ratings[output].append(score)
+        if score is not None:
+            ratings[output].append(score)
     return {output: fmean(scores) for output, scores in ratings.items()}
+
+
+def _rounded(score: float) -> str:
+    return short(round(score, 2))
 
 
 def _scores(document: Document, criterion: Criterion, judge: Judge) -> dict[int, Score]:

@@ -134,9 +134,9 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
     )
 
 
-def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float, str]]]:
+def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float | None, str]]]:
     """Return annotator, score and kind of annotator by output and criterion."""
-    ratings: dict[tuple[int, int], list[tuple[str, float, str]]] = defaultdict(list)
+    ratings: dict[tuple[int, int], list[tuple[str, float | None, str]]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(_RATINGS, [document.pk])
         for output, criterion, name, score, kind in cursor:
@@ -188,7 +188,7 @@ def _row(
     output: CandidateOutput,
     criterion: Criterion,
     scale: Scale,
-    ratings: list[tuple[str, float, str]],
+    ratings: list[tuple[str, float | None, str]],
     means: dict[tuple[int, int], float],
     scores: dict[tuple[int, int | None, str], ScoreOf],
     judges: tuple[str, ...],

@@ -152,7 +152,9 @@ def fill_judges(
         given = _scores_of(part, criterion_ids, run)
         for judge_id, criterion_id in itertools.product(part, criterion_ids):
             data.judges.pop((criterion_id, judge_id), None)
+            data.not_applicable.pop((criterion_id, judge_id), None)
             scores = np.full(len(data.outputs), np.nan)
+            said = np.zeros(len(data.outputs), dtype=bool)
             # Scores for every criterion come first, so that scores on a specific criterion replace
             # them.
             for about in (EVERY_CRITERION, criterion_id):
@@ -160,6 +162,9 @@ def fill_judges(
                 at_output = positions(np.asarray(output_ids, dtype=float), data.output_ids)
                 of_data = at_output >= 0
                 scores[at_output[of_data]] = np.asarray(values)[of_data]
+                said[at_output[of_data]] = np.isnan(scores[at_output[of_data]])
+            if said.any():
+                data.not_applicable[criterion_id, judge_id] = said
             if not np.isnan(scores).all():
                 data.judges[criterion_id, judge_id] = tie_close_values(scores)
 
@@ -194,7 +199,8 @@ def _group_scores(key: str, scores: str) -> dict[tuple[int, int], list[FloatArra
     """Group outputs and values of scores by an id and by their criterion's."""
     groups = fetch_groups(
         two_ids(key, f"coalesce(s.criterion_id, {EVERY_CRITERION})"),
-        ["s.output_id", "s.value"],
+        # Where a judge answered "n/a", it has no score, not even an older one.
+        ["s.output_id", "coalesce(s.value, 'NaN')"],
         f"FROM {scores}",
     )
     return {ids_of_key(key_pair): columns for key_pair, columns in groups.items()}
@@ -316,5 +322,10 @@ class LiveData:
                     fill_judges(self.data, [judge], criteria)
         self.state, self.frame = state, frame
         # Copy the dictionaries: another request may update them while this one reads.
-        copy = replace(self.data, humans=dict(self.data.humans), judges=dict(self.data.judges))
+        copy = replace(
+            self.data,
+            humans=dict(self.data.humans),
+            judges=dict(self.data.judges),
+            not_applicable=dict(self.data.not_applicable),
+        )
         return without_withheld(copy, self.project)

@@ -11,13 +11,11 @@ from geval.files.rows import (
     ScoreRow,
     ShareRow,
 )
-from geval.statistics.scales import ScaleGuess
+from geval.statistics.scales import NOT_APPLICABLE, ScaleGuess
 
 # How much two numbers of the same score may differ, as a share of the larger: files round.
 SAME = 1e-10
-SCORES = (
-    "score {:.12g} contradicts {:.12g}, the score that this output already has on this criterion"
-)
+_SCORES = "score {} contradicts {}, the score that this output already has on this criterion"
 REPLIES = "this output already has different replies on {}"
 SOURCES = "document {} has a different {} at {}; a document has only one"
 OUTPUTS = "system {} has a different output for document {} at {}"
@@ -87,7 +85,7 @@ class Repeats:
         if earlier is None:
             self._scores[key] = row.score
         elif not are_same(earlier, row.score):
-            raise ContradictionError(row.column, SCORES.format(row.score, earlier))
+            raise ContradictionError(row.column, of_scores(row.score, earlier))
         return earlier is None
 
     def _check_output(self, row: OutputRow, place: str) -> None:
@@ -123,6 +121,13 @@ class Repeats:
         elif earlier != row.replies:
             raise ContradictionError("all_responses", REPLIES.format(row.criterion))
         return earlier is None
+
+
+def of_scores(here: float | None, there: float | None) -> str:
+    """Return the error message for a score that contradicts another; None is "n/a"."""
+    return _SCORES.format(
+        *(NOT_APPLICABLE if score is None else f"{score:.12g}" for score in (here, there))
+    )
 
 
 def are_same(one_score: float, other: float) -> bool:

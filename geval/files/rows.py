@@ -152,6 +152,8 @@ class NotApplicableRow:
     rater: str
     by_judge: bool
     source: str = ""
+    comment: str = ""
+    repeat: str = ""
 
 
 @dataclass(frozen=True)

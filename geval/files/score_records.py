@@ -98,6 +98,8 @@ def _in_session(
         if place.sound:
             if isinstance(row, ScoreRow) and (session or group or repeat):
                 yield replace(row, session=session, group=group, repeat=repeat)
+            elif isinstance(row, NotApplicableRow):
+                yield replace(row, repeat=repeat)
             else:
                 yield row
 
@@ -142,7 +144,7 @@ def wide_scores(
             place.error(column, not_a_number(value))
         elif place.sound and is_answer:
             answer = (place.line, doc_id, system, name, rater, cell.by_judge, source)
-            yield NotApplicableRow(*answer)
+            yield NotApplicableRow(*answer, "" if cell.by_judge else comments[rater])
         elif place.sound:
             names = (place.line, doc_id, system, name, rater, score[0], column, source)
             yield (
@@ -228,7 +230,7 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
             if isinstance(row, RatingRow):
                 yield replace(row, probability=probability, comment=comment)
             else:
-                yield row
+                yield replace(row, comment=comment) if isinstance(row, NotApplicableRow) else row
 
     return with_more
 

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress, groupby
 
 import numpy as np
@@ -39,7 +39,6 @@ from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.scales import Scale, ScaleGuess, parted_guess, usual_scale_for
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.types import FloatArray, tie_close_values
-from geval.texts.numbers import counted
 from geval.texts.sentences import listed
 
 # The kind of systems, which files do not state.
@@ -72,25 +71,6 @@ class ImportedJudge:
     @property
     def label(self) -> str:
         return self.name
-
-
-@dataclass(frozen=True)
-class NotApplicable:
-    """On how many outputs people, a judge, and both said that a criterion does not apply, or that
-    they cannot assess it; these count in no figure."""
-
-    criterion: str
-    judge: str
-    people: int
-    by_judge: int
-    both: int
-
-    def __str__(self) -> str:
-        either = self.people + self.by_judge - self.both
-        return (
-            f"not applicable: people on {counted(self.people, 'output')}, {self.judge} on"
-            f" {self.by_judge}, both on {self.both} of {either}"
-        )
 
 
 @dataclass
@@ -154,7 +134,8 @@ class Gatherer:
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
         # Outputs to which a criterion does not apply, by criterion and judge; "" for people.
-        self.not_applicable: dict[tuple[str, str], set[int]] = {}
+        # Criterion and judge, "" for people -> output -> who said so.
+        self.not_applicable: dict[tuple[str, str], dict[int, set[str]]] = {}
         # Groups of documents by index.
         self.groups: dict[int, str] = {}
 
@@ -176,7 +157,8 @@ class Gatherer:
                 self._add_score(row)
         elif isinstance(row, NotApplicableRow):
             judge = row.rater if row.by_judge else ""
-            self.not_applicable.setdefault((row.criterion.lower(), judge), set()).add(self._of(row))
+            said = self.not_applicable.setdefault((row.criterion.lower(), judge), {})
+            said.setdefault(self._of(row), set()).add(row.rater)
         elif isinstance(row, PreferenceRow):
             # Its turn is recognised by the names of outputs, which may still follow.
             self.preferences.append(row)
@@ -361,22 +343,11 @@ class Gatherer:
                     values.value.append(outcome.value)
                 elif not contradictions.are_same(outcome.value, by_itself):
                     document = row.doc_id or row.source
-                    message = contradictions.SCORES.format(outcome.value, by_itself)
+                    message = contradictions.of_scores(outcome.value, by_itself)
                     raise InputError(
                         f"Replies of {row.judge} to the output of {row.system_id} for"
                         f" {document}: {message}."
                     )
-
-    def answers_not_applicable(self) -> Iterator[NotApplicable]:
-        """Return on which outputs people and each judge said that a criterion does not apply."""
-        for about, name in self.criteria.items():
-            people = self.not_applicable.get((about, ""), set())
-            for judge in self.judges:
-                own = self.not_applicable.get((about, judge), set())
-                own |= self.not_applicable.get(("", judge), set())
-                if own or people:
-                    both = len(own & people)
-                    yield NotApplicable(name, judge, len(people), len(own), both)
 
     def notes(self, scales: Mapping[str, Scale]) -> Iterator[str]:
         """Return notes on words that were read as numbers, on ratings and scores off their scale,
@@ -420,7 +391,7 @@ class Gathered:
     none; `compared` are people's comparisons by the criterion's index, None for overall, and
     `verdicts` those of judges, by the judge's index; `notes` say what could not be read; `repeats`
     have on which share of outputs a judge that scored them again gave the same score, by criterion
-    and judge, and `not_applicable` where a criterion does not apply;
+    and judge;
     `distributions` of judges' replies are by the indexes of criterion and judge, and output."""
 
     data: ReportData
@@ -431,7 +402,6 @@ class Gathered:
     verdicts: Mapping[int | None, Mapping[int, Sequence[PairVerdict]]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     repeats: Mapping[tuple[int, int], ShareEstimate] = field(default_factory=dict)
-    not_applicable: tuple[NotApplicable, ...] = ()
     distributions: Mapping[tuple[int, int], Mapping[int, Mapping[float, float]]] = field(
         default_factory=dict
     )
@@ -490,6 +460,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
             most = most_frequent_label(human.ratings, len(criterion.scale.points))
             human = human.scored(Consensus(most))
         data.humans[criterion.pk] = _weighing(human, values.stated, place)
+        _fill_not_applicable(data, gatherer, criterion, place)
     repeats = _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
     by_people = [each for each in preferred if not each[0].by_judge]
@@ -503,7 +474,6 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         _verdicts(by_judges, gatherer, criteria),
         tuple(gatherer.notes({each.name.lower(): each.scale for each in criteria})),
         repeats,
-        tuple(gatherer.answers_not_applicable()),
         {
             (each.pk, judge): {int(place[index]): shares for index, shares in by_output.items()}
             for each in criteria
@@ -511,6 +481,21 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
             if about == each.name.lower()
         },
     )
+
+
+def _fill_not_applicable(
+    data: ReportData, gatherer: Gatherer, criterion: Criterion, place: np.ndarray
+) -> None:
+    """Add who answered "n/a" on a criterion; a judge may have done so on every criterion."""
+    for (about, judge), outputs in gatherer.not_applicable.items():
+        indexes, said = place[[*outputs]], np.zeros(len(place), dtype=np.int64)
+        said[indexes] = [len(raters) for raters in outputs.values()]
+        if not judge and about == criterion.name.lower():
+            human = data.humans[criterion.pk]
+            data.humans[criterion.pk] = replace(human, not_applicable=said)
+        elif judge in gatherer.judges and about in ("", criterion.name.lower()):
+            key = criterion.pk, gatherer.judges[judge]
+            data.not_applicable[key] = data.not_applicable.get(key, False) | (said > 0)
 
 
 def _weighing(human: HumanScores, stated: Mapping[int, float], place: np.ndarray) -> HumanScores:

@@ -321,14 +321,11 @@ class Measurement:
         return as_json(self.report)
 
     def to_whole_json(self) -> str:
-        """Return the same with `unused`, what of the files was not used, `not_applicable`
-        and `by_field`, if anything."""
+        """Return the same with `unused`, what of the files was not used, and `by_field`, if
+        anything."""
         beside: dict[str, Any] = {}
         if self.unused:
             beside["unused"] = [asdict(column) for column in self.unused]
-        if self.gathered.not_applicable:
-            answers = [asdict(each) for each in self.gathered.not_applicable]
-            beside["not_applicable"] = answers
         if self.fields:
             beside["by_field"] = [by_field_as_dict(result) for result in self.by_field]
         if not beside:
@@ -420,9 +417,14 @@ class Measurement:
             parts += _lines_of(row, measure, results[row.pk])
             parts += [
                 f"  {answers}"
-                for answers in self.gathered.not_applicable
+                for answers in self.report.not_applicable
                 if row.judge
                 and (answers.criterion, answers.judge) == (row.criterion, row.judge.name)
+            ]
+            parts += [
+                f"  {answers}"
+                for answers in self.report.not_applicable_to_people
+                if answers.criterion == row.criterion
             ]
             parts += [
                 f"  Caution: {caution.text}"

@@ -58,11 +58,13 @@ class ReportData:
     """The data of a project for the statistics.
 
     `system_ids` are ascending. `outputs` says to which document and system each output belongs, and
-    `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
-    counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
-    counts the locked documents that are left out until the last look. `sessions` has the session of
-    each document, "" for none; documents of a session are adjacent, and so are those of a group
-    (`groups`, in the same way, which are given or stated by names).
+    `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`,
+    which counts the words of each output. `not_applicable` has a mask of outputs for each
+    criterion and judge that answered "n/a", which are missing scores. `judges` maps (criterion id,
+    judge id) to scores. `withheld` counts the locked documents that are left out until the last
+    look. `sessions` has the session of each document, "" for none; documents of a session are
+    adjacent, and so are those of a group (`groups`, in the same way, which are given or stated by
+    names).
     """
 
     document_ids: IntArray
@@ -76,6 +78,7 @@ class ReportData:
     words: FloatArray
     humans: dict[int, HumanScores] = field(default_factory=dict)
     judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
+    not_applicable: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
     withheld: int = 0
     sessions: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -228,6 +231,7 @@ class ReportData:
             words=self.words[chosen],
             humans={pk: human.among(chosen, frozenset()) for pk, human in self.humans.items()},
             judges={key: scores[chosen] for key, scores in self.judges.items()},
+            not_applicable={key: mask[chosen] for key, mask in self.not_applicable.items()},
         )
 
     def _part(
@@ -250,4 +254,5 @@ class ReportData:
             words=self.words[chosen],
             humans={pk: human.among(chosen, annotators) for pk, human in self.humans.items()},
             judges={key: scores[chosen] for key, scores in self.judges.items()},
+            not_applicable={key: mask[chosen] for key, mask in self.not_applicable.items()},
         )

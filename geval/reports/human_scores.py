@@ -21,6 +21,7 @@ import numpy as np
 from geval.statistics.arrays import EQUAL, Ratings, positions
 from geval.statistics.consensus import Consensus
 from geval.statistics.sampling import in_any
+from geval.statistics.scales import NO_POINT
 from geval.statistics.types import FloatArray, IntArray, tie_close_values
 
 NO_DECISIONS = "adjudicators have decided nothing"
@@ -36,7 +37,9 @@ class HumanScores:
     `unscored` counts rated outputs without it. `in_sight` counts ratings made while LLM scores were
     visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`. `weight` has
     shape (outputs,), the sampling weights, None where all are equal; `decided` has shape
-    (outputs,), adjudicators' decisions, NaN where there is none; None if they decided nothing.
+    (outputs,), adjudicators' decisions, NaN where there is none and NO_POINT for "n/a"; None
+    if they decided nothing. `not_applicable` has shape (outputs,), how many people answered "n/a",
+    which is no rating; None where nobody did, or only some annotators are selected.
     `top` is a mask of outputs that only campaigns without a design chose.
     """
 
@@ -50,6 +53,7 @@ class HumanScores:
     reason: str = ""
     unscored: int = 0
     decided: FloatArray | None = None
+    not_applicable: IntArray | None = None
 
     @property
     def is_weighted(self) -> bool:
@@ -86,6 +90,9 @@ class HumanScores:
             weight=None if self.weight is None else self.weight[outputs],
             top=None if self.top is None else self.top[outputs],
             decided=None if self.decided is None else self.decided[outputs],
+            not_applicable=(
+                None if self.not_applicable is None or annotators else self.not_applicable[outputs]
+            ),
         )
 
     def scored(self, consensus: Consensus) -> "HumanScores":
@@ -100,7 +107,8 @@ class HumanScores:
         """Return adjudicators' decisions, and the mean of ratings where there are none."""
         if self.decided is None or np.isnan(self.decided).all():
             return Consensus(np.full(len(self.mean), np.nan), NO_DECISIONS)
-        return Consensus(np.where(np.isnan(self.decided), self.mean, self.decided))
+        decided = np.where(self.decided == NO_POINT, np.nan, self.decided)
+        return Consensus(np.where(np.isnan(self.decided), self.mean, decided))
 
     def _is_left_out(self, outputs: np.ndarray) -> np.ndarray:
         """Return which outputs have no mean, as their ratings are not representative of others."""

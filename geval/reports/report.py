@@ -13,6 +13,12 @@ from geval.reports.data import ReportData
 from geval.reports.instructed import Instructed
 from geval.reports.label_results import LabelsResult, labels_result
 from geval.reports.leaderboard import Leaderboard
+from geval.reports.not_applicable import (
+    NotApplicable,
+    NotApplicableToPeople,
+    agreement_of_judges,
+    agreement_of_people,
+)
 from geval.reports.options import ReportOptions
 from geval.reports.samples import Seen, marked, marked_on
 from geval.reports.verdicts.analysis import (
@@ -462,7 +468,8 @@ class Report:
     tables, `boards` the results of comparisons by the name of their criterion; `turns` documents
     belong to `sessions`, and documents to `groups`; campaigns took `chosen` rated outputs from the
     top of a list, and `is_chosen_left_out` says whether numbers leave them out. `labels` are the
-    criteria of labels without an order."""
+    criteria of labels without an order, `not_applicable` and `not_applicable_to_people` the
+    agreement on this answer of judges with people, and among people."""
 
     project: str
     name: str
@@ -478,6 +485,8 @@ class Report:
     is_chosen_left_out: bool = False
     boards: tuple[tuple[str, Leaderboard], ...] = ()
     labels: tuple[LabelsResult, ...] = ()
+    not_applicable: tuple[NotApplicable, ...] = ()
+    not_applicable_to_people: tuple[NotApplicableToPeople, ...] = ()
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -486,6 +495,12 @@ class Report:
                 result.judge for criterion in self.criteria for result in criterion.judges
             )
         )
+
+    @property
+    def not_applicable_notes(self) -> list[str]:
+        """A sentence for each agreement on "n/a"."""
+        both = (*self.not_applicable_to_people, *self.not_applicable)
+        return [f"{said.criterion}, {said}." for said in both]
 
     @property
     def has_ratings(self) -> bool:
@@ -646,6 +661,8 @@ def report_of(
             for criterion in criteria
             if not criterion.scale.is_ordered
         ),
+        not_applicable=tuple(agreement_of_judges(data, criteria, judges)),
+        not_applicable_to_people=tuple(agreement_of_people(data, criteria)),
     )
 
 

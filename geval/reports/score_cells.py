@@ -1,9 +1,10 @@
 """Ratings and scores of an output, for a document's page. Pure."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from geval.statistics.scales import Scale, short
-from geval.texts.numbers import or_dash
+from geval.statistics.scales import NOT_APPLICABLE, Scale, short
+from geval.texts.numbers import or_dash, two_decimals
 from geval.texts.subjects import CriterionLike
 
 
@@ -27,9 +28,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class ScoreOf:
-    """What a page needs of a score."""
+    """What a page needs of a score; `value` is None for "n/a"."""
 
-    value: float
+    value: float | None
     criterion_id: int | None
     distribution: dict[str, float]
     rates_on_scale: bool
@@ -37,12 +38,17 @@ class ScoreOf:
 
 @dataclass(frozen=True)
 class ScoreCell:
-    """A judge's score of an output on a criterion, and its distance from the human mean."""
+    """A judge's score of an output on a criterion, None for "n/a", and its distance from the human
+    mean."""
 
     judge: str
-    value: float
+    value: float | None
     bars: tuple[Bar, ...]
     difference: float | None
+
+    @property
+    def written(self) -> str:
+        return number_or_none(self.value, two_decimals)
 
     @property
     def words(self) -> str:
@@ -60,11 +66,12 @@ class ScoreCell:
 
 @dataclass(frozen=True)
 class CriterionRow:
-    """The ratings and scores of an output on a criterion. `ratings` are (annotator, score)."""
+    """The ratings and scores of an output on a criterion. `ratings` are (annotator, score), None
+    for "n/a"."""
 
     criterion: CriterionLike
     human_mean: float | None
-    ratings: tuple[tuple[str, float], ...]
+    ratings: tuple[tuple[str, float | None], ...]
     judges: tuple[ScoreCell | None, ...]
 
     # Texts for the page, which has hundreds of them: building them in a template would take several
@@ -77,11 +84,19 @@ class CriterionRow:
     @property
     def each(self) -> str:
         """Every rating, in the order of `by_whom`."""
-        return " · ".join(f"{score:.4g}" for _name, score in self.ratings)
+        return " · ".join(number_or_none(score, "{:.4g}".format) for _name, score in self.ratings)
 
     @property
     def by_whom(self) -> str:
-        return ", ".join(f"{name}: {score:.4g}" for name, score in self.ratings)
+        written = "{:.4g}".format
+        return ", ".join(
+            f"{name}: {number_or_none(score, written)}" for name, score in self.ratings
+        )
+
+
+def number_or_none(number: float | None, written: Callable[[float], str]) -> str:
+    """Return a rating or score as text; None is the answer "n/a"."""
+    return NOT_APPLICABLE if number is None else written(number)
 
 
 def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> ScoreCell:
@@ -91,10 +106,10 @@ def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> 
     )
     # A score on another scale (ROUGE) has no distance from a rating.
     on_scale = score.criterion_id is not None and score.rates_on_scale
-    comparable = mean is not None and on_scale and scale.holds(score.value)
-    return ScoreCell(
-        judge, score.value, bars, score.value - mean if comparable and mean is not None else None
-    )
+    difference = None
+    if mean is not None and score.value is not None and on_scale and scale.holds(score.value):
+        difference = score.value - mean
+    return ScoreCell(judge, score.value, bars, difference)
 
 
 def _shares(score: ScoreOf, scale: Scale) -> list[tuple[str, float]]:
@@ -103,4 +118,6 @@ def _shares(score: ScoreOf, scale: Scale) -> list[tuple[str, float]]:
     stored = score.distribution
     if len(stored) < 2 or len(scale.points) > 11:
         return []
-    return [(short(point), float(stored.get(short(point), 0.0))) for point in scale.points]
+    names = [short(point) for point in scale.points]
+    names += [NOT_APPLICABLE] if NOT_APPLICABLE in stored else []
+    return [(name, float(stored.get(name, 0.0))) for name in names]

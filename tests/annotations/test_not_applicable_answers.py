@@ -1,5 +1,5 @@
-"""“Not applicable” is an answer of annotators where a criterion allows it: it counts as answered, and
-is near itself alone."""
+"""“Not applicable” is an answer of annotators where a criterion allows it: it counts as answered,
+and is near itself alone."""
 
 from collections.abc import Callable
 from typing import Any

@@ -252,7 +252,7 @@ def test_a_judge_of_a_table_agrees_on_it(answering: Callable[[Callable[[str], st
     assert [score.score for score in result.scores[:3]] == [None, 5.0, 2.0]
     assert (result.failures, result.scores[0].not_applicable) == ([], 1.0)
     assert "not applicable to 10" in str(result)
-    (both,) = result.measurement.gathered.not_applicable
+    (both,) = result.measurement.report.not_applicable
     assert (both.people, both.by_judge, both.both) == (10, 10, 10)
     assert [row["score"] for row in result.to_tables()["scores"]].count("n/a") == 10
     assert [row["score"] for row in result.to_tables()["ratings"]].count("n/a") == 10

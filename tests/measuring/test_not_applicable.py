@@ -77,7 +77,7 @@ def test_rows_of_single_ratings_have_answers_too() -> None:
     people = [row for row in rows if "annotator" in row]
     judges = [row for row in rows if "judge" in row]
 
-    found = geval.measure([*people, *judges]).gathered.not_applicable
+    found = geval.measure([*people, *judges]).report.not_applicable
 
     assert [(each.criterion, each.judge, each.both) for each in found] == [("polite", "gpt", 8)]
 

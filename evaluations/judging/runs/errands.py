@@ -48,7 +48,7 @@ from geval.llm.requests import ChatRequest
 from geval.llm.scoring import Scored
 from geval.llm.time_limit import PATIENCE_SECONDS
 from geval.llm.written_steps import StepsError
-from geval.statistics.scales import short
+from geval.statistics.scales import NOT_APPLICABLE, short
 
 # Some sentences; each token costs money and time.
 EXPLANATION_TOKENS = 200
@@ -114,15 +114,17 @@ def explain(wanted: Explanation) -> None:
     )
 
 
-def _score_as_asked(score: Score) -> float:
-    """Return a score on the scale that the model was asked for."""
+def _score_as_asked(score: Score) -> str:
+    """Return a score as text, on the scale that the model was asked for."""
+    if score.value is None:
+        return NOT_APPLICABLE
     evaluator = make_evaluator(*evaluator_of(score.run))
-    if score.criterion is None or not isinstance(evaluator, GEval):
-        return score.value
-    question = evaluator.question_of(score.criterion.name, score.criterion.scale)
-    if question.onto is None:
-        return score.value
-    return Scored.plain(score.value).brought(question.onto, question.scale).value
+    value = score.value
+    if score.criterion is not None and isinstance(evaluator, GEval):
+        question = evaluator.question_of(score.criterion.name, score.criterion.scale)
+        if question.onto is not None:
+            value = Scored.plain(value).brought(question.onto, question.scale).value
+    return short(round(value, 2))
 
 
 def _explanation_request(score: Score) -> ChatRequest:
@@ -131,7 +133,7 @@ def _explanation_request(score: Score) -> ChatRequest:
     question = question_about(item, criterion_prompts(run))
     settings = run.frozen.request_settings
     prompt = question.prompt if isinstance(question, JudgeQuestion) else ""
-    rated = short(round(_score_as_asked(score), 2))
+    rated = _score_as_asked(score)
     request = (
         f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
     )

@@ -167,7 +167,7 @@ def _newest_scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
                 FROM ({newest_scores("r.project_id = %s")}) AS n
                 JOIN evaluations_judge j ON j.id = n.judge_id
                 LEFT JOIN evaluations_criterion c ON c.id = n.criterion_id
-                ORDER BY j.version""",
+                WHERE n.value IS NOT NULL ORDER BY j.version""",
             [project_id],
         )
         for judge, criterion, output, value in cursor.fetchall():

@@ -26,7 +26,6 @@ from geval.llm.metering import CallUsage
 from geval.llm.parsing import Failure, Reason
 from geval.llm.reply_json import choices_from_json, choices_to_json
 from geval.llm.scoring import Preferred, Scored
-from geval.statistics.scales import short
 from geval.texts.numbers import thin
 from geval.texts.spelling import storable
 from geval_site.sql import insert_rows
@@ -213,11 +212,8 @@ def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]
                 "run_id": run.pk,
                 "output_id": item.output_id,
                 "criterion_id": item.criterion_id,
-                "value": outcome.value,
-                "distribution": {
-                    short(point): share for point, share in outcome.distribution.items()
-                }
-                or None,
+                "value": outcome.number,
+                "distribution": outcome.written_distribution or None,
                 "coverage": outcome.coverage,
                 "entropy": outcome.entropy if outcome.distribution else None,
                 "mode": mode,

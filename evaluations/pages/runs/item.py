@@ -39,7 +39,7 @@ class ItemView:
     tokens: tuple[TokenView, ...]
     score: Score | None
     distribution: tuple[ProbabilityBar, ...]
-    ratings: tuple[tuple[str, float], ...]
+    ratings: tuple[tuple[str, float | None], ...]
     human_mean: float | None
     withheld: bool = False
     window: str = ""
@@ -120,6 +120,7 @@ class TrialItem:
     left_out: int
     value: float | None
     coverage: float | None
+    is_not_applicable: bool = False
 
 
 def trial_items(run: EvaluationRun) -> list[TrialItem]:
@@ -151,6 +152,7 @@ def trial_items(run: EvaluationRun) -> list[TrialItem]:
                 max(0, len(replies) - SHOWN_REPLIES),
                 value,
                 score.coverage if score and not item.rival_id else None,
+                is_not_applicable=score is not None and score.value is None,
             )
         )
     return shown

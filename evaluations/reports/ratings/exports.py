@@ -21,6 +21,7 @@ from evaluations.reports.ratings.answers import (
 )
 from evaluations.reports.ratings.human_scores import stated_probabilities
 from evaluations.reports.ratings.pseudonyms import ANNOTATORS
+from geval.statistics.scales import NOT_APPLICABLE
 from geval.texts.spreadsheets import csv_line
 
 RATINGS = (
@@ -108,7 +109,10 @@ def records(project: Project, kind: str, *, pseudonyms: bool = False) -> Iterato
         yield from decision_records(project, pseudonyms=pseudonyms)
     else:
         for row in _stored_rows(project, kind, pseudonyms=pseudonyms):
-            yield dict(zip(COLUMNS[kind], row, strict=True))
+            record = dict(zip(COLUMNS[kind], row, strict=True))
+            if "score" in record and record["score"] is None:
+                record["score"] = NOT_APPLICABLE
+            yield record
 
 
 def _stored_rows(project: Project, kind: str, *, pseudonyms: bool) -> Iterator[tuple[Any, ...]]:

@@ -59,10 +59,11 @@ def human_scores(
         .values_list("pk", "name", "kind")
     ]
     rater_ids = np.array([rater.pk for rater in raters], dtype=np.int64)
+    is_person = np.array([not rater.is_mean for rater in raters], dtype=bool)
     # By criterion, and by whether LLM scores were visible.
     rows = fetch_groups(
         two_ids("r.criterion_id", "r.scores_in_sight::int"),
-        ["r.output_id", "r.annotator_id", "r.score"],
+        ["r.output_id", "r.annotator_id", "coalesce(r.score, 'NaN')"],
         f"""FROM {ratings} r WHERE r.annotator_id IN ({id_list(rater_ids.tolist())})
                 AND r.criterion_id IN ({id_list(criterion_ids)})""",
     )
@@ -78,12 +79,14 @@ def human_scores(
             for index in range(3)
         )
         at_output, at_rater = positions(output, outputs), positions(annotator, rater_ids)
-        is_there = at_output >= 0
+        is_number = ~np.isnan(score)
+        is_there = (at_output >= 0) & is_number
         in_sight = sum(
-            int((positions(columns[0], outputs) >= 0).sum())
+            int(((positions(columns[0], outputs) >= 0) & ~np.isnan(columns[2])).sum())
             for was_in_sight, columns in parts
             if was_in_sight
         )
+        said = at_output[(at_output >= 0) & ~is_number & is_person[at_rater]]
         human = human_scores_of(
             at_output[is_there],
             at_rater[is_there],
@@ -92,17 +95,21 @@ def human_scores(
             raters=raters,
             in_sight=in_sight,
         )
-        human_scores[criterion_id] = replace(human, decided=decided.get(criterion_id))
+        human_scores[criterion_id] = replace(
+            human,
+            decided=decided.get(criterion_id),
+            not_applicable=np.bincount(said, minlength=len(outputs)) if len(said) else None,
+        )
     return human_scores
 
 
 def _decided(project_id: int, outputs: IntArray, round_id: int) -> dict[int, FloatArray]:
     """Return adjudicators' newest decisions by criterion id; shape (outputs,), NaN without a
-    decision."""
+    decision and NO_POINT for "n/a"."""
     within = f"c.id = {int(round_id)}" if round_id else f"c.project_id = {int(project_id)}"
     rows = fetch_groups(
         "n.criterion_id",
-        ["n.output_id", "n.score"],
+        ["n.output_id", "coalesce(n.score, 'Infinity')"],
         f"""FROM (SELECT DISTINCT ON (1, 2) g.key::bigint AS criterion_id,
                 i.outputs[1] AS output_id, g.value::float8 AS score
             FROM annotations_decision t

@@ -28,6 +28,7 @@ from geval.files.load_results import ExampleScore, LoadContents
 from geval.files.questions import parsed_columns, parsed_scales
 from geval.files.recognised import as_input
 from geval.files.unused import UnusedColumn
+from geval.statistics.scales import NOT_APPLICABLE
 from geval.texts.turns import turns_as_json
 
 router = Router()
@@ -306,7 +307,8 @@ def get_preferences(request: HttpRequest, slug: Path[str], pseudonyms: bool = Fa
 
 @router.get("/scores", openapi_extra=LINES)
 def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
-    """All scores of all judges, one JSON object per line; scores from later runs come later."""
+    """All scores of all judges, one JSON object per line; scores from later runs come later. The
+    score "n/a" is the answer that a criterion does not apply."""
     return _lines(
         """SELECT d.doc_id, s.name AS system_id, c.name AS criterion, j.name AS judge,
                j.version AS judge_version, t.run_id AS run, t.value AS score, t.coverage
@@ -319,6 +321,7 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
            WHERE r.project_id = %s AND r.search_id IS NULL AND r.purpose = ''
            ORDER BY t.run_id, t.id""",
         project_for(request, slug),
+        of_scores=True,
     )
 
 
@@ -344,17 +347,20 @@ def get_choices(request: HttpRequest, slug: Path[str]) -> Any:
     )
 
 
-def _lines(query: str, project: Project) -> StreamingHttpResponse:
-    """Yield the rows of a query about a project, each as an object."""
+def _lines(query: str, project: Project, *, of_scores: bool = False) -> StreamingHttpResponse:
+    """Yield the rows of a query about a project, each as an object; a score that is null is
+    "n/a"."""
 
     def lines() -> Iterator[bytes]:
         with transaction.atomic(), connection.chunked_cursor() as cursor:
             cursor.execute(query, [project.pk])
             while rows := cursor.fetchmany(ROWS):
                 names = [column.name for column in cursor.description]
-                yield b"".join(
-                    orjson.dumps(dict(zip(names, row, strict=True))) + b"\n" for row in rows
-                )
+                records = [dict(zip(names, row, strict=True)) for row in rows]
+                for record in records if of_scores else ():
+                    if record["score"] is None:
+                        record["score"] = NOT_APPLICABLE
+                yield b"".join(orjson.dumps(record) + b"\n" for record in records)
 
     return StreamingHttpResponse(lines(), content_type="application/x-ndjson")
 

@@ -11,7 +11,6 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from geval.reports.score_cells import CriterionRow, ScoreCell
-from geval.texts.numbers import two_decimals
 from geval.texts.word_differences import Piece
 
 register = template.Library()
@@ -48,7 +47,7 @@ def _judge_cell(cell: ScoreCell | None) -> str:
         return "<td>–</td>"
     words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
     return (
-        f'<td class="nowrap"><span class="llm">{two_decimals(cell.value)}</span>'
+        f'<td class="nowrap"><span class="llm">{cell.written}</span>'
         f"{_bars(cell) if cell.bars else ''}{words}</td>"
     )
 

@@ -55,6 +55,9 @@ def as_json(report: Report) -> str:
             result.criterion: _criterion_json(result, report.levels) for result in report.criteria
         },
     }
+    for name in ("not_applicable", "not_applicable_to_people"):
+        if agreements := getattr(report, name):
+            content[name] = [asdict(each) for each in agreements]
     if report.options.round:
         content["round"] = report.options.round_name
     if report.options.human_score != MEAN:
