@@ -11,10 +11,12 @@ from typing import Any
 
 import orjson
 
+from geval.statistics.scales import NOT_APPLICABLE
+
 # The name of the rated text in these tools.
 RATED = "output"
 COMMENT = "comment"
-Given = tuple[str, str, float]  # criterion, rater or judge, number
+Given = tuple[str, str, float | None]  # criterion, rater or judge, number; None for "n/a"
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,12 @@ def _seconds(output: ExportedOutput, who: str) -> dict[str, float]:
 
 def _results(given: Iterable[Given], author: str) -> list[dict[str, Any]]:
     return [
-        {"from_name": criterion, "to_name": RATED, "type": "number", "value": {"number": points}}
+        {"from_name": criterion, "to_name": RATED}
+        | (
+            {"type": "choices", "value": {"choices": [NOT_APPLICABLE]}}
+            if points is None
+            else {"type": "number", "value": {"number": points}}
+        )
         for criterion, who, points in given
         if who == author
     ]
@@ -81,12 +88,12 @@ def argilla_record(output: ExportedOutput) -> dict[str, Any]:
     texts = ("source", "output", "context", "turns")
     responses: dict[str, list[dict[str, Any]]] = {}
     for criterion, who, points in output.ratings:
-        responses.setdefault(criterion, []).append({"value": points, "user_id": who})
+        responses.setdefault(criterion, []).append({"value": _written(points), "user_id": who})
     for who, text in output.comments.items():
         responses.setdefault(COMMENT, []).append({"value": text, "user_id": who})
     suggestions: dict[str, dict[str, Any]] = {}
     for criterion, who, points in output.scores:
-        suggestions.setdefault(criterion, {"value": points, "agent": who})
+        suggestions.setdefault(criterion, {"value": _written(points), "agent": who})
     columns = output.columns.items()
     metadata = {name: value for name, value in columns if name not in texts}
     if output.answers:
@@ -99,6 +106,10 @@ def argilla_record(output: ExportedOutput) -> dict[str, Any]:
         "responses": responses,
         "suggestions": suggestions,
     }
+
+
+def _written(points: float | None) -> float | str:
+    return NOT_APPLICABLE if points is None else points
 
 
 def as_json_list(records: Iterable[dict[str, Any]]) -> Iterator[bytes]:

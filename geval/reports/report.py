@@ -499,8 +499,9 @@ class Report:
     @property
     def not_applicable_notes(self) -> list[str]:
         """A sentence for each agreement on "n/a"."""
-        both = (*self.not_applicable_to_people, *self.not_applicable)
-        return [f"{said.criterion}, {said}." for said in both]
+        people = [(said.criterion, said) for said in self.not_applicable_to_people]
+        judges = [(said.criterion, said) for said in self.not_applicable]
+        return [f"{criterion}, {said}." for criterion, said in (*people, *judges)]
 
     @property
     def has_ratings(self) -> bool:

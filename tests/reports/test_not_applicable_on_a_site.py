@@ -19,6 +19,8 @@ from evaluations.models.improving import shown_means
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.data import load_data
+from evaluations.reports.ratings.downloads import DOWNLOADS
+from evaluations.reports.ratings.exported import dataset_of
 from evaluations.reports.ratings.exports import as_csv
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
@@ -198,6 +200,31 @@ def test_what_the_site_writes_it_reads(
 
     after = sorted(Rating.objects.values_list("output", "annotator__name", "score"), key=str)
     assert after == before
+
+
+@pytest.mark.parametrize("name", ["label-studio.json", "argilla.json"])
+def test_tools_take_it_and_give_it_back(answered: Project, tmp_path: Path, name: str) -> None:
+    def stored_answers() -> list[Any]:
+        ratings = Rating.objects.values_list("output", "annotator__name", "score")
+        scores = Score.objects.values_list("output", "run__judge__name", "value")
+        return sorted([*ratings, *scores], key=str)
+
+    before = stored_answers()
+    path = tmp_path / name
+    path.write_bytes(b"".join(DOWNLOADS[name].write(answered, pseudonyms=False)))
+    Rating.objects.all().delete()
+    Score.objects.all().delete()
+
+    load_files(answered, [InputFile(path, path.name)])
+
+    assert stored_answers() == before
+
+
+def test_a_dataset_marks_it(answered: Project) -> None:
+    rows = [*dataset_of(answered, pseudonyms=False).tables["ratings"]()]
+
+    assert sum(row["not_applicable"] for row in rows) == 11
+    assert all((row["score"] is None) == row["not_applicable"] for row in rows)
 
 
 def test_a_site_and_the_library_say_the_same(answered: Project, tmp_path: Path) -> None:

@@ -151,12 +151,17 @@ def dataset_of(project: Project, *, pseudonyms: bool = True) -> Dataset:
     """Return a project as a dataset whose rows are read when it is written; datasets are made to be
     published, so without names."""
 
+    with_answer = project.criteria.filter(allows_not_applicable=True).exists()
+
     def given(of: str, author: str) -> Iterator[dict[str, Any]]:
         for output in exported_outputs(project, pseudonyms=pseudonyms):
             for criterion, who, points in getattr(output, of):
                 names = {name: output.columns[name] for name in ("doc_id", "system_id")}
                 comment = {"comment": output.comments.get(who, "")} if of == "ratings" else {}
-                yield names | {"criterion": criterion, author: who, "score": points} | comment
+                # A column has one type, so a number is null there.
+                answer = {"not_applicable": points is None} if with_answer else {}
+                row = {"criterion": criterion, author: who, "score": points}
+                yield names | row | answer | comment
 
     tables: dict[str, Callable[[], Rows]] = {
         "outputs": lambda: (output.columns for output in exported_outputs(project)),

@@ -3,10 +3,17 @@
 from typing import Any
 
 from geval.files.cells import CellColumn
-from geval.files.fields import CRITERION_LIMIT, ID_LIMIT, number_in, number_of, only_of
+from geval.files.fields import (
+    CRITERION_LIMIT,
+    ID_LIMIT,
+    is_not_applicable,
+    number_in,
+    number_of,
+    only_of,
+)
 from geval.files.rows import is_text
 from geval.files.tools.parts import Part
-from geval.statistics.scales import value_in_pair
+from geval.statistics.scales import NOT_APPLICABLE, value_in_pair
 
 OVERALL = "overall"
 # The question whose answer is a comment, and the field that has comments by person.
@@ -77,19 +84,19 @@ class OutputRatings:
         if not is_text(cell.criterion + cell.rater):
             value.error("a name is not valid UTF-8 text; save the file as UTF-8")
             return
-        points = points_of(value.given)
+        points, written = points_of(value.given), _written(value.given)
         whose = "scores" if cell.by_judge else "ratings"
-        if points is None:
+        if points is None and not is_not_applicable(written):
             value.note_unused(f"{whose} without a number: {cell.criterion}")
             value.skip()
             return
         # What a word or "4/5" stands for depends on its criterion, so it stays one.
-        written = _written(value.given)
         cell_value = written if isinstance(written, str) else points
         earlier = points_of(self.columns.setdefault(cell.target, cell_value))
         if earlier != points:
+            both = (NOT_APPLICABLE if each is None else f"{each:g}" for each in (earlier, points))
             value.error(
-                f"{cell.rater} gave {cell.criterion} twice, {earlier:g} and {points:g}; keep one"
+                f"{cell.rater} gave {cell.criterion} twice, {' and '.join(both)}; keep one"
             )
         value.skip()
 
