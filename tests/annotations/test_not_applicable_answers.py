@@ -4,6 +4,7 @@ and is near itself alone."""
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -20,6 +21,7 @@ from annotations.results.adjudication import decide, disputed_items, disputed_qu
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Membership, Project, Role
 from evaluations.models.improving import shown_means
+from evaluations.reports.ratings.human_scores import human_scores
 from geval.files.answers.checks import is_as_expected
 from geval.files.answers.gold import GoldError, gold_of_rows, rows_of_gold
 from geval.files.answers.pairs import answer_values
@@ -160,6 +162,12 @@ def test_it_differs_from_every_number(
     assert disputed_questions(item) == (frozenset([criterion.pk]) if differ else frozenset())
     decision = decide(item, {f"score-{criterion.pk}": "n/a"}, user=make_user("olga"), note="")
     assert decision.answer["scores"] == {str(criterion.pk): None}
+    shown = np.array([rows[0].shown[0]])
+    by_round = human_scores(campaign.project_id, [criterion.pk], outputs=shown,
+                            round_id=campaign.pk)[criterion.pk]  # fmt: skip
+    said = 0 if by_round.not_applicable is None else by_round.not_applicable[0]
+    assert (said, by_round.ratings.count[0]) == (scores.count("n/a"), 2 - scores.count("n/a"))
+    assert np.isnan(by_round.adjudicated().values).all()
 
 
 @pytest.mark.django_db

@@ -25,6 +25,7 @@ from evaluations.reports.ratings.exports import as_csv
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
 from evaluations.reports.serving.parts import REPORT, ReportView
+from evaluations.web.forms.criteria import CriterionForm
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from geval.reports.downloads.report_json import as_json
@@ -73,6 +74,25 @@ def answered(project: Project, polite: Criterion, tmp_path: Path) -> Project:
     result = load_files(project, files_of(tmp_path, *answers()))
     assert not any("not applicable" in note for note in result.notes)
     return project
+
+
+def test_form_and_api_have_the_setting(
+    project: Project, polite: Criterion, as_role: Callable[[str], Client]
+) -> None:
+    client, api = as_role("owner"), f"/api/v1/projects/{project.slug}/criteria"
+    (shown,) = client.get(api).json()
+    assert shown["allows_not_applicable"]
+    made = client.post(
+        api, {"name": "kind", "allows_not_applicable": True}, content_type="application/json"
+    )
+    assert made.json()["allows_not_applicable"]
+
+    fields = {"name": "polite", "scale_min": 1, "scale_max": 5, "scale_step": 1}
+    for ticked in (True, False):
+        box = {"allows_not_applicable": "on"} if ticked else {}
+        form = CriterionForm(fields | box, instance=Criterion.objects.get(pk=polite.pk))
+        assert form.is_valid(), form.errors
+        assert form.save().allows_not_applicable == ticked
 
 
 def test_words_are_stored_where_a_criterion_allows_them(answered: Project) -> None:
