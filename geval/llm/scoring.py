@@ -191,11 +191,12 @@ def score_by_samples(values: Sequence[float]) -> Scored:
     points = [value for value in values if value != NO_POINT]
     shares = {value: count / len(points) for value, count in sorted(Counter(points).items())}
     not_applicable = 1 - len(points) / len(values)
-    if not_applicable > 0.5:
-        return Scored(math.nan, shares, not_applicable=not_applicable)
+    scored = Scored(math.nan, shares, not_applicable=not_applicable)
+    if scored.is_not_applicable:
+        return scored
     # The mean of the values, not of their shares: a sum of rounded shares would break ties between
     # outputs.
-    return Scored(fmean(points), shares, not_applicable=not_applicable)
+    return replace(scored, value=fmean(points))
 
 
 def score_directly(
@@ -467,10 +468,14 @@ def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
             Reason.NO_RATING, "No point of the scale has any probability at the rating's token."
         )
     distribution = {point: mass / on_scale for point, mass in points.items()} if on_scale else {}
-    not_applicable = masses.get(NO_POINT, 0.0) / coverage
-    if not_applicable > 0.5:
-        return Scored(math.nan, distribution, min(coverage, 1.0), not_applicable=not_applicable)
+    scored = Scored(
+        math.nan,
+        distribution,
+        min(coverage, 1.0),
+        not_applicable=masses.get(NO_POINT, 0.0) / coverage,
+    )
+    if scored.is_not_applicable:
+        return scored
     value = expected_score(distribution)
     # Rounding may carry a certain rating slightly beyond the end of the scale.
-    value = min(max(value, min(distribution)), max(distribution))
-    return Scored(value, distribution, min(coverage, 1.0), not_applicable=not_applicable)
+    return replace(scored, value=min(max(value, min(distribution)), max(distribution)))

@@ -32,7 +32,8 @@ _PILOT_DRAWN = f"""
     ORDER BY NOT EXISTS (
                SELECT FROM evaluations_candidateoutput o
                WHERE o.document_id = d.id AND (
-                   EXISTS (SELECT FROM annotations_rating g WHERE g.output_id = o.id
+                   EXISTS (SELECT FROM annotations_rating g
+                       WHERE g.output_id = o.id AND g.score IS NOT NULL
                        AND (%(any)s OR g.criterion_id = ANY(%(criteria)s::bigint[])))
                    OR EXISTS (SELECT FROM annotations_preference p WHERE p.output_a_id = o.id
                        AND (%(any)s OR p.criterion_id IS NULL

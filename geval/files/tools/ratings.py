@@ -95,9 +95,7 @@ class OutputRatings:
         earlier = points_of(self.columns.setdefault(cell.target, cell_value))
         if earlier != points:
             both = (NOT_APPLICABLE if each is None else f"{each:g}" for each in (earlier, points))
-            value.error(
-                f"{cell.rater} gave {cell.criterion} twice, {' and '.join(both)}; keep one"
-            )
+            value.error(f"{cell.rater} gave {cell.criterion} twice, {' and '.join(both)}; keep one")
         value.skip()
 
 
