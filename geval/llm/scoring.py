@@ -329,7 +329,7 @@ def _take_not_applicable(
     """Remove the texts that answer "n/a" from those at the rating's token, and return their
     probability. A text that also begins a label answers it only where the reply did."""
     if form != "text":
-        # In JSON points are numbers, so a text that begins is this answer.
+        # In JSON points are numbers, so a quotation mark begins this answer.
         mark = token.text[:offset].rstrip()
         texts = token.probabilities.items()
         return math.fsum(p for text, p in texts if re.match(rf'{re.escape(mark)}\s{{0,9}}"', text))
