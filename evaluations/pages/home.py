@@ -159,7 +159,8 @@ def report_step(project: Project, glance: AtAGlance | None) -> HomeStep:
         return HomeStep(
             "report", "Report", "later", "Later", "–", about, "Open the report", address
         )
-    verdicts = [row.verdict for row in (*glance.rows, *glance.of_labels)]
+    verdicts = [row.verdict for row in glance.rows]
+    verdicts += [row.verdict for row in glance.of_labels]
     stands = sum(verdict in (Verdict.STANDS_IN, Verdict.AGREES) for verdict in verdicts)
     about = "criteria that a judge may rate alone"
     number = f"{stands} of {len(verdicts)}"
