@@ -42,8 +42,12 @@ COMPARABLE_ANSWERS = """
     WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
         AND (m.id IS NOT NULL OR (g.key = '0' AND NOT EXISTS (
             SELECT FROM annotations_campaign_criteria WHERE campaign_id = c.id)))"""
-# Between numbers; "n/a", a null, is further from every number than any of them.
+# Between numbers; "n/a", a null, is further from every number than any of them, and so is a label
+# without an order from every other.
 _SPREAD = """CASE WHEN count(value) BETWEEN 1 AND count(*) - 1 THEN 'Infinity'
+    WHEN max(value) > min(value) AND EXISTS (
+        SELECT FROM evaluations_criterion WHERE id = criterion_id AND NOT is_ordered)
+    THEN 'Infinity'
     ELSE max(value) - min(value) END"""
 # The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""
@@ -60,14 +64,14 @@ _DISPUTED = f"""
 @dataclass(frozen=True)
 class Disputed:
     """An item to adjudicate: the distance between its annotators, infinite between a number and
-    "n/a", and whether it is decided."""
+    "n/a" and between labels, and whether it is decided."""
 
     item: CampaignItem
     spread: float
     decided: bool
 
     @property
-    def is_over_not_applicable(self) -> bool:
+    def has_no_distance(self) -> bool:
         return math.isinf(self.spread)
 
 

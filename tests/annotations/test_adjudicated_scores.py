@@ -42,6 +42,28 @@ def disputed(
     return disputed_items(campaign)[0].item
 
 
+@pytest.mark.parametrize(("points", "count"), [(("2", "3"), 1), (("2", "2"), 0)])
+def test_labels_that_differ_are_disputed_whatever_their_numbers(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
+    points: tuple[str, str], count: int,
+) -> None:  # fmt: skip
+    campaign = make_campaign(overlap=2, adjudicate_beyond=4.0)
+    first, *others = campaign.criteria.order_by("pk")
+    first.scale_labels = {str(point): f"kind {point}" for point in range(1, 6)}
+    first.is_ordered = False
+    first.save()
+    for user, point in zip(annotators[:2], points, strict=True):
+        seat = seat_of(campaign, user)
+        fields = {f"score-{first.pk}": point} | {f"score-{each.pk}": "3" for each in others}
+        submit(seat, queue_of(seat)[0], fields, user=user, version=0, seconds=1)
+
+    disputed = disputed_items(campaign)
+
+    assert [each.has_no_distance for each in disputed] == [True] * count
+    for each in disputed:
+        assert disputed_questions(each.item) == frozenset([first.pk])
+
+
 def means(project: Project, options: ReportOptions) -> dict[int, np.ndarray]:
     data = load_data(project, [], list(project.criteria.all())).selected(options)
     return {pk: human.mean for pk, human in data.humans.items()}

@@ -157,7 +157,7 @@ def test_it_differs_from_every_number(
 
     disputed = disputed_items(campaign)
 
-    assert [each.is_over_not_applicable for each in disputed] == [True] * differ
+    assert [each.has_no_distance for each in disputed] == [True] * differ
     criterion = campaign.criteria.get()
     assert disputed_questions(item) == (frozenset([criterion.pk]) if differ else frozenset())
     decision = decide(item, {f"score-{criterion.pk}": "n/a"}, user=make_user("olga"), note="")
