@@ -319,7 +319,7 @@ def _judge(
 
 
 def _prompts(project: object) -> list[Any]:
-    from evaluations.judging.judges.steps import prompt_parts
+    from evaluations.judging.judges.criteria import prompt_parts
     from geval.llm.prompts import compose_template, render
     from geval.llm.requests import ChatRequest
 
@@ -333,7 +333,7 @@ def _prompts(project: object) -> list[Any]:
 
 
 def _decision_requests(project: object) -> list[Any]:
-    from evaluations.judging.judges.steps import prompt_parts
+    from evaluations.judging.judges.criteria import prompt_parts
     from geval.evaluators.base import new_settings
     from geval.evaluators.decision import INPUT, Decision
     from geval.llm.decisions import DecisionRequest, TypedQuestion, levels_of

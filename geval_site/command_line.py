@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from geval.command_line import COMMANDS, ON_A_SITE, is_for
 from geval.command_line import main as without_a_site
-from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.embedded.paths import EmbeddedServerError
 
 WITHOUT_A_SITE = (
     f"Installed without what a site needs, so there are only: {', '.join(COMMANDS)} (each takes"

@@ -1,6 +1,6 @@
-"""SQL for what is asked many times a second, where Django needs longer to build a query than
-PostgreSQL to answer it: an annotator's next item and submission, a worker's poll, a run's results.
-Slow queries of all kinds leave a line in the log.
+"""Execute SQL; queries that are asked many times a second, where Django needs longer to build them
+than PostgreSQL to answer: an annotator's next item and submission, a worker's poll, a run's
+results. Slow queries of all kinds leave a line in the log.
 """
 
 import time
@@ -18,6 +18,36 @@ from django.dispatch import receiver
 # Of a slow query in the log: its beginning names the tables.
 MOST_CHARACTERS = 200
 log = structlog.stdlib.get_logger(__name__)
+
+
+Parameters = Sequence[Any] | Mapping[str, Any] | None
+
+
+def execute_sql(statement: str, parameters: Parameters = None) -> int:
+    """Execute a statement; return how many rows it changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return int(cursor.rowcount)
+
+
+def fetch_rows(statement: str, parameters: Parameters = None) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+def fetch_row(statement: str, parameters: Parameters = None) -> Any:
+    """Return the first row of a statement; None without one."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.fetchone()
+
+
+def fetch_value(statement: str, parameters: Parameters = None) -> Any:
+    """Return the first value of a statement that has a row."""
+    return fetch_row(statement, parameters)[0]
 
 
 class JoinedQuery:
@@ -47,9 +77,7 @@ class JoinedQuery:
         ]
 
     def all(self, parameters: Sequence[Any] | Mapping[str, Any]) -> list[list[Any]]:
-        with connection.cursor() as cursor:
-            cursor.execute(self._sql, parameters)
-            return [self._records(row) for row in cursor.fetchall()]
+        return [self._records(row) for row in fetch_rows(self._sql, parameters)]
 
     def first(self, parameters: Sequence[Any] | Mapping[str, Any]) -> list[Any] | None:
         rows = self.all(parameters)
@@ -99,10 +127,7 @@ class CompiledQuery:
                 f"SELECT * FROM ({sql}) q(id) WHERE id = ANY(%s)",
                 (*parameters, among),
             )
-        with connection.cursor() as cursor:
-            cursor.execute(sql, parameters)
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
+        return fetch_rows(sql, parameters)
 
 
 def insert_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -125,14 +150,13 @@ def insert_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) ->
         return []
     names = ", ".join(f'"{name}"' for name in rows[0])
     table = model._meta.db_table
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""INSERT INTO "{table}" ({names})
-                SELECT {names} FROM json_populate_recordset(NULL::"{table}", %s) ORDER BY id
-                RETURNING id""",
-            [orjson.dumps([{"id": index, **row} for index, row in enumerate(rows)]).decode()],
-        )
-        return sorted(pk for (pk,) in cursor.fetchall())
+    inserted = fetch_rows(
+        f"""INSERT INTO "{table}" ({names})
+            SELECT {names} FROM json_populate_recordset(NULL::"{table}", %s) ORDER BY id
+            RETURNING id""",
+        [orjson.dumps([{"id": index, **row} for index, row in enumerate(rows)]).decode()],
+    )
+    return sorted(pk for (pk,) in inserted)
 
 
 @receiver(connection_created)

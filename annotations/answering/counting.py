@@ -10,12 +10,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db import connection
-
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference, Rating, Span
 from evaluations.models import Criterion
 from evaluations.models.changes import note_change
 from geval.files.answers.pairs import preference_pairs
+from geval_site.sql import execute_sql
 
 _Key = tuple[int, ...]
 
@@ -108,14 +107,13 @@ def _moment(at: datetime | None) -> datetime:
 
 def _store_ratings(annotator: int, counting: _Counting) -> None:
     gone = counting.asked_ratings - counting.ratings.keys()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """DELETE FROM annotations_rating r
-               USING unnest(%s::bigint[], %s::bigint[]) AS g(output_id, criterion_id)
-               WHERE r.annotator_id = %s AND r.output_id = g.output_id
-                   AND r.criterion_id = g.criterion_id""",
-            [*_columns(gone, 2), annotator],
-        )
+    execute_sql(
+        """DELETE FROM annotations_rating r
+           USING unnest(%s::bigint[], %s::bigint[]) AS g(output_id, criterion_id)
+           WHERE r.annotator_id = %s AND r.output_id = g.output_id
+               AND r.criterion_id = g.criterion_id""",
+        [*_columns(gone, 2), annotator],
+    )
     Rating.objects.bulk_create(
         counting.ratings.values(),
         update_conflicts=True,
@@ -128,16 +126,15 @@ def _store_ratings(annotator: int, counting: _Counting) -> None:
 def _store_preferences(annotator: int, counting: _Counting) -> None:
     """Delete and insert preferences: they may lack a criterion, which Django's upserts do not
     support."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """DELETE FROM annotations_preference p
-               USING unnest(%s::bigint[], %s::bigint[], %s::bigint[])
-                   AS g(output_a_id, output_b_id, criterion_id)
-               WHERE p.annotator_id = %s AND p.output_a_id = g.output_a_id
-                   AND p.output_b_id = g.output_b_id
-                   AND coalesce(p.criterion_id, 0) = g.criterion_id""",
-            [*_columns(counting.asked_preferences, 3), annotator],
-        )
+    execute_sql(
+        """DELETE FROM annotations_preference p
+           USING unnest(%s::bigint[], %s::bigint[], %s::bigint[])
+               AS g(output_a_id, output_b_id, criterion_id)
+           WHERE p.annotator_id = %s AND p.output_a_id = g.output_a_id
+               AND p.output_b_id = g.output_b_id
+               AND coalesce(p.criterion_id, 0) = g.criterion_id""",
+        [*_columns(counting.asked_preferences, 3), annotator],
+    )
     Preference.objects.bulk_create(counting.preferences.values(), batch_size=1000)
 
 

@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 
-from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotations.models import Assignment, Seat
-from evaluations.models.seldom import read_seldom
+from evaluations.models.sizes import read_seldom
 from evaluations.people.languages import counted
+from geval_site.sql import fetch_row
 
 # A campaign's places are counted at most this often, for all its annotators together.
 SECONDS = 15
@@ -61,11 +61,8 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     items.
     """
     about = {"annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk}
-    with connection.cursor() as cursor:
-        cursor.execute(_OWN, about)
-        assigned, submitted, reserved, before = cursor.fetchone()
-        cursor.execute(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
-        timed, seconds = cursor.fetchone()
+    assigned, submitted, reserved, before = fetch_row(_OWN, about)
+    timed, seconds = fetch_row(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
     items, places, seats = read_seldom(
         ("places", seat.campaign_id), lambda: _places(seat.campaign_id), seconds=SECONDS
     )
@@ -92,7 +89,5 @@ def _time_left(seconds: float) -> str:
 
 def _places(campaign: int) -> tuple[int, int, int]:
     """Return the number of a campaign's items, their free places, and its annotators."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PLACES, {"campaign": campaign})
-        items, places, seats = cursor.fetchone()
+    items, places, seats = fetch_row(_PLACES, {"campaign": campaign})
     return int(items), int(places), int(seats)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -26,7 +26,7 @@ from evaluations.models import CandidateOutput, Criterion
 from evaluations.models.changes import note_change
 from geval.files.answers.checks import is_as_expected
 from geval.files.answers.pairs import preference_pairs
-from geval_site.sql import JoinedQuery
+from geval_site.sql import JoinedQuery, execute_sql, fetch_rows
 
 _CRITERIA = JoinedQuery(
     {"c": Criterion},
@@ -213,23 +213,22 @@ def submit(
 
 
 def _save(assignment: Assignment) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s,
-                version = %s, flagged = %s,
-                      submitted_at = %s, seconds = %s, lease_until = %s,
-                      draft_number = greatest(draft_number, %s),
-                      passed = %s, guidelines_version = %s
-                          WHERE id = %s""",
-            [
-                json.dumps(assignment.answer), assignment.state, assignment.version,
-                assignment.flagged,
-                assignment.submitted_at, assignment.seconds, assignment.lease_until,
-                assignment.draft_number,
-                assignment.passed, assignment.guidelines_version,
-                assignment.pk,
-            ],
-        )  # fmt: skip
+    execute_sql(
+        """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s,
+            version = %s, flagged = %s,
+                  submitted_at = %s, seconds = %s, lease_until = %s,
+                  draft_number = greatest(draft_number, %s),
+                  passed = %s, guidelines_version = %s
+                      WHERE id = %s""",
+        [
+            json.dumps(assignment.answer), assignment.state, assignment.version,
+            assignment.flagged,
+            assignment.submitted_at, assignment.seconds, assignment.lease_until,
+            assignment.draft_number,
+            assignment.passed, assignment.guidelines_version,
+            assignment.pk,
+        ],
+    )  # fmt: skip
 
 
 def _text_for_spans(assignment: Assignment) -> str:
@@ -263,42 +262,40 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
 
 def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answer | None:
     """Insert or replace an annotator's ratings of an output; return the replaced ones, if any."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _STORE_RATINGS,
-            {
-                "output": output,
-                "annotator": assignment.annotator_id,
-                "criteria": [int(key) for key in answer["scores"]],
-                "scores": list(answer["scores"].values()),
-                "in_sight": assignment.sees_scores,
-                "comment": answer["comment"],
-                "guidelines": assignment.guidelines_version,
-            },
-        )
-        earlier = {str(criterion): score for criterion, score in cursor.fetchall()}
+    rows = fetch_rows(
+        _STORE_RATINGS,
+        {
+            "output": output,
+            "annotator": assignment.annotator_id,
+            "criteria": [int(key) for key in answer["scores"]],
+            "scores": list(answer["scores"].values()),
+            "in_sight": assignment.sees_scores,
+            "comment": answer["comment"],
+            "guidelines": assignment.guidelines_version,
+        },
+    )
+    earlier = {str(criterion): score for criterion, score in rows}
     return {"scores": earlier} if earlier else None
 
 
 def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
     """Insert or replace an annotator's preferences; return the replaced ones, if any."""
     pairs = preference_pairs(answer, assignment.shown)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _STORE_PREFERENCES,
-            {
-                "annotator": assignment.annotator_id,
-                "outputs_a": [pair.output_a for pair in pairs],
-                "outputs_b": [pair.output_b for pair in pairs],
-                "criteria": [pair.criterion or None for pair in pairs],
-                "values": [pair.value for pair in pairs],
-                "a_was_left": [pair.a_was_left for pair in pairs],
-                "in_sight": assignment.sees_scores,
-                "comment": answer["comment"],
-                "guidelines": assignment.guidelines_version,
-            },
-        )
-        earlier = [list(row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        _STORE_PREFERENCES,
+        {
+            "annotator": assignment.annotator_id,
+            "outputs_a": [pair.output_a for pair in pairs],
+            "outputs_b": [pair.output_b for pair in pairs],
+            "criteria": [pair.criterion or None for pair in pairs],
+            "values": [pair.value for pair in pairs],
+            "a_was_left": [pair.a_was_left for pair in pairs],
+            "in_sight": assignment.sees_scores,
+            "comment": answer["comment"],
+            "guidelines": assignment.guidelines_version,
+        },
+    )
+    earlier = [list(row) for row in rows]
     return {"preferences": earlier} if earlier else None
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotations.answering.answers import LETTERS
@@ -28,7 +27,7 @@ from geval.files.answers.checks import is_near, winner_of
 from geval.statistics.scales import NOT_APPLICABLE, Scale, short
 from geval.texts.turns import Turn, turns_from
 from geval.texts.word_differences import Piece, word_differences
-from geval_site.sql import JoinedQuery
+from geval_site.sql import JoinedQuery, fetch_rows
 
 # On scales with more points than this, the number is typed, not chosen.
 MOST_BUTTONS = 11
@@ -191,9 +190,7 @@ def _outputs(
         systems: dict[int, str] = {}
         turns: dict[int, tuple[Turn, ...]] = {}
     else:
-        with connection.cursor() as cursor:
-            cursor.execute(_TEXTS, [list(assignment.shown)])
-            rows = cursor.fetchall()
+        rows = fetch_rows(_TEXTS, [list(assignment.shown)])
         texts = {pk: text for pk, text, _, _ in rows}
         systems = {pk: system for pk, _, system, _ in rows} if show_systems else {}
         turns = {pk: turns_from(orjson.loads(stored)) for pk, _, _, stored in rows}
@@ -344,11 +341,9 @@ def _judge_scores(
         "named": campaign.show_systems,
     }
     judge_scores: dict[int, list[str]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        for criterion, judge, output, value in cursor.fetchall():
-            of = f" ({letters[output]})" if letters[output] else ""
-            judge_scores[criterion].append(f"{judge}{of}: {with_point(round(value, 1))}")
+    for criterion, judge, output, value in fetch_rows(query, values):
+        of = f" ({letters[output]})" if letters[output] else ""
+        judge_scores[criterion].append(f"{judge}{of}: {with_point(round(value, 1))}")
     return judge_scores
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from annotations.goals.goals import values_of
@@ -20,6 +19,7 @@ from evaluations.people.access import EDITORS
 from evaluations.reports.judge_costs import PER, costs_of
 from geval.measuring.plans import Plan, PlanGoal, UnitCosts, plan_of
 from geval.reports.data import ReportData
+from geval_site.sql import fetch_value
 
 # The projects are options of a form's list.
 MOST_PILOTS = 50
@@ -104,16 +104,14 @@ def plan(
 
 def _seconds_per_rating(project_id: int) -> float | None:
     """Return the median active time per item in the project's campaigns, in seconds."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a.seconds)
-               FROM annotations_assignment a
-               JOIN annotations_campaign c ON c.id = a.campaign_id
-               WHERE c.project_id = %s AND a.state = 'submitted' AND a.seconds IS NOT NULL""",
-            [project_id],
-        )
-        seconds = cursor.fetchone()[0]
-        return None if seconds is None else float(seconds)
+    seconds = fetch_value(
+        """SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a.seconds)
+           FROM annotations_assignment a
+           JOIN annotations_campaign c ON c.id = a.campaign_id
+           WHERE c.project_id = %s AND a.state = 'submitted' AND a.seconds IS NOT NULL""",
+        [project_id],
+    )
+    return None if seconds is None else float(seconds)
 
 
 def _money_per_output(aim: CampaignGoal) -> Decimal | None:

@@ -6,9 +6,11 @@ from annotations.models.assignments import (
     AssignmentState,
     CampaignItem,
     Decision,
+    Inclusion,
     ItemKind,
     Review,
     ReviewAction,
+    StatedProbability,
 )
 from annotations.models.campaigns import (
     ACTIVE,
@@ -24,5 +26,4 @@ from annotations.models.guidelines import GuidelinesVersion, guidelines_texts
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.open_links import OpenLink, Participant, ParticipantState, ScreenedFor
 from annotations.models.people import Annotator, Exclusion
-from annotations.models.probabilities import Inclusion, StatedProbability
 from evaluations.models.goals import GoalKind

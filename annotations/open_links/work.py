@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from django.db import connection
-
 from annotations.models import Assignment, AssignmentState, ItemKind, OpenLink, ScreenedFor, Seat
 from geval.statistics.thresholds import READING_PACE
+from geval_site.sql import fetch_rows
 
 # Seconds are what the browser measured, or an even share of the time that passed where it measured
 # none. A script can state any, so that all together are at most what passed on the server.
@@ -75,6 +74,5 @@ def skips_too_much(link: OpenLink, seat: Seat) -> bool:
 
 def work_of(campaign: int, annotator: int | None = None) -> dict[int, Work]:
     """Return what each annotator of a campaign did, or one of them."""
-    with connection.cursor() as cursor:
-        cursor.execute(_WORK, {"campaign": campaign, "annotator": annotator, "pace": READING_PACE})
-        return {pk: Work(*counts) for pk, *counts in cursor.fetchall()}
+    rows = fetch_rows(_WORK, {"campaign": campaign, "annotator": annotator, "pace": READING_PACE})
+    return {pk: Work(*counts) for pk, *counts in rows}

@@ -30,7 +30,7 @@ from annotations.models import (
 )
 from annotations.planning.places import count_places
 from geval.statistics.item_plan import checks_due, shown_order, shows_scores
-from geval_site.sql import JoinedQuery
+from geval_site.sql import JoinedQuery, execute_sql, fetch_row, fetch_rows
 
 # Keep at least this many items reserved, so that the next one is loaded after submitting; a
 # document's items are assigned together.
@@ -152,25 +152,23 @@ def _reserved(seat: Seat) -> list[int]:
     """Return the reserved items, renewing leases that have used a quarter of their time, under the
     seat's lock as they are ended."""
     lease = seat.campaign.lease_minutes
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT id, lease_until < now() + make_interval(secs => %s)
-                FROM annotations_assignment
-               WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved' ORDER BY id""",
-            [lease * 45, seat.annotator_id, seat.campaign_id],
+    rows = fetch_rows(
+        """SELECT id, lease_until < now() + make_interval(secs => %s)
+            FROM annotations_assignment
+           WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved' ORDER BY id""",
+        [lease * 45, seat.annotator_id, seat.campaign_id],
+    )
+    if any(is_old for _, is_old in rows):
+        selected = fetch_rows(
+            """UPDATE annotations_assignment SET lease_until = now() + make_interval(secs => %s)
+               WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved'
+                   AND EXISTS (SELECT FROM annotations_seat WHERE id = %s FOR NO KEY UPDATE)
+               RETURNING id""",
+            [lease * 60, seat.annotator_id, seat.campaign_id, seat.pk],
         )
-        rows = cursor.fetchall()
-        if any(is_old for _, is_old in rows):
-            cursor.execute(
-                """UPDATE annotations_assignment SET lease_until = now() + make_interval(secs => %s)
-                   WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved'
-                       AND EXISTS (SELECT FROM annotations_seat WHERE id = %s FOR NO KEY UPDATE)
-                   RETURNING id""",
-                [lease * 60, seat.annotator_id, seat.campaign_id, seat.pk],
-            )
-            # Some items may have been released between the two statements.
-            # RETURNING has no order; items come in the order of their reservation.
-            return sorted(pk for (pk,) in cursor.fetchall())
+        # Some items may have been released between the two statements.
+        # RETURNING has no order; items come in the order of their reservation.
+        return sorted(pk for (pk,) in selected)
     return [pk for pk, _ in rows]
 
 
@@ -180,13 +178,11 @@ def _lock_for_reserving(seat: Seat) -> None:
     Raises:
         AnnotationError: the annotator was removed from the campaign.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT cursor, handed, removed_at IS NOT NULL FROM annotations_seat WHERE id = %s"
-            " FOR UPDATE",
-            [seat.pk],
-        )
-        seat.cursor, seat.handed, is_removed = cursor.fetchone()
+    seat.cursor, seat.handed, is_removed = fetch_row(
+        "SELECT cursor, handed, removed_at IS NOT NULL FROM annotations_seat WHERE id = %s"
+        " FOR UPDATE",
+        [seat.pk],
+    )
     if is_removed:
         # Removed since the request began; items reserved now would only be released when their
         # lease expires.
@@ -208,11 +204,10 @@ def _reserve_more(seat: Seat, *, waits: bool = False) -> int:
         seat.handed += len(picked)
         seat.cursor = max(item.position for item in picked)
         seat.save(update_fields=["handed", "cursor"])
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = ANY(%s)",
-                [[item.item for item in picked]],
-            )
+        execute_sql(
+            "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = ANY(%s)",
+            [[item.item for item in picked]],
+        )
         # Within a pack each annotator has a different order, so that no output always follows the
         # same one.
         order = shown_order(
@@ -271,17 +266,13 @@ def _pick_ordinary(seat: Seat, *, waits: bool) -> list[_Picked]:
         "after": seat.cursor,
         "most": 1 if in_documents else min(PACK, left),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_FIRST[waits], values)
-        rows = cursor.fetchall()
-        if not rows:
-            cursor.execute(_FIRST[waits], values | {"after": -1})
-            rows = cursor.fetchall()
-        if rows and in_documents:
-            most = min(DOCUMENT_PACK, left) - 1
-            more = {"document": rows[0][1], "after": rows[0][2], "most": most}
-            cursor.execute(_OF_DOCUMENT[waits], values | more)
-            rows += cursor.fetchall()
+    rows = fetch_rows(_FIRST[waits], values)
+    if not rows:
+        rows = fetch_rows(_FIRST[waits], values | {"after": -1})
+    if rows and in_documents:
+        most = min(DOCUMENT_PACK, left) - 1
+        more = {"document": rows[0][1], "after": rows[0][2], "most": most}
+        rows += fetch_rows(_OF_DOCUMENT[waits], values | more)
     return [_Picked(pk, position, outputs) for pk, _document, position, outputs in rows]
 
 
@@ -290,22 +281,21 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_
     per annotator."""
     if not (seat.campaign.gold or seat.campaign.attention_checks):
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT i.id, i.position, i.outputs FROM annotations_campaignitem i
-               WHERE i.campaign_id = %(campaign)s AND i.kind <> 'ordinary'
-                   AND i.kind = ANY(%(kinds)s)
-                 AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
-                                 AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
-               ORDER BY md5(i.id::text || ':' || %(annotator)s::text) LIMIT %(most)s""",
-            {
-                "campaign": seat.campaign_id,
-                "annotator": seat.annotator_id,
-                "kinds": list(kinds),
-                "most": most,
-            },
-        )
-        return [_Picked(*row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        """SELECT i.id, i.position, i.outputs FROM annotations_campaignitem i
+           WHERE i.campaign_id = %(campaign)s AND i.kind <> 'ordinary'
+               AND i.kind = ANY(%(kinds)s)
+             AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
+                             AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
+           ORDER BY md5(i.id::text || ':' || %(annotator)s::text) LIMIT %(most)s""",
+        {
+            "campaign": seat.campaign_id,
+            "annotator": seat.annotator_id,
+            "kinds": list(kinds),
+            "most": most,
+        },
+    )
+    return [_Picked(*row) for row in rows]
 
 
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
@@ -342,20 +332,19 @@ def release_expired(campaign_id: int) -> int:
 
     Annotators whose seats are locked are skipped: they are at work, which may renew their leases.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """WITH gone AS (
-                   SELECT a.id FROM annotations_assignment a
-                   JOIN annotations_seat s
-                       ON s.campaign_id = a.campaign_id AND s.annotator_id = a.annotator_id
-                   WHERE a.campaign_id = %s AND a.state = 'reserved' AND a.lease_until < now()
-                   FOR NO KEY UPDATE OF s, a SKIP LOCKED
-               )
-               UPDATE annotations_assignment a SET state = 'expired' FROM gone
-               WHERE a.id = gone.id RETURNING a.item_id""",
-            [campaign_id],
-        )
-        items = [item for (item,) in cursor.fetchall()]
+    rows = fetch_rows(
+        """WITH gone AS (
+               SELECT a.id FROM annotations_assignment a
+               JOIN annotations_seat s
+                   ON s.campaign_id = a.campaign_id AND s.annotator_id = a.annotator_id
+               WHERE a.campaign_id = %s AND a.state = 'reserved' AND a.lease_until < now()
+               FOR NO KEY UPDATE OF s, a SKIP LOCKED
+           )
+           UPDATE annotations_assignment a SET state = 'expired' FROM gone
+           WHERE a.id = gone.id RETURNING a.item_id""",
+        [campaign_id],
+    )
+    items = [item for (item,) in rows]
     if items:
         count_places(items)
     return len(items)
@@ -365,16 +354,15 @@ def end_leases(seats: Iterable[Seat]) -> list[int]:
     """End all leases of seats that the caller has locked; return the ids of the items, whose places
     the caller counts."""
     seats = list(seats)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """UPDATE annotations_assignment a SET state = 'expired'
-               FROM annotations_seat s
-               WHERE s.id = ANY(%s) AND a.campaign_id = s.campaign_id
-                   AND a.annotator_id = s.annotator_id AND a.state = 'reserved'
-               RETURNING a.item_id""",
-            [[seat.pk for seat in seats]],
-        )
-        return [item for (item,) in cursor.fetchall()]
+    rows = fetch_rows(
+        """UPDATE annotations_assignment a SET state = 'expired'
+           FROM annotations_seat s
+           WHERE s.id = ANY(%s) AND a.campaign_id = s.campaign_id
+               AND a.annotator_id = s.annotator_id AND a.state = 'reserved'
+           RETURNING a.item_id""",
+        [[seat.pk for seat in seats]],
+    )
+    return [item for (item,) in rows]
 
 
 def reserve_again(assignment: Assignment) -> None:
@@ -387,21 +375,19 @@ def reserve_again(assignment: Assignment) -> None:
     """
     item = assignment.item
     if item.kind == ItemKind.ORDINARY:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND"
-                " places > 0",
-                [item.pk],
+        count = execute_sql(
+            "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND places > 0",
+            [item.pk],
+        )
+        if not count:
+            raise AnnotationError(
+                _(
+                    "Your time for this item expired and others have answered it, so it was"
+                    " not submitted. Your input is kept as a draft; continue with the next"
+                    " item."
+                ),
+                keeps_place=False,
             )
-            if not cursor.rowcount:
-                raise AnnotationError(
-                    _(
-                        "Your time for this item expired and others have answered it, so it was"
-                        " not submitted. Your input is kept as a draft; continue with the next"
-                        " item."
-                    ),
-                    keeps_place=False,
-                )
     lease = timedelta(minutes=assignment.campaign.lease_minutes)
     assignment.state, assignment.lease_until = AssignmentState.RESERVED, timezone.now() + lease
 
@@ -431,12 +417,10 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
     Raises:
         AnnotationError: the assignment is not theirs, or they were removed from the campaign.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE",
-            [seat.pk],
-        )
-        is_seated = cursor.fetchone()
+    is_seated = fetch_row(
+        "SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE",
+        [seat.pk],
+    )
     if not is_seated:
         raise AnnotationError(
             _("You are no longer an annotator of %(campaign)s, so nothing was stored.")

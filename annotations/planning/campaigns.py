@@ -35,6 +35,7 @@ from evaluations.people.webhooks.announcing import announce_campaign
 from geval.statistics import designs, item_plan
 from geval.statistics.designs import DrawnSample, SamplingUnits
 from geval.statistics.item_plan import PlannedItem, PlannedOutputs
+from geval_site.sql import execute_sql
 
 # A campaign's items are created in one transaction.
 MOST_ITEMS = 5_000_000
@@ -73,9 +74,8 @@ def open_campaign(campaign: Campaign) -> int:
     _write_checks(campaign, count)
     campaign.state, campaign.opened_at = CampaignState.OPEN, timezone.now()
     campaign.save(update_fields=["state", "opened_at"])
-    with connection.cursor() as cursor:
-        # The table was just filled, and the planner has no statistics until autovacuum runs.
-        cursor.execute("ANALYZE annotations_campaignitem")
+    # The table was just filled, and the planner has no statistics until autovacuum runs.
+    execute_sql("ANALYZE annotations_campaignitem")
     return count
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db import connection
+from geval_site.sql import execute_sql
 
 
 def count_places(items: Iterable[int]) -> None:
@@ -15,19 +15,18 @@ def count_places(items: Iterable[int]) -> None:
     Call this in a transaction, after assignments have changed.
     """
     ids = list(items)
-    with connection.cursor() as cursor:
-        # Locked by a statement of its own: the next one sees what others committed until then. In
-        # the order in which reservations lock them, to prevent deadlocks.
-        cursor.execute(
-            "SELECT 1 FROM annotations_campaignitem WHERE id = ANY(%s) ORDER BY"
-            " campaign_id, position FOR NO KEY UPDATE",
-            [ids],
-        )
-        cursor.execute(
-            """UPDATE annotations_campaignitem i SET places = greatest(0, c.overlap - (
-                   SELECT count(*) FROM annotations_assignment a
-                   WHERE a.item_id = i.id AND a.state IN ('reserved', 'submitted')))
-               FROM annotations_campaign c
-               WHERE c.id = i.campaign_id AND i.kind = 'ordinary' AND i.id = ANY(%s)""",
-            [ids],
-        )
+    # Locked by a statement of its own: the next one sees what others committed until then. In
+    # the order in which reservations lock them, to prevent deadlocks.
+    execute_sql(
+        "SELECT 1 FROM annotations_campaignitem WHERE id = ANY(%s) ORDER BY"
+        " campaign_id, position FOR NO KEY UPDATE",
+        [ids],
+    )
+    execute_sql(
+        """UPDATE annotations_campaignitem i SET places = greatest(0, c.overlap - (
+               SELECT count(*) FROM annotations_assignment a
+               WHERE a.item_id = i.id AND a.state IN ('reserved', 'submitted')))
+           FROM annotations_campaign c
+           WHERE c.id = i.campaign_id AND i.kind = 'ordinary' AND i.id = ANY(%s)""",
+        [ids],
+    )

@@ -1,7 +1,6 @@
 """Select the outputs whose ratings are most useful, from existing scores and ratings."""
 
 import numpy as np
-from django.db import connection
 
 from annotations.models import Campaign, Preference, Selection
 from evaluations.models import Project
@@ -11,6 +10,7 @@ from geval.statistics.item_plan import FloatArray, PlannedItem, PlannedOutputs
 from geval.statistics.preferences import bradley_terry, next_pair_gains
 from geval.statistics.sampling import predicted_errors
 from geval.statistics.thresholds import ACTIVE_OUTPUTS
+from geval_site.sql import fetch_rows
 
 # Newest scores on the requested criteria that lie on the scale: distances elsewhere mean nothing.
 _SCORES = f"""
@@ -29,18 +29,17 @@ def scores_on_scale(more: str = "") -> str:
 
 def project_outputs(project: Project) -> PlannedOutputs:
     """Return all outputs of a project, ordered by id."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT o.id, o.document_id, o.system_id,
-                      CASE WHEN d.session = '' THEN d.id
-                           ELSE min(d.id) OVER (PARTITION BY nullif(d.session, '')) END,
-                      d.turns_before
-               FROM evaluations_candidateoutput o
-               JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s
-                   ORDER BY o.id""",
-            [project.pk],
-        )
-        rows = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 5)
+    selected = fetch_rows(
+        """SELECT o.id, o.document_id, o.system_id,
+                  CASE WHEN d.session = '' THEN d.id
+                       ELSE min(d.id) OVER (PARTITION BY nullif(d.session, '')) END,
+                  d.turns_before
+           FROM evaluations_candidateoutput o
+           JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s
+               ORDER BY o.id""",
+        [project.pk],
+    )
+    rows = np.array(selected, dtype=np.int64).reshape(-1, 5)
     return PlannedOutputs(*rows.T)
 
 
@@ -124,9 +123,8 @@ def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
 def _values(query: str, campaign: Campaign, outputs: PlannedOutputs) -> FloatArray:
     """Return the query's value for each output, NaN for outputs without one."""
     criteria = list(campaign.criteria.values_list("pk", flat=True))
-    with connection.cursor() as cursor:
-        cursor.execute(query, {"project": campaign.project_id, "criteria": criteria})
-        rows = np.array(cursor.fetchall(), dtype=float).reshape(-1, 2)
+    selected = fetch_rows(query, {"project": campaign.project_id, "criteria": criteria})
+    rows = np.array(selected, dtype=float).reshape(-1, 2)
     values = np.full(len(outputs), np.nan)
     of_outputs = np.isin(rows[:, 0].astype(np.int64), outputs.ids)
     values[np.searchsorted(outputs.ids, rows[of_outputs, 0].astype(np.int64))] = rows[of_outputs, 1]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.db import connection
+from geval_site.sql import fetch_rows
 
 # From their seats `s`, with the campaign `c`, its project `r`, the annotator `n` and the user `u`.
 HAVE_WORK = """
@@ -26,10 +26,8 @@ HAVE_WORK = """
 def waiting_campaigns(user_id: int, *, now: datetime) -> list[tuple[str, int]]:
     """Return the campaigns in which a user has something to annotate, as the short name of the
     project and the campaign's id, oldest first."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT r.slug, c.id {HAVE_WORK} AND u.id = %(user)s ORDER BY c.id",
-            {"now": now, "user": user_id},
-        )
-        rows: list[tuple[str, int]] = cursor.fetchall()
+    rows: list[tuple[str, int]] = fetch_rows(
+        f"SELECT r.slug, c.id {HAVE_WORK} AND u.id = %(user)s ORDER BY c.id",
+        {"now": now, "user": user_id},
+    )
     return rows

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from annotations.answering.answers import Answer, Question, Shape, read_answer
 from annotations.answering.submission import questions_of
@@ -13,6 +13,7 @@ from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
 from evaluations.models.changes import note_change
 from evaluations.models.improving import withheld_documents
 from geval.files.fields import COMMENT_LIMIT
+from geval_site.sql import fetch_rows
 
 # Annotators' answers to ordinary items as comparable numbers: a row per question that an annotator
 # has answered in this campaign, read from the answers themselves, because the same person may have
@@ -83,16 +84,15 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
     """
     if campaign.adjudicate_beyond is None:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _FURTHEST,
-            {
-                "campaign": campaign.pk,
-                "beyond": campaign.adjudicate_beyond,
-                "hidden": withheld_documents(campaign.project_id),
-            },
-        )
-        spreads = dict(cursor.fetchall())
+    selected = fetch_rows(
+        _FURTHEST,
+        {
+            "campaign": campaign.pk,
+            "beyond": campaign.adjudicate_beyond,
+            "hidden": withheld_documents(campaign.project_id),
+        },
+    )
+    spreads = dict(selected)
     items = (
         CampaignItem.objects.filter(pk__in=spreads)
         .select_related("document")
@@ -149,12 +149,11 @@ def disputed_questions(item: CampaignItem) -> frozenset[int]:
     beyond = item.campaign.adjudicate_beyond
     if beyond is None:
         return frozenset()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _DISPUTED,
-            {"campaign": item.campaign_id, "item": item.pk, "beyond": beyond, "hidden": []},
-        )
-        return frozenset(key for (key,) in cursor.fetchall())
+    rows = fetch_rows(
+        _DISPUTED,
+        {"campaign": item.campaign_id, "item": item.pk, "beyond": beyond, "hidden": []},
+    )
+    return frozenset(key for (key,) in rows)
 
 
 def _is_answered(question: Question, fields: Mapping[str, str]) -> bool:

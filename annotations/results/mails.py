@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.formats import date_format
@@ -15,6 +14,7 @@ from annotations.planning.waiting import HAVE_WORK
 from evaluations.models import Mail, MailKind
 from evaluations.people.languages import counted, language_of
 from evaluations.people.mails import claim, ending, is_wanted, quoted, send, site_address
+from geval_site.sql import execute_sql, fetch_rows
 
 # How long before a campaign's end annotators are reminded.
 SOON = timedelta(days=2)
@@ -46,8 +46,7 @@ def note_due_mails() -> None:
         return
     now = timezone.now()
     about: dict[str, Any] = {"now": now, "soon": now + SOON, "week": f"week {now:%G-%V}"}
-    with connection.cursor() as cursor:
-        cursor.execute(_NOTE, about)
+    execute_sql(_NOTE, about)
 
 
 def send_work_mail(mail_id: int) -> None:
@@ -92,12 +91,11 @@ def _of_week(mail: Mail) -> tuple[str, list[str]]:
     )
     words = _("Answers that you submitted in the last seven days:")
     lines = [f"{words} {counted(answers.count())}"]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT campaign_id FROM ({_MAILED}) AS w WHERE user_id = %(user)s",
-            {"now": timezone.now(), "user": mail.user_id},
-        )
-        working = [row[0] for row in cursor.fetchall()]
+    rows = fetch_rows(
+        f"SELECT campaign_id FROM ({_MAILED}) AS w WHERE user_id = %(user)s",
+        {"now": timezone.now(), "user": mail.user_id},
+    )
+    working = [row[0] for row in rows]
     for campaign in Campaign.objects.filter(pk__in=working).select_related("project"):
         name = {"campaign": quoted(campaign.name)}
         waiting = _("Items of %(campaign)s wait for your answers.") % name

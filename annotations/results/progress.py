@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import orjson
-from django.db import connection
 
+from annotations.answering.guidelines import campaign_versions, version_read
 from annotations.models import Campaign, ItemKind
-from annotations.results.guidelines_history import campaign_versions, version_read
 from evaluations.models.improving import withheld_documents
-from evaluations.models.seldom import read_seldom
+from evaluations.models.sizes import read_seldom
 from geval.files.answers.pairs import answer_values, shown_pattern
 from geval.reports.campaign_progress import (
     AnswersRead,
@@ -27,6 +26,7 @@ from geval.statistics.careless_signs import RaterWork, ReadingTimes
 from geval.statistics.chance_raters import AgainstChance, against_chance, copies
 from geval.statistics.types import FloatArray
 from geval.texts.spreadsheets import csv_line
+from geval_site.sql import fetch_row, fetch_rows
 
 # How long findings are cached: a page that refreshes itself polls every two seconds.
 CACHE_SECONDS = 20
@@ -65,9 +65,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """Return all figures of a campaign, from its assignments, in three queries."""
     items, complete = campaign.item_counts()
     read = _answers_read(campaign)
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_ANNOTATOR, {"campaign": campaign.pk})
-        annotators = annotators_progress(cursor.fetchall(), read)
+    annotators = annotators_progress(fetch_rows(_BY_ANNOTATOR, {"campaign": campaign.pk}), read)
     submitted, reserved, per_hour = _totals(campaign)
     return CampaignProgress(
         items=items,
@@ -86,18 +84,16 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
 def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
     items, _ = campaign.item_counts()
     submitted, _, _ = _totals(campaign)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT count(*) FILTER (WHERE state = 'submitted'),
-                      count(*) FILTER (WHERE state = 'submitted'
-                          AND submitted_at > date_trunc('day', now())),
-                      count(*) FILTER (WHERE state = 'skipped'),
-                      percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)
-                          FILTER (WHERE state = 'submitted')
-               FROM annotations_assignment WHERE campaign_id = %s AND annotator_id = %s""",
-            [campaign.pk, annotator_id],
-        )
-        answered, today, skipped, seconds = cursor.fetchone()
+    answered, today, skipped, seconds = fetch_row(
+        """SELECT count(*) FILTER (WHERE state = 'submitted'),
+                  count(*) FILTER (WHERE state = 'submitted'
+                      AND submitted_at > date_trunc('day', now())),
+                  count(*) FILTER (WHERE state = 'skipped'),
+                  percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)
+                      FILTER (WHERE state = 'submitted')
+           FROM annotations_assignment WHERE campaign_id = %s AND annotator_id = %s""",
+        [campaign.pk, annotator_id],
+    )
     share = submitted / (items * campaign.overlap) if items else 0.0
     return OwnProgress(
         answered, today, skipped, seconds, 3600 / seconds if seconds else None, share
@@ -106,18 +102,16 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
 
 def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
     """Return ordinary answers, assigned items, and answers per hour (of the last hour at most)."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*)
-                FILTER (WHERE a.state = 'reserved'),
-                      count(*) FILTER (WHERE a.submitted_at > now() - interval '1 hour'),
-                      extract(epoch FROM least(now() - min(a.submitted_at), interval '1 hour'))
-                          / 3600
-               FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
-               WHERE a.campaign_id = %s AND i.kind = %s""",
-            [campaign.pk, ItemKind.ORDINARY],
-        )
-        submitted, reserved, lately, hours = cursor.fetchone()
+    submitted, reserved, lately, hours = fetch_row(
+        """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*)
+            FILTER (WHERE a.state = 'reserved'),
+                  count(*) FILTER (WHERE a.submitted_at > now() - interval '1 hour'),
+                  extract(epoch FROM least(now() - min(a.submitted_at), interval '1 hour'))
+                      / 3600
+           FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
+           WHERE a.campaign_id = %s AND i.kind = %s""",
+        [campaign.pk, ItemKind.ORDINARY],
+    )
     # A rate over less than a minute means nothing.
     return (
         submitted,
@@ -145,9 +139,7 @@ def _answers_read(campaign: Campaign) -> AnswersRead:
 
 def read_anew(campaign: Campaign, hidden: list[int]) -> AnswersRead:
     """Return what the current answers say."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ANSWERS, [hidden, campaign.pk, MOST_ANSWERS])
-        rows = [_row(*row) for row in cursor.fetchall()]
+    rows = [_row(*row) for row in fetch_rows(_ANSWERS, [hidden, campaign.pk, MOST_ANSWERS])]
     # In one order, as the permutations that are drawn depend on it.
     annotators = sorted({row.annotator for row in rows})
     if len(annotators) < 2:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import connection
 
 from annotations.models import Campaign
 from annotations.planning.selection import scores_on_scale
 from evaluations.models.improving import withheld_documents
 from geval.statistics.arms import ArmDifference, difference_of_arms
+from geval_site.sql import fetch_rows
 
 # Each rating with the mean of judges' newest scores for the same output and criterion that lie on
 # the scale.
@@ -48,9 +48,7 @@ def seen_scores(campaign: Campaign) -> SeenScores | None:
         "criteria": list(campaign.criteria.values_list("pk", flat=True)),
         "hidden": withheld_documents(campaign.project_id),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_RATINGS, values)
-        rows = np.array(cursor.fetchall(), dtype=np.float64).reshape(-1, 4)
+    rows = np.array(fetch_rows(_RATINGS, values), dtype=np.float64).reshape(-1, 4)
     document, is_shown = rows[:, 0].astype(np.int64), rows[:, 1] == 1
     score, judged = rows[:, 2], rows[:, 3]
     return SeenScores(

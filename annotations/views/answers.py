@@ -1,12 +1,12 @@
 """Owners' pages of a campaign's answers (of one annotator, flagged, skipped, commented) and the
-actions on them."""
+actions on them; downloads of texts, ratings and preferences."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -26,8 +26,9 @@ from annotations.results.reviewing import (
 )
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
-from evaluations.people.access import EDITORS, project_view
-from evaluations.web.parameters import reads
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.ratings.downloads import DOWNLOADS
+from evaluations.web.parameters import PSEUDONYMS, reads, wants_pseudonyms
 from geval.texts.numbers import thin, whole_number
 from geval.texts.spelling import storable
 
@@ -163,3 +164,17 @@ def _back(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     query = request.GET.urlencode()
     response["Location"] += f"?{query}" if query else ""
     return response
+
+
+@reads(PSEUDONYMS)
+@project_view(READERS)
+def export(request: HttpRequest, project: Project, name: str) -> HttpResponse:
+    """Return one of `DOWNLOADS` by its name, with names or pseudonyms of annotators."""
+    if name not in DOWNLOADS:
+        raise Http404(f"There is no export {name}.")
+    download = DOWNLOADS[name]
+    pseudonyms = wants_pseudonyms(request, usually=download.is_published)
+    content = download.write(project, pseudonyms=pseudonyms)
+    response = StreamingHttpResponse(content, content_type=download.content_type)
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}"'
+    return response  # type: ignore[return-value]

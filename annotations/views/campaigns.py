@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from annotations.answering.guidelines import campaign_versions
 from annotations.errors import AnnotationError
 from annotations.forms.campaigns import FILLED_IN, CampaignForm, GuidelinesForm
 from annotations.forms.plans import as_plan
@@ -23,15 +24,14 @@ from annotations.planning.campaigns import (
     seat_annotators,
 )
 from annotations.planning.waiting import waiting_campaigns
-from annotations.results.guidelines_history import campaign_versions
 from annotations.results.progress import campaign_progress, own_progress, people_file
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
+from evaluations.web.notices import STOP_POLLING
 from evaluations.web.parameters import reads
-from evaluations.web.polling import STOP_POLLING
 from evaluations.web.revisions import locked
 from geval.texts.numbers import thin, whole_number
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-from django.db import connection
 
 from assurance.instrument.sensitivity import ended_probes
 from evaluations.judging.runs.lifecycle import current_prompt, evaluator_for
@@ -18,6 +17,7 @@ from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, Ru
 from evaluations.models.newest_scores import runs_of_newest
 from geval.llm.prompts import PromptError
 from geval.reports.data import ReportData
+from geval_site.sql import fetch_rows
 from geval_site.version import __version__
 
 # Descriptions of what each digest covers.
@@ -190,17 +190,16 @@ def _counted(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
 def _texts(data: ReportData) -> dict[str, Any]:
     """Return the digest of sources and outputs; PostgreSQL hashes each text, so that none has to be
     read."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT d.doc_id, s.name, encode(sha256(convert_to(d.source, 'UTF8')), 'hex'),
-                      encode(sha256(convert_to(o.text, 'UTF8')), 'hex')
-               FROM evaluations_candidateoutput o
-               JOIN evaluations_document d ON d.id = o.document_id
-               JOIN evaluations_system s ON s.id = o.system_id
-               WHERE o.id = ANY(%s)""",
-            [data.output_ids.tolist()],
-        )
-        return _counted(cursor.fetchall())
+    rows = fetch_rows(
+        """SELECT d.doc_id, s.name, encode(sha256(convert_to(d.source, 'UTF8')), 'hex'),
+                  encode(sha256(convert_to(o.text, 'UTF8')), 'hex')
+           FROM evaluations_candidateoutput o
+           JOIN evaluations_document d ON d.id = o.document_id
+           JOIN evaluations_system s ON s.id = o.system_id
+           WHERE o.id = ANY(%s)""",
+        [data.output_ids.tolist()],
+    )
+    return _counted(rows)
 
 
 def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
 
 from annotations.models import Annotator, Rating
 from evaluations.models import (
@@ -20,7 +19,7 @@ from evaluations.models import (
     Score,
 )
 from evaluations.models.newest_scores import newest_scores
-from geval.llm.reply_json import choices_from_json
+from geval.llm.reply_structure import choices_from_json
 from geval.reports.data import ReportData
 from geval.reports.drawings.strip import Strip, strip_of
 from geval.reports.gap_case import (
@@ -38,6 +37,7 @@ from geval.reports.gaps import Gaps
 from geval.statistics.scales import short
 from geval.texts.numbers import signed, two_decimals
 from geval.texts.word_differences import Piece, taken_from, word_differences
+from geval_site.sql import fetch_rows
 
 # A longer source is truncated; the document's page shows all of it.
 MOST_CHARACTERS = 60_000
@@ -161,11 +161,8 @@ def _score(
     if run is not None:
         scores = Score.objects.filter(run=run, output=output)
     else:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT n.id FROM ({_NEWEST}) AS n", [judge.pk, output.pk, criterion.pk]
-            )
-            scores = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
+        rows = fetch_rows(f"SELECT n.id FROM ({_NEWEST}) AS n", [judge.pk, output.pk, criterion.pk])
+        scores = Score.objects.filter(pk__in=[pk for (pk,) in rows])
     by_criterion = {score.criterion_id: score for score in scores.select_related("run")}
     return by_criterion.get(criterion.pk) or by_criterion.get(None)
 

@@ -1,12 +1,13 @@
-"""The numbers of the page of disagreements: the ranked outputs."""
+"""The numbers of the page of disagreements: the ranked outputs, with texts and causes."""
 
 from dataclasses import replace
 
-from evaluations.models import EvaluationRun, Project
+from evaluations.models import CandidateOutput, EvaluationRun, GapCause, Project
 from evaluations.reports.data import fill_judges
 from evaluations.reports.report import criterion_result
 from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
+from geval.reports.gap_list import USUAL_GAPS, GapRow, gap_rows
 from geval.reports.gap_numbers import (
     GapNumbers,
     largest_gaps,
@@ -68,3 +69,25 @@ GAPS = PageParts(
     read_gap_view,
     part_of_page(GapNumbers, gap_numbers, largest_gaps),
 )
+
+
+def largest_gaps_as_rows(
+    project: Project, numbers: GapNumbers, most: int = USUAL_GAPS
+) -> list[GapRow]:
+    """Return the largest gaps of a judge on a criterion, with texts and the causes that members
+    gave; empty if there is no judge or criterion."""
+    if numbers.gaps is None:
+        return []
+    gaps, data = numbers.gaps, numbers.data
+    order = gaps.order[:most].tolist()
+    ids = data.output_ids[gaps.at[order]].tolist()
+    texts = dict(CandidateOutput.objects.filter(pk__in=ids).values_list("pk", "text"))
+    criterion = project.criteria.get(pk=numbers.criterion)
+    judge = project.judges.get(pk=numbers.judge)
+    causes = dict(
+        GapCause.objects.of_project(project)
+        .filter(judge=judge, criterion=criterion, output__in=ids)
+        .values_list("output", "cause")
+    )
+    names = (criterion.name, judge.label)
+    return gap_rows(data, gaps, order, names, causes=causes, texts=texts)

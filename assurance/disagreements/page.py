@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from django.core.paginator import Page, Paginator
-from django.db import connection
 
 from assurance.disagreements.case import GapCase, gap_case
 from assurance.disagreements.numbers import GAPS
@@ -19,6 +18,7 @@ from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
 from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gap_view import GapView, first_of
 from geval.reports.gaps import Gaps
+from geval_site.sql import fetch_rows
 
 PAGE_SIZE = 50
 _BEGINS = """
@@ -179,7 +179,5 @@ def _filled(
 def _begins(page: Page[int]) -> dict[int, str]:
     """Return the beginnings of the texts of a page's outputs, in order."""
     ids = [int(pk) for pk in page.object_list]
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGINS, [ids])
-        begins = dict(cursor.fetchall())
+    begins = dict(fetch_rows(_BEGINS, [ids]))
     return {pk: begins.get(pk, "") for pk in ids}

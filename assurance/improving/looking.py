@@ -4,7 +4,7 @@ intervals."""
 from typing import Any
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from assurance.improving.rewording import wording_of
@@ -16,13 +16,14 @@ from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
-from evaluations.reports.serving.limits import is_large, too_large_for_page
+from evaluations.reports.serving.live import is_large, too_large_for_page
 from geval.evaluators.formula import CriterionFormula
 from geval.improving.ground import Ground, ImproveError
 from geval.improving.proving import LookResult, all_looks_used, proof_of, values_of
 from geval.improving.search import check_size
 from geval.statistics.thresholds import FAILED_SHARE
 from geval.statistics.types import FloatArray
+from geval_site.sql import execute_sql
 
 NOT_LOCKED = "No documents are locked; lock some before you search."
 OPENED = "The documents were unlocked on {}, so nothing can be proven on them any more."
@@ -56,8 +57,7 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
     with transaction.atomic():
         usable_lock(project)
         # Lock, so that two people do not both take the last look.
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
+        execute_sql("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
         locked = LockedDocuments.objects.select_for_update().get(project=project)
         before = Look.objects.filter(candidate=candidate).first()
         if before is not None:

@@ -14,12 +14,11 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from django.db.models import Sum
 from django.utils import timezone
 
 from assurance.improving.scoring import Scoring
-from evaluations.judging.judges.steps import prompt_parts
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.runs.lifecycle import BUDGET_REACHED, resume_run
 from evaluations.judging.runs.results import answer_from
 from evaluations.judging.runs.shift import Shift
@@ -44,6 +43,7 @@ from geval.llm.run_parameters import RunParameters
 from geval.llm.scoring import Scored
 from geval.statistics.types import FloatArray, IntArray
 from geval_site.queues import worker_name
+from geval_site.sql import fetch_rows
 
 # Each look is a query.
 LOOK_SECONDS = 0.2
@@ -192,30 +192,29 @@ class Trials:
         return scores | scored_again(self.judge, template, missing, question, settings)
 
     def _scored(self, template: str, wanted: list[int]) -> dict[int, float]:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                """SELECT DISTINCT ON (s.output_id) s.output_id, coalesce(s.value, 'NaN')
-                    FROM evaluations_score s
-                    JOIN evaluations_evaluationrun r ON r.id = s.run_id
-                    JOIN evaluations_runcriterion c
-                      ON c.run_id = r.id AND c.criterion_id = s.criterion_id
-                    WHERE r.judge_id = %(judge)s AND r.purpose = ''
-                      AND s.criterion_id = %(criterion)s
-                      AND c.template = %(template)s
-                      AND r.parameters ->> 'mode' = %(mode)s
-                      AND (r.parameters ->> 'samples')::int = %(samples)s
-                      AND s.output_id = ANY(%(outputs)s)
-                    ORDER BY s.output_id, s.run_id DESC""",
-                {
-                    "judge": self.judge.pk,
-                    "criterion": self.criterion.pk,
-                    "template": template,
-                    "mode": self.scoring.mode,
-                    "samples": self.scoring.samples,
-                    "outputs": wanted,
-                },
-            )
-            return dict(cursor.fetchall())
+        rows = fetch_rows(
+            """SELECT DISTINCT ON (s.output_id) s.output_id, coalesce(s.value, 'NaN')
+                FROM evaluations_score s
+                JOIN evaluations_evaluationrun r ON r.id = s.run_id
+                JOIN evaluations_runcriterion c
+                  ON c.run_id = r.id AND c.criterion_id = s.criterion_id
+                WHERE r.judge_id = %(judge)s AND r.purpose = ''
+                  AND s.criterion_id = %(criterion)s
+                  AND c.template = %(template)s
+                  AND r.parameters ->> 'mode' = %(mode)s
+                  AND (r.parameters ->> 'samples')::int = %(samples)s
+                  AND s.output_id = ANY(%(outputs)s)
+                ORDER BY s.output_id, s.run_id DESC""",
+            {
+                "judge": self.judge.pk,
+                "criterion": self.criterion.pk,
+                "template": template,
+                "mode": self.scoring.mode,
+                "samples": self.scoring.samples,
+                "outputs": wanted,
+            },
+        )
+        return dict(rows)
 
     def _ask(self, attempt: SearchAttempt, template: str) -> None:
         """Judge outputs in the search's unfinished run with this prompt, or in a new one."""

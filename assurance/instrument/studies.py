@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from evaluations.judging.runs.lifecycle import evaluator_for
 from evaluations.models import Criterion, EvaluationRun, Judge, Study, StudyItem, StudyKind
@@ -11,6 +11,7 @@ from evaluations.models.improving import withheld_documents
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
+from geval_site.sql import fetch_rows
 
 # Default numbers of outputs and repetitions.
 USUAL = {StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}
@@ -126,31 +127,29 @@ def _chosen(project: int, criterion: int, most: int) -> list[tuple[int, float | 
 
     Withheld ratings are left out.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """WITH outputs AS (
-                   SELECT DISTINCT ON (o.document_id, md5(o.text)) o.id, o.document_id
-                   FROM evaluations_candidateoutput o
-                   JOIN evaluations_document d ON d.id = o.document_id
-                   WHERE d.project_id = %(project)s AND btrim(o.text) <> ''
-                   ORDER BY o.document_id, md5(o.text), o.id),
-               rated AS (
-                   SELECT o.id, o.document_id, h.mean,
-                          row_number() OVER (PARTITION BY o.document_id ORDER BY md5(o.id::text))
-                              AS place
-                   FROM outputs o
-                   LEFT JOIN annotations_human_means(ARRAY(SELECT id FROM outputs)) h
-                     ON h.output_id = o.id AND h.criterion_id = %(criterion)s
-                    AND NOT o.document_id = ANY(%(withheld)s::bigint[]))
-               SELECT id, mean FROM rated
-               ORDER BY count(mean) OVER (PARTITION BY document_id) = 0, (place - 1) / 2,
-                        md5(document_id::text), document_id, place
-               LIMIT %(most)s""",
-            {
-                "project": project,
-                "criterion": criterion,
-                "withheld": withheld_documents(project),
-                "most": most,
-            },
-        )
-        return list(cursor.fetchall())
+    return fetch_rows(
+        """WITH outputs AS (
+               SELECT DISTINCT ON (o.document_id, md5(o.text)) o.id, o.document_id
+               FROM evaluations_candidateoutput o
+               JOIN evaluations_document d ON d.id = o.document_id
+               WHERE d.project_id = %(project)s AND btrim(o.text) <> ''
+               ORDER BY o.document_id, md5(o.text), o.id),
+           rated AS (
+               SELECT o.id, o.document_id, h.mean,
+                      row_number() OVER (PARTITION BY o.document_id ORDER BY md5(o.id::text))
+                          AS place
+               FROM outputs o
+               LEFT JOIN annotations_human_means(ARRAY(SELECT id FROM outputs)) h
+                 ON h.output_id = o.id AND h.criterion_id = %(criterion)s
+                AND NOT o.document_id = ANY(%(withheld)s::bigint[]))
+           SELECT id, mean FROM rated
+           ORDER BY count(mean) OVER (PARTITION BY document_id) = 0, (place - 1) / 2,
+                    md5(document_id::text), document_id, place
+           LIMIT %(most)s""",
+        {
+            "project": project,
+            "criterion": criterion,
+            "withheld": withheld_documents(project),
+            "most": most,
+        },
+    )

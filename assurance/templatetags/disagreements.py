@@ -8,7 +8,7 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from geval.reports.gap_view import GapView
-from geval.reports.pair_view import PairView
+from geval.reports.pairs import PairView
 from geval.texts.word_differences import Piece
 
 register = template.Library()

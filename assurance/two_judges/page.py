@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from django.core.paginator import Page, Paginator
-from django.db import connection
 
 from assurance.two_judges.pair_figures import PAIR, judges_with_probabilities, priced_judge
 from evaluations.models import Judge, Project
@@ -18,13 +17,14 @@ from geval.reports.drawings.forest import Tick, round_numbers, ticks_at
 from geval.reports.gap_view import first_of
 from geval.reports.pair_differences import Difference, differences, lead_in_words, seen_in_words
 from geval.reports.pair_numbers import OneAgreeing, PairOnCriterion
-from geval.reports.pair_view import CLASSES, PairView
+from geval.reports.pairs import CLASSES, PairView
 from geval.reports.score_grids import Grid, Shares
 from geval.reports.words import SYMBOLS, chosen_note, weights_note
 from geval.statistics.paired_labels import PairedLabels
 from geval.statistics.same_documents import ONLY_FIRST
 from geval.statistics.scales import short
 from geval.texts.numbers import two_decimals
+from geval_site.sql import fetch_rows
 
 # One kind alone is listed in full, in pages; of both kinds the first few.
 PAGE_SIZE = 50
@@ -177,9 +177,7 @@ def _listed(view: PairView, agreeing: OneAgreeing) -> tuple[Page[int], tuple[One
     size = PAGE_SIZE if view.only else FIRST_FEW
     page = Paginator(places.tolist(), size).get_page(view.page if view.only else 1)
     ids = [int(agreeing.output_ids[place]) for place in page.object_list]
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGINS, [ids])
-        texts = {pk: (begins, doc_id) for pk, begins, doc_id in cursor.fetchall()}
+    texts = {pk: (begins, doc_id) for pk, begins, doc_id in fetch_rows(_BEGINS, [ids])}
     rows = []
     for pk, place in zip(ids, page.object_list, strict=True):
         begins, doc_id = texts.get(pk, ("", ""))

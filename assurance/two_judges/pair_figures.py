@@ -6,7 +6,6 @@ gave to the points of a scale, and what a judge costs and how it answered; the l
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db import connection
 from django.db.models import Avg, Count, Q
 
 from evaluations.models import Criterion, ItemState, Judge, ModelReply, Project, RunItem
@@ -18,7 +17,7 @@ from geval.llm.parsing import Reason
 from geval.reports.costs import JudgeAnswers, JudgeCost, PricedJudge
 from geval.reports.data import ReportData
 from geval.reports.pair_numbers import PairNumbers, first_outputs, pair_numbers
-from geval.reports.pair_view import PairView, read_pair_view
+from geval.reports.pairs import PairView, read_pair_view
 from geval.reports.probabilities import (
     MOST_POINTS,
     PairProbabilities,
@@ -26,6 +25,7 @@ from geval.reports.probabilities import (
     on_scale,
     pair_probabilities,
 )
+from geval_site.sql import fetch_rows
 
 # Keys of an archive's distribution that are not numbers are not points.
 _POINT = r"""CASE WHEN d.key ~ '^-?\d{1,12}(\.\d{1,12})?$' THEN d.key::float8 ELSE 'NaN' END"""
@@ -53,9 +53,7 @@ class ProbabilityNumbers:
 def judges_with_probabilities(project: Project) -> list[int]:
     """Return the ids of judges with distributions behind their scores. Checks a thousand scores per
     run, because checking all would take seconds for judges without any."""
-    with connection.cursor() as cursor:
-        cursor.execute(_JUDGES_WITH_DISTRIBUTIONS, [project.pk])
-        return [judge for (judge,) in cursor.fetchall()]
+    return [judge for (judge,) in fetch_rows(_JUDGES_WITH_DISTRIBUTIONS, [project.pk])]
 
 
 def read_probabilities(

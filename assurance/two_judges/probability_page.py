@@ -16,7 +16,7 @@ from evaluations.reports.data import ids_of
 from evaluations.reports.serving.view import page_view
 from geval.reports.costs import JudgeAnswers, JudgeCost
 from geval.reports.gap_view import first_of
-from geval.reports.pair_view import PairView
+from geval.reports.pairs import PairView
 from geval.reports.probabilities import lead_in_words
 from geval.reports.probability_rows import CriterionRows, Diagram, criterion_rows, diagrams_of
 

@@ -17,6 +17,8 @@ from django.db import DatabaseError, connection, transaction
 from django.db.utils import OperationalError
 from psycopg.errors import QueryCanceled
 
+from geval_site.sql import execute_sql, fetch_row, fetch_value
+
 # Merged outputs: their number within the load, and their id.
 OUTPUT_IDS = "stage_output_id"
 # Rows stay in memory until a chunk of them is copied.
@@ -50,9 +52,8 @@ class StagingTable:
         self.rows: list[tuple[Any, ...]] = []
         self.bytes = 0
         self.count = 0
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP TABLE IF EXISTS {name}")
-            cursor.execute(f"CREATE TEMPORARY TABLE {name} ({columns}) ON COMMIT DROP")
+        execute_sql(f"DROP TABLE IF EXISTS {name}")
+        execute_sql(f"CREATE TEMPORARY TABLE {name} ({columns}) ON COMMIT DROP")
 
     def add(self, row: tuple[Any, ...], size: int = 0) -> None:
         self.rows.append(row)
@@ -68,10 +69,9 @@ class StagingTable:
             index: columns by which other statements look rows up.
         """
         self.flush()
-        with connection.cursor() as cursor:
-            if index:
-                cursor.execute(f"CREATE INDEX ON {self.name} ({index})")
-            cursor.execute(f"ANALYZE {self.name}")
+        if index:
+            execute_sql(f"CREATE INDEX ON {self.name} ({index})")
+        execute_sql(f"ANALYZE {self.name}")
 
     def flush(self) -> None:
         if self.rows:
@@ -92,13 +92,11 @@ class CreatedRows:
 
     def insert(self, table: str, statement: str, parameters: Sequence[Any] | None = None) -> int:
         """Execute an INSERT into a table; return how many rows it created."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"""WITH created AS ({statement} RETURNING id)
-                    SELECT count(*), range_agg(int8range(id, id, '[]'))::text FROM created""",
-                parameters,
-            )
-            count, ranges = cursor.fetchone()
+        count, ranges = fetch_row(
+            f"""WITH created AS ({statement} RETURNING id)
+                SELECT count(*), range_agg(int8range(id, id, '[]'))::text FROM created""",
+            parameters,
+        )
         if count:
             self._ranges.setdefault(table, []).append(ranges)
         return int(count)
@@ -167,12 +165,9 @@ def planned_for(rows: int) -> Iterator[None]:
 
 
 def _setting(name: str) -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting(%s)", [name])
-        return str(cursor.fetchone()[0])
+    return str(fetch_value("SELECT current_setting(%s)", [name]))
 
 
 def _set(name: str, value: str) -> None:
     """Set a server parameter until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config(%s, %s, true)", [name, value])
+    execute_sql("SELECT set_config(%s, %s, true)", [name, value])

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection
-
 from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable, Steps, planned_for
 from evaluations.corpus.removing import (
     DOCUMENT_HAS_DEPENDENTS,
@@ -22,8 +20,9 @@ from geval.files.mapping import column_of_rating
 from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
+from geval_site.sql import execute_sql, fetch_rows
 
 DIFFERENT = "{} already exists with a different {}"
 DRAWN = (
@@ -134,14 +133,14 @@ class Merge:
         load.verdicts.merge(result.verdicts, load.created, conflicts=self._conflicts)
 
     def _merge_conversations(self) -> None:
-        self._execute(
+        execute_sql(
             """INSERT INTO evaluations_conversation (project_id, digest, turns)
                SELECT %s, digest, turns FROM stage_conversation
                ON CONFLICT (project_id, digest) DO NOTHING""",
             [self.project.pk],
         )
-        self._execute("ALTER TABLE stage_document ADD of bigint")
-        self._execute(
+        execute_sql("ALTER TABLE stage_document ADD of bigint")
+        execute_sql(
             """UPDATE stage_document s SET of = c.id FROM evaluations_conversation c
                WHERE c.project_id = %s AND c.digest = s.conversation""",
             [self.project.pk],
@@ -153,25 +152,24 @@ class Merge:
         load = self.load
         if not load.metadata_table.count:
             return
-        with connection.cursor() as cursor:
-            cursor.execute(
-                """SELECT DISTINCT key FROM (
-                       SELECT e.key FROM (
-                           SELECT doc_id, metadata FROM stage_metadata UNION ALL
-                           SELECT doc_id, metadata FROM stage_document
-                               WHERE doc_id IN (SELECT doc_id FROM stage_metadata)
-                       ) AS m, jsonb_each(m.metadata) AS e
-                       GROUP BY m.doc_id, e.key HAVING count(DISTINCT e.value) > 1
-                   ) AS varying"""
-            )
-            varying = [key for (key,) in cursor.fetchall()]
-        self._execute(
+        selected = fetch_rows(
+            """SELECT DISTINCT key FROM (
+                   SELECT e.key FROM (
+                       SELECT doc_id, metadata FROM stage_metadata UNION ALL
+                       SELECT doc_id, metadata FROM stage_document
+                           WHERE doc_id IN (SELECT doc_id FROM stage_metadata)
+                   ) AS m, jsonb_each(m.metadata) AS e
+                   GROUP BY m.doc_id, e.key HAVING count(DISTINCT e.value) > 1
+               ) AS varying"""
+        )
+        varying = [key for (key,) in selected]
+        execute_sql(
             """UPDATE stage_document s SET metadata = m.given || s.metadata FROM (
                    SELECT doc_id, jsonb_object_agg(e.key, e.value) AS given
                    FROM stage_metadata, jsonb_each(metadata) AS e GROUP BY doc_id
                ) AS m WHERE m.doc_id = s.doc_id"""
         )
-        self._execute(
+        execute_sql(
             "UPDATE stage_document SET metadata = metadata - %s::text[]"
             " WHERE jsonb_exists_any(metadata, %s::text[])",
             [varying, varying],
@@ -184,7 +182,7 @@ class Merge:
     def _fill_documents(self) -> None:
         """Add to staged documents what only later rows have."""
         if self.load.filled_table.count:
-            self._execute(
+            execute_sql(
                 """UPDATE stage_document s SET context = coalesce(nullif(s.context, ''), f.context),
                     refs = CASE s.refs WHEN '[]'::jsonb THEN coalesce(f.refs, s.refs)
                         ELSE s.refs END
@@ -241,7 +239,7 @@ class Merge:
         self._refuse_other_draw()
         # Unless texts are to be replaced, different texts are errors, so nothing of this load is
         # kept.
-        tally.changed = self._execute(
+        tally.changed = execute_sql(
             f"""UPDATE evaluations_document d
                 SET source = CASE WHEN {_SOURCE_DIFFERS} THEN s.source ELSE d.source END,
                        context = coalesce(nullif(s.context, ''), d.context),
@@ -299,13 +297,13 @@ class Merge:
 
     def _merge_outputs(self, tally: LoadTally) -> None:
         load, replace = self.load, self.about.replace
-        self._execute("ALTER TABLE stage_output ADD document bigint")
-        self._execute(
+        execute_sql("ALTER TABLE stage_output ADD document bigint")
+        execute_sql(
             """UPDATE stage_output s SET document = d.id FROM evaluations_document d
                WHERE d.project_id = %s AND d.doc_id = s.doc_id""",
             [self.project.pk],
         )
-        self._execute("ANALYZE stage_output")
+        execute_sql("ANALYZE stage_output")
         self._conflicts(
             f"""SELECT s.file, s.line, s.doc_id, y.name, o.id FROM stage_output s
                 JOIN evaluations_candidateoutput o ON o.document_id = s.document
@@ -321,7 +319,7 @@ class Merge:
             ),
         )
         if replace:
-            tally.changed = self._execute(
+            tally.changed = execute_sql(
                 f"""UPDATE evaluations_candidateoutput o SET text = s.body, turns = s.turns
                    FROM stage_output s WHERE o.document_id = s.document AND o.system_id = s.system
                        AND {_OUTPUT_DIFFERS}"""
@@ -334,14 +332,14 @@ class Merge:
                ON CONFLICT (document_id, system_id) DO NOTHING""",
         )
         tally.unchanged = load.output_table.count - tally.created - tally.changed
-        self._execute(f"DROP TABLE IF EXISTS {OUTPUT_IDS}")
-        self._execute(
+        execute_sql(f"DROP TABLE IF EXISTS {OUTPUT_IDS}")
+        execute_sql(
             f"""CREATE TEMPORARY TABLE {OUTPUT_IDS} ON COMMIT DROP AS
                 SELECT s.number, o.id FROM stage_output s JOIN evaluations_candidateoutput o
                     ON o.document_id = s.document AND o.system_id = s.system"""
         )
-        self._execute(f"CREATE INDEX ON {OUTPUT_IDS} (number)")
-        self._execute(f"ANALYZE {OUTPUT_IDS}")
+        execute_sql(f"CREATE INDEX ON {OUTPUT_IDS} (number)")
+        execute_sql(f"ANALYZE {OUTPUT_IDS}")
 
     def _explain_difference(
         self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()
@@ -545,24 +543,16 @@ class Merge:
     ) -> list[tuple[str, int, int, float]]:
         """Return file, line, rater (or run) and value of staged rows, filtered by position relative
         to a scale."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"""SELECT file, line, rater, score FROM {table}
-                    WHERE {about} AND {which} ORDER BY file, line""",
-                [*parameters, scale.lowest - ROUNDING, scale.highest + ROUNDING],
-            )
-            return [(self.load.file_names[number], *row) for number, *row in cursor.fetchall()]
-
-    def _execute(self, statement: str, parameters: Sequence[Any] | None = None) -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, parameters)
-            return int(cursor.rowcount)
+        rows = fetch_rows(
+            f"""SELECT file, line, rater, score FROM {table}
+                WHERE {about} AND {which} ORDER BY file, line""",
+            [*parameters, scale.lowest - ROUNDING, scale.highest + ROUNDING],
+        )
+        return [(self.load.file_names[number], *row) for number, *row in rows]
 
     def _conflicts(self, query: str, parameters: Sequence[Any] | None, explain: Any) -> None:
-        with connection.cursor() as cursor:
-            # By place in the files, as only the first errors are listed.
-            cursor.execute(f"SELECT * FROM ({query}) AS c ORDER BY 1, 2", parameters or None)
-            rows = cursor.fetchall()
+        # By place in the files, as only the first errors are listed.
+        rows = fetch_rows(f"SELECT * FROM ({query}) AS c ORDER BY 1, 2", parameters or None)
         for file, line, *values in rows:
             column, message = explain(*values)
             self.load.errors.add(self.load.file_names[file], line, column, message)

@@ -4,11 +4,12 @@ scores and everything else that needs a text unchanged.
 
 from collections.abc import Mapping, Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from annotations.models import Campaign
 from evaluations.models import CandidateOutput, Criterion, Document, Project, RunCriterion, Score
 from evaluations.models.changes import note_change
+from geval_site.sql import execute_sql, fetch_rows
 
 # Kind of record -> its table, and how its rows point to an output `o`.
 DEPENDENTS = {
@@ -104,13 +105,12 @@ def _lock(project: Project) -> None:
 
 def _refuse_if_used(subject: str, outputs: Sequence[int]) -> None:
     if outputs:
-        with connection.cursor() as cursor:
-            # Concurrent ratings and scores wait for this lock, and then fail because the output was
-            # removed.
-            cursor.execute(
-                "SELECT 1 FROM evaluations_candidateoutput WHERE id = ANY(%s) FOR UPDATE",
-                [list(outputs)],
-            )
+        # Concurrent ratings and scores wait for this lock, and then fail because the output was
+        # removed.
+        execute_sql(
+            "SELECT 1 FROM evaluations_candidateoutput WHERE id = ANY(%s) FOR UPDATE",
+            [list(outputs)],
+        )
         _refuse(subject, count_dependents(outputs))
 
 
@@ -131,9 +131,7 @@ def count_dependents(ids: Sequence[int]) -> dict[str, int]:
             WHERE o.id = ANY(%(ids)s)"""
         for what, (table, points) in DEPENDENTS.items()
     )
-    with connection.cursor() as cursor:
-        cursor.execute(counted, {"ids": list(ids)})
-        return {what: count for what, count in cursor.fetchall() if count}
+    return {what: count for what, count in fetch_rows(counted, {"ids": list(ids)}) if count}
 
 
 def describe_dependents(counts: Mapping[str, int]) -> str:

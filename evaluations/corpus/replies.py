@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
-from django.db import connection
 
 from evaluations.corpus.load_statements import OUTPUT_IDS, StagingTable
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
@@ -14,8 +13,9 @@ from geval.files.rows import FileErrors, RepliesRow
 from geval.llm.parsing import Failure
 from geval.llm.released_replies import Read, score_replies
 from geval.llm.replies import ReplyChoice
-from geval.llm.reply_json import choices_to_json
+from geval.llm.reply_structure import choices_to_json
 from geval.llm.scoring import Scored
+from geval_site.sql import fetch_rows
 
 # Replies have texts of any length.
 CHUNK = 500
@@ -83,33 +83,28 @@ class ReplyStage:
 
     def sample(self, criterion: int) -> list[str]:
         """Return some replies about a criterion."""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT replies FROM {self.table.name} WHERE criterion = %s LIMIT {CHUNK}",
-                [criterion],
-            )
-            return [reply for (stored,) in cursor.fetchall() for reply in orjson.loads(stored)]
+        rows = fetch_rows(
+            f"SELECT replies FROM {self.table.name} WHERE criterion = %s LIMIT {CHUNK}",
+            [criterion],
+        )
+        return [reply for (stored,) in rows for reply in orjson.loads(stored)]
 
     def _criteria(self) -> list[int]:
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT DISTINCT criterion FROM {self.table.name}")
-            return [pk for (pk,) in cursor.fetchall()]
+        return [pk for (pk,) in fetch_rows(f"SELECT DISTINCT criterion FROM {self.table.name}")]
 
     def _chunks(self) -> Iterator[Sequence[tuple[Any, ...]]]:
         """Yield staged rows with the ids of their outputs."""
         last = (-1, -1)
         while True:
-            with connection.cursor() as cursor:
-                # By place in the files, as each chunk continues after the last row of the previous.
-                cursor.execute(
-                    f"""SELECT s.file, s.line, coalesce(o.id, -s.output), s.criterion, s.run,
-                        s.replies
-                        FROM {self.table.name} s
-                        LEFT JOIN {OUTPUT_IDS} o ON o.number = s.output
-                        WHERE (s.file, s.line) > (%s, %s) ORDER BY s.file, s.line LIMIT {CHUNK}""",
-                    list(last),
-                )
-                rows = cursor.fetchall()
+            # By place in the files, as each chunk continues after the last row of the previous.
+            rows = fetch_rows(
+                f"""SELECT s.file, s.line, coalesce(o.id, -s.output), s.criterion, s.run,
+                    s.replies
+                    FROM {self.table.name} s
+                    LEFT JOIN {OUTPUT_IDS} o ON o.number = s.output
+                    WHERE (s.file, s.line) > (%s, %s) ORDER BY s.file, s.line LIMIT {CHUNK}""",
+                list(last),
+            )
             if not rows:
                 return
             last = rows[-1][:2]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import orjson
-from django.db import connection
 
 from annotations.models import Annotator
 from evaluations.corpus.load_statements import CreatedRows, StagingTable
@@ -39,6 +38,7 @@ from geval.files.value_summary import ValueSummary
 from geval.files.word_ratings import WordError, WordNotes, WordRatings
 from geval.statistics.repeatability import scores_of_repeats
 from geval.statistics.scales import Scale, usual_scale_for
+from geval_site.sql import fetch_rows
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
 # What rows may leave out and a later one adds.
@@ -599,24 +599,22 @@ class RowStager:
             yield name, stated if is_free else scale
 
     def _known_outputs(self) -> dict[tuple[str, str], int]:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                """SELECT d.doc_id, s.name, o.id FROM evaluations_candidateoutput o
-                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
-                       ON s.id = o.system_id
-                   WHERE d.project_id = %s""",
-                [self.project.pk],
-            )
-            return {(doc_id, system): pk for doc_id, system, pk in cursor.fetchall()}
+        rows = fetch_rows(
+            """SELECT d.doc_id, s.name, o.id FROM evaluations_candidateoutput o
+               JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
+                   ON s.id = o.system_id
+               WHERE d.project_id = %s""",
+            [self.project.pk],
+        )
+        return {(doc_id, system): pk for doc_id, system, pk in rows}
 
     def _known_sources(self) -> dict[str, str]:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT md5(source), doc_id FROM evaluations_document WHERE project_id = %s ORDER"
-                " BY id DESC",
-                [self.project.pk],
-            )
-            return dict(cursor.fetchall())
+        rows = fetch_rows(
+            "SELECT md5(source), doc_id FROM evaluations_document WHERE project_id = %s ORDER"
+            " BY id DESC",
+            [self.project.pk],
+        )
+        return dict(rows)
 
 
 def _digest(text: str) -> bytes:

@@ -3,8 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from django.db import connection
-
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from geval.files.value_summary import guess_of_values
 from geval.llm.presets import ready_scales
@@ -18,6 +16,7 @@ from geval.statistics.scales import (
     parted_guess,
     usual_scale_for,
 )
+from geval_site.sql import fetch_rows
 
 
 def guess_of(seen: SeenCriterion, among: Collection[str], replies: Sequence[str]) -> ScaleGuess:
@@ -99,30 +98,28 @@ def _scores_by_judge(
     counts: dict[tuple[int, int | None], tuple[Counter[float], Counter[float]]] = defaultdict(
         lambda: (Counter(), Counter())
     )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT run, criterion, CASE WHEN abs(score - round(score)) <= {ROUNDING:g}
-                    THEN round(score) ELSE floor(score) + 0.5 END AS value,
-                    count(*), count(*) FILTER (WHERE is_staged)
-                FROM (SELECT rater AS run, criterion, score, true AS is_staged FROM stage_score
-                      UNION ALL SELECT run_id, criterion_id, value, false FROM evaluations_score
-                      WHERE run_id = ANY(%s)) AS s
-                WHERE score IS NOT NULL GROUP BY 1, 2, 3""",
-            [runs],
-        )
-        for run, criterion, value, count, staged in cursor.fetchall():
-            before, after = counts[run, criterion]
-            after[value] += count
-            if count > staged:
-                before[value] += count - staged
+    rows = fetch_rows(
+        f"""SELECT run, criterion, CASE WHEN abs(score - round(score)) <= {ROUNDING:g}
+                THEN round(score) ELSE floor(score) + 0.5 END AS value,
+                count(*), count(*) FILTER (WHERE is_staged)
+            FROM (SELECT rater AS run, criterion, score, true AS is_staged FROM stage_score
+                  UNION ALL SELECT run_id, criterion_id, value, false FROM evaluations_score
+                  WHERE run_id = ANY(%s)) AS s
+            WHERE score IS NOT NULL GROUP BY 1, 2, 3""",
+        [runs],
+    )
+    for run, criterion, value, count, staged in rows:
+        before, after = counts[run, criterion]
+        after[value] += count
+        if count > staged:
+            before[value] += count - staged
     return counts
 
 
 def _counts(ratings: str, seen: SeenCriterion) -> Counter[float]:
     """Count how often each value occurs among some ratings of a criterion."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT score, count(*) FROM {ratings} AND score IS NOT NULL GROUP BY score",
-            [seen.criterion.pk],
-        )
-        return Counter(dict(cursor.fetchall()))
+    rows = fetch_rows(
+        f"SELECT score, count(*) FROM {ratings} AND score IS NOT NULL GROUP BY score",
+        [seen.criterion.pk],
+    )
+    return Counter(dict(rows))

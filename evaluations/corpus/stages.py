@@ -8,12 +8,11 @@ in runs of our own pairwise judges: the mean, and how much of it went to the tex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.db import connection
-
 from evaluations.corpus.load_statements import OUTPUT_IDS, CreatedRows, StagingTable
 from geval.files import contradictions
 from geval.files.load_results import LoadTally
 from geval.files.rows import FileErrors, PreferenceRow, ShareRow
+from geval_site.sql import execute_sql, fetch_rows
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]
 # Where a row is, both outputs (by number within the load or by negative id) and the criterion.
@@ -128,11 +127,9 @@ class VerdictStage:
             [],
             lambda: ("winner", contradictions.VERDICTS),
         )
-        with connection.cursor() as cursor:
-            cursor.execute("DROP TABLE IF EXISTS stage_combined")
-            cursor.execute(f"CREATE TEMPORARY TABLE stage_combined ON COMMIT DROP AS {COMBINED}")
-            pairs = cursor.rowcount
-            cursor.execute("ANALYZE stage_combined")
+        execute_sql("DROP TABLE IF EXISTS stage_combined")
+        pairs = execute_sql(f"CREATE TEMPORARY TABLE stage_combined ON COMMIT DROP AS {COMBINED}")
+        execute_sql("ANALYZE stage_combined")
         tally.created = created.insert(
             "evaluations_pairscore",
             f"""INSERT INTO evaluations_pairscore ({VERDICT_KEYS}, value, tie, "left")
@@ -170,23 +167,22 @@ class ProbabilityStage:
         resolved = f"""SELECT p.file, p.line, coalesce(o.id, -p.output) AS output_id,
                 p.criterion AS criterion_id, p.probability
             FROM stage_probability p LEFT JOIN {OUTPUT_IDS} o ON o.number = p.output"""
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"""SELECT file, line, probability, first FROM (
-                        SELECT *, first_value(probability) OVER (
-                            PARTITION BY output_id, criterion_id ORDER BY file, line) AS first
-                        FROM ({resolved}) AS r) AS beside
-                    WHERE probability <> first ORDER BY file, line LIMIT 100"""
-            )
-            for file, line, probability, first in cursor.fetchall():
-                message = contradictions.PROBABILITIES.format(probability, first)
-                errors.add(files[file], line, "probability", message)
-            cursor.execute(
-                f"""INSERT INTO annotations_statedprobability
-                        (output_id, criterion_id, probability)
-                    SELECT DISTINCT ON (output_id, criterion_id)
-                        output_id, criterion_id, probability
-                    FROM ({resolved}) AS r ORDER BY output_id, criterion_id, file, line
-                    ON CONFLICT (output_id, criterion_id)
-                        DO UPDATE SET probability = excluded.probability"""
-            )
+        rows = fetch_rows(
+            f"""SELECT file, line, probability, first FROM (
+                    SELECT *, first_value(probability) OVER (
+                        PARTITION BY output_id, criterion_id ORDER BY file, line) AS first
+                    FROM ({resolved}) AS r) AS beside
+                WHERE probability <> first ORDER BY file, line LIMIT 100"""
+        )
+        for file, line, probability, first in rows:
+            message = contradictions.PROBABILITIES.format(probability, first)
+            errors.add(files[file], line, "probability", message)
+        execute_sql(
+            f"""INSERT INTO annotations_statedprobability
+                    (output_id, criterion_id, probability)
+                SELECT DISTINCT ON (output_id, criterion_id)
+                    output_id, criterion_id, probability
+                FROM ({resolved}) AS r ORDER BY output_id, criterion_id, file, line
+                ON CONFLICT (output_id, criterion_id)
+                    DO UPDATE SET probability = excluded.probability"""
+        )

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from evaluations.corpus.load_statements import StatementTimeError, Steps, limited_statements
 from evaluations.corpus.locks.locking import record_loaded
@@ -19,7 +19,7 @@ from evaluations.corpus.merging import Merge
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
 from evaluations.models import Project
 from evaluations.models.changes import note_change
-from evaluations.models.table_statistics import refresh_statistics
+from evaluations.models.sizes import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
 from geval.files.apart import read_apart
 from geval.files.limits import file_limits
@@ -46,6 +46,7 @@ from geval.files.rows import (
 )
 from geval.files.unused import NOTHING_READ, is_useless
 from geval.statistics.scales import short
+from geval_site.sql import fetch_row, fetch_rows
 
 # People check at a glance whether columns were understood; more would fill the page.
 EXAMPLES = 3
@@ -294,39 +295,34 @@ def _criteria(load: RowStager) -> Iterable[CriterionContents]:
 
 
 def _counts(table: str, column: str, names: dict[int, str]) -> dict[str, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT {column}, count(*) FROM {table} GROUP BY {column}
-                ORDER BY min(file), min(line), {column} LIMIT {SHOWN_NAMES}"""
-        )
-        return {names[pk]: count for pk, count in cursor.fetchall()}
+    rows = fetch_rows(
+        f"""SELECT {column}, count(*) FROM {table} GROUP BY {column}
+            ORDER BY min(file), min(line), {column} LIMIT {SHOWN_NAMES}"""
+    )
+    return {names[pk]: count for pk, count in rows}
 
 
 def _examples(
     load: RowStager, people: dict[int, str], judges: dict[int, str]
 ) -> Iterable[ExampleItem]:
     criteria = {seen.criterion.pk: seen.criterion.name for seen in load.seen.values()}
-    with connection.cursor() as cursor:
-        cursor.execute(FIRST_SCORED, [EXAMPLES])
-        numbers = [number for (number,) in cursor.fetchall()]
-        for number in numbers or range(min(EXAMPLES, len(load.outputs))):
-            is_staged = number >= 0
-            cursor.execute(STAGED_OUTPUT if is_staged else KNOWN_OUTPUT, [abs(number)])
-            example = cursor.fetchone()
-            if example is None:
-                continue
-            scores: list[ExampleScore] = []
-            for table, raters in (("stage_rating", people), ("stage_score", judges)):
-                cursor.execute(
-                    f"""SELECT criterion, rater, score FROM {table} WHERE output = %s
-                        ORDER BY file, line, criterion, rater LIMIT {MOST_EXAMPLE_SCORES}""",
-                    [number],
-                )
-                scores += [
-                    ExampleScore(
-                        criteria.get(criterion, ""), raters[rater], score, raters is judges
-                    )
-                    for criterion, rater, score in cursor.fetchall()
-                ]
-            doc_id, system, source, output = example
-            yield ExampleItem(doc_id, system, source, output, tuple(scores))
+    rows = fetch_rows(FIRST_SCORED, [EXAMPLES])
+    numbers = [number for (number,) in rows]
+    for number in numbers or range(min(EXAMPLES, len(load.outputs))):
+        is_staged = number >= 0
+        example = fetch_row(STAGED_OUTPUT if is_staged else KNOWN_OUTPUT, [abs(number)])
+        if example is None:
+            continue
+        scores: list[ExampleScore] = []
+        for table, raters in (("stage_rating", people), ("stage_score", judges)):
+            rows = fetch_rows(
+                f"""SELECT criterion, rater, score FROM {table} WHERE output = %s
+                    ORDER BY file, line, criterion, rater LIMIT {MOST_EXAMPLE_SCORES}""",
+                [number],
+            )
+            scores += [
+                ExampleScore(criteria.get(criterion, ""), raters[rater], score, raters is judges)
+                for criterion, rater, score in rows
+            ]
+        doc_id, system, source, output = example
+        yield ExampleItem(doc_id, system, source, output, tuple(scores))

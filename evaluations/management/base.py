@@ -14,7 +14,7 @@ from django.db import Error as DatabaseError
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.executor import MigrationExecutor
 
-from evaluations.models.disk import FULL, is_disk_full
+from evaluations.models.row_by_row import FULL, is_disk_full
 from geval.texts.program import command
 
 _LOCK = 0x6D696772  # any constant: a lock for creating tables

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from evaluations.judging.judges.judges import newest_version
 from evaluations.models import Criterion, Endpoint, Judge, Membership, Project, Role
-from geval.texts.near_names import did_you_mean
 from geval.texts.program import command
+from geval.texts.sentences import did_you_mean
 
 
 def find_project(slug: str) -> Project:

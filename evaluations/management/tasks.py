@@ -23,7 +23,7 @@ from evaluations.people.waking import wake_for_webhooks
 from evaluations.people.webhooks.sending import can_send_more, send_due
 from evaluations.reports.serving.worker import work_on_report
 from geval_site.databases import EMBEDDED
-from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.embedded.paths import EmbeddedServerError
 from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,

@@ -4,7 +4,6 @@ from evaluations.models.causes import GapCause
 from evaluations.models.certificates import Certificate
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Conversation, Document, System
-from evaluations.models.counts import CountedEvent, EventCount
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand, ErrandState, StepsRequest
 from evaluations.models.idempotency import IdempotentAnswer
@@ -31,11 +30,10 @@ from evaluations.models.judges import (
     ScoringMode,
 )
 from evaluations.models.kept_reports import KeptPart, KeptReport, KeptState
-from evaluations.models.limits import MonthlySpending, ProjectLimits
+from evaluations.models.limits import MonthlySpending, ProjectLimits, RequestCount
 from evaluations.models.members import AuditEntry, Invitation
 from evaluations.models.persons import Mail, MailKind, PersonalSettings
 from evaluations.models.project import Membership, Project, Role
-from evaluations.models.request_counts import RequestCount
 from evaluations.models.runs import (
     Batch,
     EvaluationRun,
@@ -51,6 +49,7 @@ from evaluations.models.runs import (
     Transport,
 )
 from evaluations.models.sharing import ReportSnapshot, ShareLink
+from evaluations.models.sizes import CountedEvent, EventCount
 from evaluations.models.tokens import ApiToken
 from evaluations.models.upkeep import UpkeepJob
 from evaluations.models.uploads import SavedColumns, Upload, UploadFile, UploadPart, UploadState

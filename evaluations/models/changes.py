@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db import connection, models
+from django.db import models
 from django.db.models.functions import Now
 
 from evaluations.models.criteria import Criterion
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
+from geval_site.sql import execute_sql, fetch_rows
 
 
 class ScoreChange(models.Model):
@@ -45,12 +46,11 @@ def note_change(
 ) -> None:
     """Record a change of people's ratings, or of a judge's scores, on some criteria (None: all)."""
     wanted = list(criteria)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO evaluations_scorechange (project_id, judge_id, criterion_id)
-               SELECT %s::bigint, %s::bigint, c FROM unnest(%s::bigint[]) AS c""",
-            [project_id, judge, wanted],
-        )
+    execute_sql(
+        """INSERT INTO evaluations_scorechange (project_id, judge_id, criterion_id)
+           SELECT %s::bigint, %s::bigint, c FROM unnest(%s::bigint[]) AS c""",
+        [project_id, judge, wanted],
+    )
 
 
 def state_of(project_id: int) -> dict[Key, tuple[int, int]]:
@@ -59,15 +59,12 @@ def state_of(project_id: int) -> dict[Key, tuple[int, int]]:
 
     The count detects a change that was recorded earlier and committed later.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT judge_id, criterion_id, count(*), max(id) FROM evaluations_scorechange
-               WHERE project_id = %s GROUP BY judge_id, criterion_id""",
-            [project_id],
-        )
-        state = {
-            (judge, criterion): (count, last) for judge, criterion, count, last in cursor.fetchall()
-        }
+    rows = fetch_rows(
+        """SELECT judge_id, criterion_id, count(*), max(id) FROM evaluations_scorechange
+           WHERE project_id = %s GROUP BY judge_id, criterion_id""",
+        [project_id],
+    )
+    state = {(judge, criterion): (count, last) for judge, criterion, count, last in rows}
     if sum(count for count, _ in state.values()) > MOST_ROWS:
         newest = [last for _, last in state.values()]
         ScoreChange.objects.filter(project_id=project_id).exclude(pk__in=newest).delete()

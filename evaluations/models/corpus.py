@@ -12,14 +12,15 @@ from typing import Any, cast
 import orjson
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
-from django.db import connection, models
+from django.db import models
 from django.db.models.fields.json import KT
 from django.urls import reverse
 
 from evaluations.models.project import Project
 from geval.llm.item_texts import Texts
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_from
+from geval_site.sql import fetch_row, fetch_rows
 
 # Only the beginning of the source is read. A document's human mean is the mean over its outputs and
 # criteria of their human means; sorting computes the same from arrays.
@@ -115,13 +116,12 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         Args:
             hidden: ids of documents whose human mean is not shown.
         """
-        with connection.cursor() as cursor:
-            cursor.execute(_LISTED, {"ids": list(ids), "hidden": list(hidden)})
-            # Django expects JSON as text, which its fields parse.
-            return [
-                ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)
-                for pk, doc_id, begins, metadata, outputs, mean in cursor.fetchall()
-            ]
+        rows = fetch_rows(_LISTED, {"ids": list(ids), "hidden": list(hidden)})
+        # Django expects JSON as text, which its fields parse.
+        return [
+            ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)
+            for pk, doc_id, begins, metadata, outputs, mean in rows
+        ]
 
     def drawn_as(self) -> tuple[list[int], list[str], list[str]]:
         """Return documents' ids, units and groups, by which they are drawn and locked."""
@@ -136,9 +136,7 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
     def beside(self, document: Document) -> tuple[int | None, int | None]:
         """Return the ids of the documents before and after one in its project."""
-        with connection.cursor() as cursor:
-            cursor.execute(_BESIDE, {"project": document.project_id, "id": document.pk})
-            before, after = cursor.fetchone()
+        before, after = fetch_row(_BESIDE, {"project": document.project_id, "id": document.pk})
         return before, after
 
     def matching(self, words: str) -> DocumentQuerySet:

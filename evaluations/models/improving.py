@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db import connection, models
+from django.db import models
 
 from evaluations.models.corpus import CandidateOutputQuerySet, Document, DocumentQuerySet
 from evaluations.models.criteria import Criterion
@@ -29,6 +29,7 @@ from geval.statistics.locked_rule import (
 )
 from geval.texts.spelling import folded
 from geval.texts.turns import turns_from
+from geval_site.sql import fetch_rows
 
 
 class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
@@ -218,12 +219,11 @@ def shown_means(outputs: CandidateOutputQuerySet, project_id: int) -> dict[tuple
     if lock := LockedDocuments.objects.withheld_in(project_id):
         documents = Document.objects.filter(pk__in=outputs.order_by().values("document"))
         outputs = outputs.exclude(document__in=lock.document_ids(documents))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT output_id, criterion_id, mean FROM annotations_human_means(%s)",
-            [list(outputs.values_list("pk", flat=True))],
-        )
-        return {(output, criterion): mean for output, criterion, mean in cursor.fetchall()}
+    rows = fetch_rows(
+        "SELECT output_id, criterion_id, mean FROM annotations_human_means(%s)",
+        [list(outputs.values_list("pk", flat=True))],
+    )
+    return {(output, criterion): mean for output, criterion, mean in rows}
 
 
 def is_withheld(document: Document) -> bool:

@@ -4,7 +4,7 @@ searches for a better judge and of studies do not count.
 Every place that shows, averages or compares scores uses this query.
 """
 
-from django.db import connection
+from geval_site.sql import fetch_rows
 
 _KEYS = {
     "evaluations_score": "r.judge_id, s.output_id, s.criterion_id",
@@ -38,6 +38,5 @@ def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_scor
 def runs_of_newest(judge: int, criterion: int) -> list[int]:
     """Return the runs of a judge's newest scores on a criterion, both by id."""
     newest = newest_scores("r.judge_id = %s AND s.criterion_id = %s")
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT DISTINCT n.run_id FROM ({newest}) AS n", [judge, criterion])
-        return [run for (run,) in cursor.fetchall()]
+    rows = fetch_rows(f"SELECT DISTINCT n.run_id FROM ({newest}) AS n", [judge, criterion])
+    return [run for (run,) in rows]

@@ -1,9 +1,12 @@
-"""Apply a function to each row, so that one failing row does not hold up the others."""
+"""Apply a function to each row, so that one failing row does not hold up the others; a full
+disk."""
 
+import errno
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import structlog
+from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
 
 from geval_site.logs import kind_of
@@ -36,3 +39,17 @@ def for_each(rows: Iterable[Row], act: Callable[[Row], object], *, job: str) -> 
     if errors:
         message = f"{len(errors)} of {count}: {kind_of(errors[0])}"
         raise RowsFailedError(message) from errors[0]
+
+
+FULL = (
+    "The site's disk is full, so nothing was stored. Ask the administrator to free some space, "
+    "then try again."
+)
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+POSTGRESQL_DISK_FULL = "53100"
+
+
+def is_disk_full(error: BaseException) -> bool:
+    if isinstance(error, DatabaseError):
+        return getattr(error.__cause__, "sqlstate", None) == POSTGRESQL_DISK_FULL
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -17,8 +17,9 @@ from django.db.migrations.loader import MigrationLoader
 from psycopg.conninfo import make_conninfo
 
 from geval_site.databases import EMBEDDED, libpq_parameters
-from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.embedded.paths import EmbeddedServerError
 from geval_site.embedded.programs import packaged_programs
+from geval_site.sql import execute_sql, fetch_row
 
 # Debian's packages of several versions, which are not in PATH by their version.
 DEBIANS = Path("/usr/lib/postgresql")
@@ -88,8 +89,7 @@ def restore(path: Path, *, replace: bool) -> list[str]:
         _run("psql", "--no-psqlrc", "--quiet", "--output", os.devnull, "--set=ON_ERROR_STOP=1",
              "--single-transaction", *emptied, "--file", sql.name, *_connected())  # fmt: skip
     call_command("migrate", verbosity=0, interactive=False)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    execute_sql("ANALYZE")
     return unused
 
 
@@ -136,11 +136,8 @@ def _is_empty(tables: Sequence[str]) -> bool:
     """Whether a database has no project and no user, and no tables of something else."""
     if not {"evaluations_project", "auth_user"} <= set(tables):
         return not tables
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM evaluations_project UNION ALL SELECT 1 FROM auth_user LIMIT 1"
-        )
-        return cursor.fetchone() is None
+    people = "SELECT 1 FROM evaluations_project UNION ALL SELECT 1 FROM auth_user LIMIT 1"
+    return fetch_row(people) is None
 
 
 def _server_major() -> int:

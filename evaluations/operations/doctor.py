@@ -33,9 +33,9 @@ from geval.texts.program import command
 from geval_site.celery import app
 from geval_site.databases import PGMQ
 from geval_site.datafolder import PRIVATE_FOLDER
-from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.embedded.paths import cluster_dir
+from geval_site.embedded.paths import EmbeddedServerError, cluster_dir
 from geval_site.embedded.upgrade import kept_folders
+from geval_site.sql import execute_sql, fetch_value
 from geval_site.version import __version__
 
 # The oldest version that Django 5.2 supports.
@@ -138,8 +138,7 @@ def _guarded(check: Callable[[], DoctorFinding]) -> Callable[[], DoctorFinding]:
 def database() -> DoctorFinding:
     """Check whether the database answers."""
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        execute_sql("SELECT 1")
     except (DatabaseError, EmbeddedServerError, OSError) as error:
         connection.close()
         why = f"{type(error).__name__}: the database does not answer; see DATABASE_URL"
@@ -179,10 +178,8 @@ def broker() -> DoctorFinding:
     """Check whether messages can be sent."""
     advice = "Is the broker at CELERY_BROKER_URL running?"
     if _queue_is_in_database():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT to_regnamespace('pgmq') IS NOT NULL")
-            if cursor.fetchone()[0]:
-                return _ok("broker", "the queue is in the database")
+        if fetch_value("SELECT to_regnamespace('pgmq') IS NOT NULL"):
+            return _ok("broker", "the queue is in the database")
         why = f"the queue is not in the database; run {command('migrate')}"
         return _error("broker", why, advice)
     try:
@@ -292,9 +289,8 @@ def postgres_version() -> DoctorFinding:
 
 def clock() -> DoctorFinding:
     """Compare this machine's clock with the database's, by which leases are measured."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        away = (datetime.datetime.now(datetime.UTC) - cursor.fetchone()[0]).total_seconds()
+    now = fetch_value("SELECT clock_timestamp()")
+    away = (datetime.datetime.now(datetime.UTC) - now).total_seconds()
     seen = f"{away:+.1f} s from the database's"
     if abs(away) > MOST_CLOCK_SECONDS:
         return _error("clock", seen, "Set both machines' clocks by NTP.")

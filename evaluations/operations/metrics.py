@@ -44,9 +44,10 @@ from evaluations.models.runs import ACTIVE_STATES
 from geval.llm.cost import cost
 from geval.llm.run_parameters import RunParameters
 from geval_site.databases import PGMQ
-from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.embedded.paths import EmbeddedServerError
 from geval_site.metrics_folder import VARIABLE
 from geval_site.queues import RUNS
+from geval_site.sql import fetch_rows, fetch_value
 from geval_site.version import __version__
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -305,15 +306,11 @@ def _messages() -> dict[str, int]:
     if settings.CELERY_BROKER_URL != PGMQ:
         return {}
     counts = dict.fromkeys(settings.QUEUES, 0)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT queue_name FROM pgmq.list_queues()")
-        made = {name for (name,) in cursor.fetchall()}
-        for job, queue in settings.QUEUES.items():
-            if queue in made:  # created by the first message or worker
-                cursor.execute(
-                    f"SELECT count(*) FROM pgmq.{connection.ops.quote_name(f'q_{queue}')}"
-                )
-                counts[job] = int(cursor.fetchone()[0])
+    made = {name for (name,) in fetch_rows("SELECT queue_name FROM pgmq.list_queues()")}
+    for job, queue in settings.QUEUES.items():
+        if queue in made:  # created by the first message or worker
+            table = connection.ops.quote_name(f"q_{queue}")
+            counts[job] = int(fetch_value(f"SELECT count(*) FROM pgmq.{table}"))
     return counts
 
 

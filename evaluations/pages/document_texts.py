@@ -6,8 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from statistics import fmean
 
-from django.db import connection
-
 from annotations.models import Rating
 from evaluations.models import (
     CandidateOutput,
@@ -20,10 +18,11 @@ from evaluations.models import (
 )
 from evaluations.models.improving import shown_means
 from evaluations.models.newest_scores import newest_scores
-from geval.llm.reply_json import choices_from_json
+from geval.llm.reply_structure import choices_from_json
 from geval.reports.score_cells import number_or_none
 from geval.statistics.scales import short
 from geval.texts.numbers import or_dash
+from geval_site.sql import fetch_rows
 
 # A reasoning model's reply may have pages; a page shows one for each score.
 MOST_CHARACTERS = 2_000
@@ -101,9 +100,8 @@ def _rounded(score: float) -> str:
 def _scores(document: Document, criterion: Criterion, judge: Judge) -> dict[int, Score]:
     """Return the score that counts, by output: one on this criterion before one for all
     criteria."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT n.id FROM ({_NEWEST}) AS n", [document.pk, judge.pk, criterion.pk])
-        newest = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
+    rows = fetch_rows(f"SELECT n.id FROM ({_NEWEST}) AS n", [document.pk, judge.pk, criterion.pk])
+    newest = Score.objects.filter(pk__in=[pk for (pk,) in rows])
     about_all_first = sorted(newest, key=lambda score: score.criterion_id is not None)
     return {score.output_id: score for score in about_all_first}
 

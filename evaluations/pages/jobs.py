@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
-
 from evaluations.models import Project
 from geval.texts.numbers import counted, whole_percent
+from geval_site.sql import fetch_rows
 
 # Every page polls this every few seconds.
 _JOBS = """
@@ -58,9 +57,7 @@ class Jobs:
 
 def jobs_of(project: Project) -> Jobs:
     """Return the jobs in progress."""
-    with connection.cursor() as cursor:
-        cursor.execute(_JOBS, {"project": project.pk})
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    rows: list[tuple[Any, ...]] = fetch_rows(_JOBS, {"project": project.pk})
     runs = [row for row in rows if row[0] is not None]
     return Jobs(
         tuple(RunningJob(*row) for row in sorted(runs, key=lambda row: row[0])),

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 import orjson
-from django.db import connection
 
 from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
@@ -14,7 +13,7 @@ from evaluations.models.newest_scores import newest_scores
 from geval.reports.score_cells import CriterionRow, ScoreOf, judge_cell
 from geval.statistics.scales import Scale
 from geval.texts.word_differences import Piece, word_differences
-from geval_site.sql import JoinedQuery
+from geval_site.sql import JoinedQuery, fetch_rows
 
 # Compiled statements that return no model instances: a document with many systems has a thousand
 # scores.
@@ -137,10 +136,8 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
 def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float | None, str]]]:
     """Return annotator, score and kind of annotator by output and criterion."""
     ratings: dict[tuple[int, int], list[tuple[str, float | None, str]]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(_RATINGS, [document.pk])
-        for output, criterion, name, score, kind in cursor:
-            ratings[output, criterion].append((name, score, kind))
+    for output, criterion, name, score, kind in fetch_rows(_RATINGS, [document.pk]):
+        ratings[output, criterion].append((name, score, kind))
     return ratings
 
 
@@ -154,16 +151,12 @@ def _scores(
     }
     scores: dict[tuple[int, int | None, str], ScoreOf] = {}
     judges: dict[str, None] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_SCORES, [document.pk])
-        for output, criterion, judge_id, value, stored in cursor:
-            label, on_scale = by_id[judge_id]
-            # Django returns JSON as text here
-            distribution = orjson.loads(stored) if stored else None
-            scores[output, criterion, label] = ScoreOf(
-                value, criterion, distribution or {}, on_scale
-            )
-            judges[label] = None
+    for output, criterion, judge_id, value, stored in fetch_rows(_SCORES, [document.pk]):
+        label, on_scale = by_id[judge_id]
+        # Django returns JSON as text here
+        distribution = orjson.loads(stored) if stored else None
+        scores[output, criterion, label] = ScoreOf(value, criterion, distribution or {}, on_scale)
+        judges[label] = None
     return tuple(judges), scores
 
 

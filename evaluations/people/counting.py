@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from evaluations.models import CountedEvent, EvaluationRun
 from evaluations.models.limits import this_month
 from geval.llm.cost import cost
 from geval.llm.parsing import Failure
 from geval.llm.run_parameters import RunParameters
+from geval_site.sql import execute_sql
 
 _ADD = """
     INSERT INTO evaluations_eventcount (event, judge, reason, count)
@@ -46,8 +47,7 @@ def count_lost(run_id: int, *, leases: int, failed: int, reason: str) -> None:
 
 
 def _add(event: CountedEvent, counts: Mapping[str, int], judge: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_ADD, [event.value, judge, list(counts), list(counts.values())])
+    execute_sql(_ADD, [event.value, judge, list(counts), list(counts.values())])
 
 
 def count_money(
@@ -66,10 +66,9 @@ def add_money(project_id: int, money: Decimal | None) -> None:
     """Add the cost of calls to a project's month; nothing if it is unknown."""
     if not money:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO evaluations_monthlyspending AS s (project_id, month, money)
-               VALUES (%s, %s, %s)
-               ON CONFLICT (project_id, month) DO UPDATE SET money = s.money + excluded.money""",
-            [project_id, this_month(), money],
-        )
+    execute_sql(
+        """INSERT INTO evaluations_monthlyspending AS s (project_id, month, money)
+           VALUES (%s, %s, %s)
+           ON CONFLICT (project_id, month) DO UPDATE SET money = s.money + excluded.money""",
+        [project_id, this_month(), money],
+    )

@@ -12,7 +12,6 @@ from decimal import Decimal
 from enum import StrEnum
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Sum
 
 from evaluations.models import (
@@ -29,7 +28,8 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.limits import this_month
-from evaluations.models.seldom import read_seldom
+from evaluations.models.sizes import read_seldom
+from geval_site.sql import fetch_value
 
 MB = 2**20
 # For pages, the texts of projects with more documents are measured at most once a minute.
@@ -156,24 +156,23 @@ def used(resource: Resource, projects: Sequence[int]) -> Decimal:
 def storage(projects: Sequence[int]) -> int:
     """Return the bytes of texts, turns and metadata in UTF-8, and of replies as stored in the
     database."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT (SELECT coalesce(sum(octet_length(source) + octet_length(context)
-                              + octet_length("references"::text)
-                              + coalesce(octet_length(nullif(metadata, '{}')::text), 0)), 0)
-                       FROM evaluations_document WHERE project_id = ANY(%(projects)s))
-                    + (SELECT coalesce(sum(octet_length(turns::text)), 0)
-                       FROM evaluations_conversation WHERE project_id = ANY(%(projects)s))
-                    + (SELECT coalesce(sum(octet_length(o.text)
-                              + coalesce(octet_length(nullif(o.turns, '[]')::text), 0)), 0)
-                       FROM evaluations_candidateoutput o
-                       JOIN evaluations_document d ON d.id = o.document_id
-                       WHERE d.project_id = ANY(%(projects)s))
-                    + (SELECT coalesce(sum(pg_column_size(choices)), 0)
-                       FROM evaluations_modelreply WHERE project_id = ANY(%(projects)s))""",
-            {"projects": list(projects)},
-        )
-        return int(cursor.fetchone()[0])
+    value = fetch_value(
+        """SELECT (SELECT coalesce(sum(octet_length(source) + octet_length(context)
+                          + octet_length("references"::text)
+                          + coalesce(octet_length(nullif(metadata, '{}')::text), 0)), 0)
+                   FROM evaluations_document WHERE project_id = ANY(%(projects)s))
+                + (SELECT coalesce(sum(octet_length(turns::text)), 0)
+                   FROM evaluations_conversation WHERE project_id = ANY(%(projects)s))
+                + (SELECT coalesce(sum(octet_length(o.text)
+                          + coalesce(octet_length(nullif(o.turns, '[]')::text), 0)), 0)
+                   FROM evaluations_candidateoutput o
+                   JOIN evaluations_document d ON d.id = o.document_id
+                   WHERE d.project_id = ANY(%(projects)s))
+                + (SELECT coalesce(sum(pg_column_size(choices)), 0)
+                   FROM evaluations_modelreply WHERE project_id = ANY(%(projects)s))""",
+        {"projects": list(projects)},
+    )
+    return int(value)
 
 
 def open_runs(projects: Sequence[int]) -> int:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from django.db.models.fields.json import KT
 
 from annotations.models import Campaign, CampaignState
@@ -29,9 +28,10 @@ from geval.reports.options import NO_ROUNDS, NO_SESSIONS, ReportOptions, read_op
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
 from geval.statistics.correlation import Level
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 from geval.statistics.types import FloatArray, tie_close_values
 from geval.texts.numbers import whole_number
+from geval_site.sql import fetch_row, fetch_value
 
 # Judges' scores are read in chunks of about this many.
 MOST_SCORES = 4_000_000
@@ -251,9 +251,7 @@ _HAS_SEVERAL = """
 def usual_options(project: Project) -> ReportOptions:
     """Return the view that a project's report has by itself: at summary level, or where documents
     and sessions have one output each, which nothing ranks, at dataset level; as in the library."""
-    with connection.cursor() as cursor:
-        cursor.execute(_HAS_SEVERAL, {"project": project.pk})
-        level: Level = "summary" if cursor.fetchone()[0] else "dataset"
+    level: Level = "summary" if fetch_value(_HAS_SEVERAL, {"project": project.pk}) else "dataset"
     return ReportOptions(level, usual_level=level)
 
 
@@ -283,9 +281,8 @@ def ids_of(project_id: int) -> dict[str, list[int]]:
         f"ARRAY(SELECT id FROM {table} WHERE project_id = %s ORDER BY id)"
         for table in tables.values()
     )
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(arrays)}", [project_id] * len(tables))
-        return dict(zip(tables, cursor.fetchone(), strict=True))
+    row = fetch_row(f"SELECT {', '.join(arrays)}", [project_id] * len(tables))
+    return dict(zip(tables, row, strict=True))
 
 
 class LiveData:

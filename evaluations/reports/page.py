@@ -7,8 +7,7 @@ from collections.abc import Collection
 from evaluations.judging.runs.counts import finished_items
 from evaluations.models import Project, RunItem
 from evaluations.reports.run_results import describe_correlations
-from evaluations.reports.serving.limits import is_large
-from evaluations.reports.serving.live import data_version
+from evaluations.reports.serving.live import data_version, is_large
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.reports.page import LowCoverage, ReportNumbers, ReportPage, RunInProgress, page_of

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from django.db import connection
 from prometheus_client import Histogram
 
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference
@@ -25,6 +24,7 @@ from geval.reports.report import CriterionResult, Records, Report, report_of
 from geval.reports.report import criterion_result as result_of
 from geval.reports.verdicts.steps import OnStep, unseen
 from geval_site.extensions import added
+from geval_site.sql import fetch_rows
 
 _NEWEST_VERDICTS = newest_scores(
     "r.project_id = %s AND s.criterion_id IS NOT DISTINCT FROM %s::bigint",
@@ -264,10 +264,8 @@ def _verdicts_of(
         systems: ids of the systems to include.
     """
     by_judge: dict[int, list[PairVerdict]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(_VERDICTS, [project.pk, criterion_id])
-        for judge, *verdict in cursor.fetchall():
-            of_pair = PairVerdict(*verdict)
-            if of_pair.first in systems and of_pair.second in systems:
-                by_judge[judge].append(of_pair)
+    for judge, *verdict in fetch_rows(_VERDICTS, [project.pk, criterion_id]):
+        of_pair = PairVerdict(*verdict)
+        if of_pair.first in systems and of_pair.second in systems:
+            by_judge[judge].append(of_pair)
     return by_judge

@@ -12,7 +12,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.ratings.human_scores import weighted_scores
 from geval.llm.parsing import Rating
-from geval.llm.reply_json import choices_from_json
+from geval.llm.reply_structure import choices_from_json
 from geval.llm.structured import read_rating
 from geval.reports.steadiness import ItemRow, Steadiness, replies_repeated
 

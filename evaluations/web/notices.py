@@ -1,4 +1,4 @@
-"""What a page says after an action."""
+"""What a page says after an action, and when it asks again."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,3 +14,7 @@ def noticing(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]
         yield
     except refusals as error:
         messages.error(request, " ".join(getattr(error, "messages", [str(error)])))
+
+
+# htmx uses the response and stops polling.
+STOP_POLLING = 286

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from evaluations.reports.data import SINGLE
 from evaluations.web.api.problems import refused
 from geval.reports.options import LISTS, WORDS
-from geval.texts.near_names import unknown_field
+from geval.texts.sentences import unknown_field
 
 TITLE = "Unknown field or parameter"
 PSEUDONYMS = "pseudonyms"

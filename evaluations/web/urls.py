@@ -5,7 +5,6 @@ from django.urls import path
 from evaluations.web.addresses import PROJECT, page
 from evaluations.web.views import (
     account,
-    annotators,
     corpus,
     criteria,
     drawings,
@@ -109,7 +108,7 @@ urlpatterns = [
     ),
     path(PROJECT + "report/export/<slug:ending>/", reports.report_export, name="report_export"),
     page(PROJECT + "report/groups/", reports.report_groups),
-    page(PROJECT + "report/annotators/", annotators.report_annotators),
+    page(PROJECT + "report/annotators/", reports.report_annotators),
     page(PROJECT + "report/share/", sharing.share_create),
     page(PROJECT + "report/share/<int:pk>/revoke/", sharing.share_revoke),
     page(PROJECT + "report/snapshots/", freezing.snapshot_list),

@@ -25,14 +25,13 @@ from geval.llm.pacer import Pacer
 from geval.llm.pacing import Pace, PacingTurn, WorkerReport
 from geval.llm.parsing import Failure, Reason
 from geval.llm.probe import REAL_PROMPTS, probe_model
-from geval.llm.prompts import PromptParts, needs_steps
+from geval.llm.prompts import PromptParts, needs_steps, steps_request
 from geval.llm.replies import Reply
 from geval.llm.request_settings import Mode, RequestSettings
 from geval.llm.requests import Request, request_key
 from geval.llm.scoring import Scored
 from geval.llm.server_fit import LearnedFit
 from geval.llm.stopping import FailuresInARow, FirstItems
-from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import StepsError, read_steps
 
 # Rate limits are waited for; the user can stop the program and continue later.

@@ -11,7 +11,7 @@ import platformdirs
 
 from geval.llm.calls import Answer
 from geval.llm.findings import Findings
-from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.reply_structure import choices_from_json, choices_to_json
 
 # Another program that uses the same file may be writing.
 BUSY_SECONDS = 30.0

@@ -28,7 +28,7 @@ from geval.files.score_records import BESIDE, SCORE_COLUMNS, as_cell
 from geval.files.tools import record_holders
 from geval.files.unused import MOST_NAMES
 from geval.files.word_ratings import HUNDREDS
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 
 # Lines are read in parts, so that a process holds few of them.
 PART_CELLS, PART_CHARACTERS = 100_000, 2**20

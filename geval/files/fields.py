@@ -9,7 +9,7 @@ import orjson
 
 from geval.files.rater_names import words
 from geval.files.rows import FileErrors, is_text
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 from geval.statistics.scales import PAIRS, is_number, value_in_pair
 from geval.texts.sentences import shortened
 from geval.texts.spelling import as_name, storable

@@ -12,7 +12,7 @@ from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 from geval.files.rows import Columns
 from geval.files.tools import tool_of
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 
 TARGETS = {
     "doc_id": "document's name",
@@ -158,16 +158,12 @@ def _named_in_tidy(
     others = {name: written for name, written in plain.items() if name not in columns}
     names = {target: SCORES[target] for target in ("criterion", "score", *RATED_BY)}
     tidy = _named(others, names)
-    by_target = _by_target(tidy)
+    by_target = {target: name for name, target in tidy.items()}
     criterion, score = by_target.get("criterion"), by_target.get("score")
     if not (criterion and score) or _all_numbers(criterion, rows):
         return {}
     by_judge = "judge" in by_target and "annotator" not in by_target
     return tidy | {score: CellColumn("", "", by_judge).target}
-
-
-def _by_target(columns: Columns) -> dict[str, str]:
-    return {target: name for name, target in columns.items()}
 
 
 def _with_metadata(

@@ -18,7 +18,7 @@ from geval.files.recognition import recognise
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileErrors
 from geval.files.sheets import may_be_workbook, unpacked_workbook_size
-from geval.statistics.document_groups import GROUP, groups_of_names
+from geval.statistics.locked_rule import GROUP, groups_of_names
 from geval.texts.sentences import shortened
 from geval.texts.spelling import storable
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from geval.files.load_results import LoadContents
 from geval.files.unused import Unused
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 from geval.texts.spelling import storable
 
 # A column of a file -> its meaning, a key of `mapping.TARGETS` or one with names (`cells`).

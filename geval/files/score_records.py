@@ -31,7 +31,7 @@ from geval.files.rows import (
     ScoreRow,
 )
 from geval.files.unused import peek
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."

@@ -14,7 +14,7 @@ from geval.statistics.pass_fail import best_threshold
 from geval.statistics.scales import Scale, short
 from geval.statistics.thresholds import PROMISED_ERRORS
 from geval.statistics.types import FloatArray, IntArray
-from geval.texts.near_names import did_you_mean
+from geval.texts.sentences import did_you_mean
 
 _WITHIN = re.compile(r"within (\d+(?:\.\d+)?)")
 ROUNDING = 1e-9

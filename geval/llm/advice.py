@@ -70,7 +70,8 @@ class Advice:
         if not self.changes:
             return self.cause
         first, *others = (change.words for change in self.changes)
-        return f"{self.cause} {' or '.join([first, *(_lower(words) for words in others)])}."
+        words = [first, *(each[0].lower() + each[1:] for each in others)]
+        return f"{self.cause} {' or '.join(words)}."
 
 
 def advise(reason: Reason, settings: RequestSettings, modes: Sequence[str]) -> Advice:
@@ -86,10 +87,6 @@ def advise(reason: Reason, settings: RequestSettings, modes: Sequence[str]) -> A
     if reason in _OF_THE_MODE:
         return Advice(_OF_THE_MODE[reason], _other_modes(settings.mode, modes))
     return Advice(_OTHERS.get(reason, reason.explanation))
-
-
-def _lower(words: str) -> str:
-    return words[0].lower() + words[1:]
 
 
 def _longer(tokens: int) -> tuple[AdvisedChange, ...]:

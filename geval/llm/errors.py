@@ -274,10 +274,6 @@ _SERVED = {
 }
 
 
-def _served_at(route: str) -> str:
-    return next((name for end, name in _SERVED.items() if route.endswith(end)), "chat")
-
-
 def status_error(
     status: int,
     message: str,
@@ -302,7 +298,7 @@ def status_error(
     named = parameters_named(parameter, message)
     if status in (401, 403, 500) and named & {"logprobs", "n"} and _REFUSES.search(message):
         status = 400  # still a refusal: OpenAI's of logprobs, llama.cpp's of n
-    served = _served_at(route)
+    served = next((name for end, name in _SERVED.items() if route.endswith(end)), "chat")
     if status in (404, 405, 501) and served == "batches":
         return EndpointError(
             ErrorKind.MODEL_NOT_FOUND,

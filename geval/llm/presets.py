@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 
 from geval.statistics.scales import Scale
-from geval.texts.near_names import did_you_mean
+from geval.texts.sentences import did_you_mean
 
 WORDINGS = {"news": "worded for news", "any": "for any text"}
 

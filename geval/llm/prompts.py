@@ -30,6 +30,8 @@ from geval.llm.prompt_examples import (
     pool_block,
     with_its_examples,
 )
+from geval.llm.request_settings import RequestSettings
+from geval.llm.requests import ChatRequest
 from geval.statistics.scales import NOT_APPLICABLE, Scale, short
 from geval.texts.sentences import excerpt
 from geval.texts.turns import (
@@ -512,3 +514,20 @@ def _criterion(joint: JointCriterion) -> str:
         range_ += f"{between}{NOT_APPLICABLE} where it does not apply or cannot be assessed"
     definition = f" - {joint.definition.strip()}" if joint.definition.strip() else ""
     return f"{heading_of(joint.criterion)} ({range_}){definition}"
+
+
+# Steps are a list of sentences; the judge's own limit may be for a single number.
+STEPS_MAX_TOKENS = 600
+
+
+def steps_request(parts: PromptParts, settings: RequestSettings) -> ChatRequest:
+    """Return the request for steps: greedy, so that asking again gives the same if the model is
+    deterministic. Where a judge's replies have room for a thought, so has this reply."""
+    return ChatRequest(
+        model=settings.model,
+        prompt=steps_prompt(parts),
+        temperature=None if settings.temperature is None else 0.0,
+        max_tokens=max(STEPS_MAX_TOKENS, settings.max_tokens),
+        length_parameter=settings.length_parameter,
+        options=settings.options,
+    )

@@ -8,9 +8,12 @@ position.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from geval.llm.rating_names import CRITERION, Closeness, Names, is_known, words_of
+from geval.llm.replies import EchoedToken, ReplyChoice, Token
 from geval.llm.reply_words import words_in
+from geval.llm.thoughts import without_thoughts
 
 _TAG = re.compile(
     r"<(?P<close>/?)(?P<name>[^\W\d][\w.:-]{0,40})(?P<attributes>(?:\s[^<>]{0,200})?)/?>"
@@ -305,3 +308,44 @@ def _open_row(row: re.Match[str], names: Names) -> str:
     line = _on_own_line(row[0], start, end)
     named = closeness == Closeness.CRITERION
     return f"{line[: start - 2]}{CRITERION}:{line[start:]}" if named else line
+
+
+def choices_to_json(choices: Sequence[ReplyChoice]) -> list[dict[str, Any]]:
+    """Convert choices to the stored form; `choices_from_json` is the inverse."""
+    return [_stored(choice) for choice in choices]
+
+
+def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[ReplyChoice, ...]:
+    """Read the choices of a stored reply; thoughts that were stored within them are removed."""
+    return tuple(_read(choice) for choice in stored)
+
+
+def _stored(choice: ReplyChoice) -> dict[str, Any]:
+    stored: dict[str, Any] = {"text": choice.text, "finish_reason": choice.finish_reason}
+    texts = {"refusal": choice.refusal, "thought": choice.thought}
+    stored |= {name: text for name, text in texts.items() if text}
+    if choice.tokens is not None:
+        stored["tokens"] = [
+            [token.text, token.logprob, [*map(list, token.alternatives)]] for token in choice.tokens
+        ]
+    if choice.echoed is not None:
+        stored["echoed"] = [[token.text, token.logprob] for token in choice.echoed]
+    return stored
+
+
+def _read(choice: dict[str, Any]) -> ReplyChoice:
+    tokens, echoed = choice.get("tokens"), choice.get("echoed")
+    return without_thoughts(
+        ReplyChoice(
+            choice["text"],
+            choice["finish_reason"],
+            refusal=choice.get("refusal", ""),
+            thought=choice.get("thought", ""),
+            tokens=None if tokens is None else tuple(_token(*token) for token in tokens),
+            echoed=None if echoed is None else tuple(EchoedToken(*pair) for pair in echoed),
+        )
+    )
+
+
+def _token(text: str, logprob: float, alternatives: Sequence[Sequence[Any]]) -> Token:
+    return Token(text, logprob, tuple((other, value) for other, value in alternatives))

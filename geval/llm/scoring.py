@@ -24,7 +24,6 @@ from geval.llm.parsing import (
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.reply_text import plain_characters
 from geval.llm.structured import ReplyForm, read_rating
-from geval.llm.token_places import place_in_tokens
 from geval.statistics.scales import NO_POINT, NOT_APPLICABLE, Scale, short
 from geval.statistics.thresholds import UNRESOLVED
 
@@ -479,3 +478,33 @@ def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
     value = expected_score(distribution)
     # Rounding may carry a certain rating slightly beyond the end of the scale.
     return replace(scored, value=min(max(value, min(distribution)), max(distribution)))
+
+
+_SOLID = re.compile(r"[^\s▁ĠĊ]")
+
+
+def place_in_tokens(tokens: Sequence[Token], text: str, position: int) -> tuple[int, int] | None:
+    """Return the index of the token that holds a character of the message, and the character's
+    offset in it; None where the message is not within the tokens, or more than once."""
+    joined = "".join(token.text for token in tokens)
+    if joined != text:
+        places = [match.start() for match in _SOLID.finditer(joined)]
+        listed, message = _solid(joined), _solid(text)
+        start = listed.find(message)
+        if start < 0 or listed.find(message, start + 1) >= 0:
+            return None
+        position = places[start + len(_solid(text[:position]))]
+    return _token_at(tokens, position)
+
+
+def _solid(text: str) -> str:
+    return "".join(_SOLID.findall(text))
+
+
+def _token_at(tokens: Sequence[Token], position: int) -> tuple[int, int] | None:
+    begins = 0
+    for index, token in enumerate(tokens):
+        if begins <= position < begins + len(token.text):
+            return index, position - begins
+        begins += len(token.text)
+    return None

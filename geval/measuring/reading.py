@@ -38,7 +38,7 @@ from geval.files.word_ratings import UnknownWords, WordError, WordRatings
 from geval.measuring.inputs import InputError, TableInput
 from geval.measuring.series import rows_by_column
 from geval.reports.by_field import SYSTEM as SYSTEM_FIELD
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 from geval.statistics.scales import Scale
 
 # Default names of a criterion, a rater and a judge.

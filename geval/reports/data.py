@@ -14,7 +14,7 @@ from geval.statistics.arrays import Outputs, complete
 from geval.statistics.bias import Family
 from geval.statistics.cache import remembered
 from geval.statistics.consensus import HumanScore, consensus
-from geval.statistics.document_groups import groups_of_names
+from geval.statistics.locked_rule import groups_of_names
 from geval.statistics.types import FloatArray, IntArray
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.gap_view import first_of
 from geval.reports.gaps import judges_on
-from geval.reports.pair_view import PairView
-from geval.reports.pairs import Pair, labels_of_pair, pair_on, unit_of
+from geval.reports.pairs import Pair, PairView, labels_of_pair, pair_on, unit_of
 from geval.reports.score_grids import Grid, Shares, grid_of, shares_of
 from geval.statistics.cache import remembered
 from geval.statistics.correlation import Coefficient

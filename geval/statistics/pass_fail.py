@@ -283,7 +283,7 @@ def pass_fail(
         _balanced_of(found, kept),
         _rates(outputs, human, judge, middle, fitted.threshold),
         majority_of(people, common.weight, finds_passes=finds_passes),
-        _balanced(redrawn),
+        np.asarray((_sensitivity(redrawn) + _specificity(redrawn)) / 2),
         finds_passes,
     )
 
@@ -464,10 +464,6 @@ def _sensitivity(cells: np.ndarray) -> np.ndarray:
 
 def _specificity(cells: np.ndarray) -> np.ndarray:
     return _ratio(cells[0], cells[0] + cells[2])
-
-
-def _balanced(cells: np.ndarray) -> np.ndarray:
-    return np.asarray((_sensitivity(cells) + _specificity(cells)) / 2)
 
 
 def _accuracy(cells: np.ndarray) -> np.ndarray:

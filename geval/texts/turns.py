@@ -219,7 +219,7 @@ def _apart(
         if line.start() == 0:
             poses = begins and _is_call(line[0])
         else:
-            poses = _poses(line[0], roles) or (is_arguments and _is_result(line[0]))
+            poses = _poses(line[0], roles) or (is_arguments and _head(line[0]).startswith(RESULT))
         if poses:
             parts += [text[done : line.start()], QUOTED]
             done = line.start()
@@ -247,10 +247,6 @@ def _is_call(line: str) -> bool:
 def _is_left_out(line: str) -> bool:
     # Most lines have no bracket, and checking each character takes long.
     return bool(_BRACKET.search(line) and _LEFT_OUT.match(_head(line)))
-
-
-def _is_result(line: str) -> bool:
-    return _head(line).startswith(RESULT)
 
 
 def _head(line: str) -> str:

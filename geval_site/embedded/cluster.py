@@ -6,8 +6,7 @@ import socket
 import time
 from pathlib import Path
 
-from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.embedded.paths import USER
+from geval_site.embedded.paths import USER, EmbeddedServerError
 from geval_site.embedded.programs import ServerPrograms
 from geval_site.embedded.runner import Runner
 

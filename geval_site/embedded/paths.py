@@ -34,3 +34,7 @@ def socket_dir(data_dir: Path) -> Path:
     if not base.is_dir():
         base = Path(tempfile.gettempdir())
     return base / f"geval-site-{os.geteuid()}-{digest}"
+
+
+class EmbeddedServerError(RuntimeError):
+    """The embedded PostgreSQL could not be started; the message says why and where its log is."""

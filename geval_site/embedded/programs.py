@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from geval_site.datafolder import packaged_folder
-from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.embedded.paths import EmbeddedServerError
 
 # Of the wheel's programs; a change needs an upgrade of all data (`upgrade.py`).
 POSTGRES_VERSION = 18

@@ -12,7 +12,7 @@ from pathlib import Path
 from pwd import struct_passwd
 
 from geval_site.datafolder import PRIVATE_FOLDER, open_private, private_folder
-from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.embedded.paths import EmbeddedServerError
 from geval_site.embedded.programs import ServerPrograms
 
 # Two simultaneous `useradd` of the same name both succeed, and the second changes the account's

@@ -24,8 +24,14 @@ from psycopg import sql
 
 from geval_site.datafolder import open_private
 from geval_site.embedded.cluster import DatabaseCluster, is_listening, major_of
-from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.embedded.paths import DATABASE, SOCKET_NAME, USER, cluster_dir, socket_dir
+from geval_site.embedded.paths import (
+    DATABASE,
+    SOCKET_NAME,
+    USER,
+    EmbeddedServerError,
+    cluster_dir,
+    socket_dir,
+)
 from geval_site.embedded.programs import ServerPrograms, current_programs
 from geval_site.embedded.runner import Runner
 from geval_site.embedded.upgrade import upgrade_if_older

@@ -10,8 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from geval_site.embedded.cluster import DatabaseCluster, is_listening, major_of
-from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.embedded.paths import USER
+from geval_site.embedded.paths import USER, EmbeddedServerError
 from geval_site.embedded.programs import earlier_programs
 
 WORK, COMPLETE = "postgres-upgrading", "postgres-upgraded"

@@ -16,9 +16,8 @@ from annotations.models import Campaign, Preference, Seat, Selection
 from annotations.planning.assignment import queue_of
 from annotations.results.reviewing import reject
 from evaluations.models import Project
-from evaluations.reports.annotators import annotators_found
+from evaluations.reports.annotators import annotators_found, marked_texts
 from evaluations.reports.data import LiveData, load_data, only_round, rounds_of
-from evaluations.reports.ratings.marked_spans import marked_texts
 from evaluations.reports.report import compared_by_people
 from geval.reports.options import ReportOptions
 

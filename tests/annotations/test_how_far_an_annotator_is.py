@@ -10,7 +10,7 @@ from annotations.answering.progress import task_progress
 from annotations.answering.task_page import own_assignment
 from annotations.models import Assignment, AssignmentState, Campaign, Seat
 from annotations.planning.assignment import queue_of
-from evaluations.models import seldom
+from evaluations.models import sizes
 
 pytestmark = pytest.mark.django_db
 MakeCampaign = Callable[..., Campaign]
@@ -19,7 +19,7 @@ SeatOf = Callable[[Campaign, User], Seat]
 
 @pytest.fixture(autouse=True)
 def fresh() -> None:
-    seldom.forget()
+    sizes.forget()
 
 
 def now(seat: Seat, which: int = 0) -> Assignment:
@@ -68,7 +68,7 @@ def test_the_total_does_not_move_while_others_answer(
     begun = task_progress(seat, now(seat)).total
 
     finish(other, 4, seconds=60)
-    seldom.forget()
+    sizes.forget()
 
     assert task_progress(seat, now(seat)).total == begun
 

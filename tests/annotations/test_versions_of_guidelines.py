@@ -14,7 +14,12 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.answering.counting import count_again
-from annotations.answering.guidelines import guidelines_change, unread_change
+from annotations.answering.guidelines import (
+    campaign_versions,
+    guidelines_change,
+    unread_change,
+    version_read,
+)
 from annotations.answering.submission import submit
 from annotations.models import (
     Assignment,
@@ -26,7 +31,6 @@ from annotations.models import (
     Seat,
 )
 from annotations.planning.assignment import queue_of
-from annotations.results.guidelines_history import campaign_versions, version_read
 from annotations.results.payment import payment_file
 from annotations.results.progress import people_file, read_anew
 from evaluations.models import Criterion, Project

@@ -20,9 +20,8 @@ from geval.files.archive.errors import ArchiveError, WrongValueError
 from geval.files.archive.manifest import FILES, IN_EVERY_ARCHIVE
 from geval.files.archive.record_file import RecordFile, Ref
 from geval.files.archive.record_lines import NewIds, RecordReader, as_line
-from geval.files.archive.searches import DRAWN
+from geval.files.archive.searches import DRAWN, MOST_PARTS
 from geval.files.archive.searches import Change as WrittenChange
-from geval.files.archive.studies import MOST_PARTS
 
 BY_NAME = {file.name: file for file in FILES}
 STUDIES: Mapping[str, dict[str, Any]] = {

@@ -16,7 +16,7 @@ from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind, status_error
 from geval.llm.network import MASK, spellings
 from geval.llm.replies import ReplyChoice, Token
-from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.reply_structure import choices_from_json, choices_to_json
 from geval.llm.requests import ChatRequest
 from tests.processes import StandInProcess, free_port
 

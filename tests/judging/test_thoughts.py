@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from geval.llm.parsing import Failure, Rating, Reason, parse_rating
 from geval.llm.replies import ReplyChoice, Token
-from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.reply_structure import choices_from_json, choices_to_json
 from geval.llm.scoring import Scored, score_by_logprobs
 from geval.llm.thoughts import without_thoughts
 from geval.llm.wire import read_chat_answer

@@ -9,7 +9,7 @@ from evaluations.corpus.uploads import loading
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.loading import start_check
 from evaluations.management import heartbeat, tasks
-from evaluations.management.pulse import Pulse
+from evaluations.management.heartbeat import Pulse
 from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal
 from evaluations.people.webhooks.announcing import leave_message

@@ -13,12 +13,13 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.management import heartbeat
-from evaluations.management.heartbeat import Offer, beat
-from evaluations.management.pulse import (
+from evaluations.management.heartbeat import (
     GIVEN_UP_SECONDS,
     LOST_AFTER,
     UNANSWERED_SECONDS,
+    Offer,
     Pulse,
+    beat,
     tell_service_manager,
 )
 from evaluations.models import WorkerHeartbeat, WorkerSlot

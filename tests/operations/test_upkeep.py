@@ -11,8 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.management import heartbeat, upkeep
-from evaluations.management.heartbeat import Offer, beat
-from evaluations.management.pulse import Pulse
+from evaluations.management.heartbeat import Offer, Pulse, beat
 from evaluations.management.upkeep import JOBS, Job, Lane, do_if_due
 from evaluations.models import UpkeepJob, WorkerHeartbeat
 from evaluations.models.row_by_row import RowsFailedError, for_each

@@ -30,10 +30,10 @@ from evaluations.models import (
     Project,
     RunItem,
     Score,
-    seldom,
+    sizes,
 )
 from evaluations.models.improving import shown_means
-from evaluations.models.table_statistics import refresh_statistics
+from evaluations.models.sizes import refresh_statistics
 from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs import run_items
 from evaluations.pages.runs.progress import run_progress
@@ -48,7 +48,7 @@ ITEMS = CRITERIA * DOCUMENTS * SYSTEMS
 @pytest.fixture(autouse=True)
 def _nothing_is_known() -> Iterator[None]:
     yield
-    seldom.forget()
+    sizes.forget()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from evaluations.pages import home
 from evaluations.pages.jobs import jobs_of
 from evaluations.people.activity import names_in_words
 from evaluations.people.audit import LEFT_OUT
-from evaluations.reports.serving import limits
+from evaluations.reports.serving import live
 from evaluations.reports.serving.parts import ReportView
 
 pytestmark = pytest.mark.django_db
@@ -129,7 +129,7 @@ def test_the_page_says_where_each_criterion_stands(
 def test_verdicts_that_take_longer_are_fetched_after_the_page(
     judged_project: Project, as_role: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "AT_ONCE_NUMBERS", 5)
+    monkeypatch.setattr(live, "AT_ONCE_NUMBERS", 5)
 
     def computed(*_given: Any, **_named: Any) -> None:
         raise AssertionError("computed with the page")

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.judges.criteria import store_steps
 from evaluations.judging.runs.lifecycle import note_steps
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import (

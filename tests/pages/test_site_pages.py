@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluations.models import MonthlySpending, Project, ProjectLimits, WorkerHeartbeat, seldom
+from evaluations.models import MonthlySpending, Project, ProjectLimits, WorkerHeartbeat, sizes
 from evaluations.models.limits import this_month
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +62,7 @@ def test_the_page_asks_as_much_for_three_projects_as_for_one(
     administrator: Client,
 ) -> None:
     def queries() -> int:
-        seldom.forget()
+        sizes.forget()
         with CaptureQueriesContext(connection) as seen:
             administrator.get("/site/")
         return len(seen)

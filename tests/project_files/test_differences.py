@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from geval.pipelines.project_files.applying import body_of
+from geval.pipelines.project_files.command import body_of
 from geval.pipelines.project_files.current import Current, current_of
 from geval.pipelines.project_files.file import read_project_file
 from geval.pipelines.project_files.planning import plan_of

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.models import Project
-from geval.pipelines.project_files.file import read_project_file
+from geval.pipelines.project_files.command import _Dumper
+from geval.pipelines.project_files.file import read_project_file, written_schema
 from geval.pipelines.project_files.reading import read_document
-from geval.pipelines.project_files.schema import written_schema
-from geval.pipelines.project_files.writing import _Dumper
 from tests.conftest import CHECKOUT
 from tests.project_files.conftest import WHOLE, Run
 

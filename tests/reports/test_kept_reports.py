@@ -26,7 +26,7 @@ from evaluations.models import (
 from evaluations.models.changes import note_change
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.serving import live, parts, worker
-from evaluations.reports.serving.limits import is_large, numbers_in
+from evaluations.reports.serving.live import is_large, numbers_in
 from evaluations.reports.serving.view import MOST_WAITING, RETRY_AFTER, report_view
 from evaluations.reports.serving.worker import MOST_KEPT, neglected_reports, work_on_report
 from geval.client import site

@@ -8,19 +8,19 @@ from dataclasses import replace
 import pytest
 from django.core.exceptions import ValidationError
 
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
-from evaluations.judging.judges.steps import prompt_parts
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
 from geval.llm.calls import RetryPolicy, ask_until_answered
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.findings import TOKENS_WITH_THOUGHT, Findings
+from geval.llm.prompts import STEPS_MAX_TOKENS, steps_request
 from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest
 from geval.llm.server_fit import LearnedFit, ServerFit
-from geval.llm.wanted_steps import STEPS_MAX_TOKENS, steps_request
 from tests.processes import StandInProcess
 
 MODEST = ("--most-choices", "8", "--most-alternatives", "5", "--without-top-p")

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.starting import start_run
-from evaluations.models import EvaluationRun, Judge, Project, RunState, table_statistics
+from evaluations.models import EvaluationRun, Judge, Project, RunState, sizes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,7 +31,7 @@ def analyzed(run: EvaluationRun) -> bool:
 def test_postgresql_looks_again_where_many_items_were_added(
     run: EvaluationRun, monkeypatch: pytest.MonkeyPatch, many: int, expected: bool
 ) -> None:
-    monkeypatch.setattr(table_statistics, "MANY_ROWS", many)
+    monkeypatch.setattr(sizes, "MANY_ROWS", many)
 
     assert analyzed(run) is expected
 
@@ -39,7 +39,7 @@ def test_postgresql_looks_again_where_many_items_were_added(
 def test_it_looks_once_the_items_can_be_seen(
     run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_statistics, "MANY_ROWS", 1)
+    monkeypatch.setattr(sizes, "MANY_ROWS", 1)
     seen: list[int] = []
     other = connection.copy()
 
@@ -62,8 +62,8 @@ def test_it_looks_once_the_items_can_be_seen(
 def test_a_run_begins_although_an_index_of_the_table_is_being_made(
     run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_statistics, "MANY_ROWS", 1)
-    monkeypatch.setattr(table_statistics, "LOCK_WAIT", "50ms")
+    monkeypatch.setattr(sizes, "MANY_ROWS", 1)
+    monkeypatch.setattr(sizes, "LOCK_WAIT", "50ms")
     other = connection.copy()
     other.set_autocommit(False)
     try:

@@ -20,7 +20,7 @@ from evaluations.models import (
     ProjectLimits,
     Role,
     RunState,
-    seldom,
+    sizes,
 )
 from evaluations.models.limits import this_month
 from evaluations.people import limits
@@ -77,7 +77,7 @@ def test_pages_measure_the_storage_of_many_documents_seldom(
     small_project: Project, monkeypatch: pytest.MonkeyPatch, large: int, measured_again: bool
 ) -> None:
     monkeypatch.setattr(limits, "LARGE", large)
-    seldom.forget()
+    sizes.forget()
     before = allowances(small_project)[0].used
     small_project.documents.update(source="A longer text than the one before.")
 

@@ -30,8 +30,7 @@ class Bench:
         asking = SimpleNamespace(wait=Wait())
         self.writer = Writer(*cast(Any, (share, None, calls, asking)))
 
-    async def call(self, store: Callable[[], object]) -> None:
-        _run, batch, _worker = cast(Any, store).args
+    async def call(self, _store: Callable[..., object], _run: Any, batch: Any, _by: str) -> None:
         self.events.append(len(batch))
         self.finish(self._arriving.pop(0) if self._arriving else 0)
 

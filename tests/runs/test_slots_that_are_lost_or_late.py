@@ -27,8 +27,7 @@ from evaluations.judging.runs.share import RunShare
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.management import heartbeat
-from evaluations.management.heartbeat import Offer, beat
-from evaluations.management.pulse import Pulse, tell_service_manager
+from evaluations.management.heartbeat import Offer, Pulse, beat, tell_service_manager
 from evaluations.models import (
     Batch,
     EvaluationRun,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.judges.criteria import store_steps
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.lifecycle import (
     RunError,

@@ -15,8 +15,7 @@ import psycopg
 import pytest
 
 from geval_site.embedded import programs
-from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.embedded.paths import DATABASE, USER
+from geval_site.embedded.paths import DATABASE, USER, EmbeddedServerError
 from geval_site.embedded.programs import BROUGHT, ServerPrograms, current_programs, earlier_programs
 from geval_site.embedded.server import EmbeddedServer
 from geval_site.embedded.upgrade import COMPLETE, WORK

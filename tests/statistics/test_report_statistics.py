@@ -14,11 +14,10 @@ from geval.statistics.agreement import MEASUREMENTS
 from geval.statistics.bias import family_of
 from geval.statistics.calibration import equipercentile, reliability
 from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
-from geval.statistics.drawn_coefficients import drawn_coefficients
 from geval.statistics.jackknife import TOO_FEW, LeftOut
 from geval.statistics.preferences import davidson, davidson_intervals
 from geval.statistics.projection import projections
-from geval.statistics.resampling import Interval, bootstrap_samples, draw
+from geval.statistics.resampling import Interval, bootstrap_samples, draw, drawn_coefficients
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     alpha_interval,

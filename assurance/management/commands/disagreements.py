@@ -6,8 +6,7 @@ from dataclasses import asdict
 from textwrap import shorten
 from typing import Any
 
-from assurance.disagreements.listing import largest_gaps_as_rows
-from assurance.disagreements.numbers import gap_numbers
+from assurance.disagreements.numbers import gap_numbers, largest_gaps_as_rows
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data

@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 from assurance.certifying.certificates import COMMANDS, certify, read_requirements, what_changed
 from assurance.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
-from evaluations.reports.serving.limits import too_large_for_page
+from evaluations.reports.serving.live import too_large_for_page
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import ID, In, Page, page_of
 from geval.files.certificates import MOST_REQUIREMENTS, CertificateContent

@@ -7,8 +7,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router
 
 from assurance.disagreements.causes import as_jsonl
-from assurance.disagreements.listing import largest_gaps_as_rows
-from assurance.disagreements.numbers import GAPS
+from assurance.disagreements.numbers import GAPS, largest_gaps_as_rows
 from evaluations.reports.serving.parts import NotComputedError
 from evaluations.reports.serving.view import page_view
 from evaluations.web.api.auth import project_for

@@ -13,7 +13,7 @@ from evaluations.reports.serving.parts import NotComputedError
 from evaluations.web.api.auth import project_for
 from geval.reports.options import ReportOptions
 from geval.reports.pair_differences import difference_json
-from geval.reports.pair_view import PairView
+from geval.reports.pairs import PairView
 from geval.reports.probabilities import pair_probabilities_json
 
 router = Router()

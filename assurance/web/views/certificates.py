@@ -11,10 +11,10 @@ from assurance.certifying.badge import badge
 from assurance.certifying.bindings import bound_rows
 from assurance.certifying.certificates import COMMANDS, certify, in_words, what_changed
 from assurance.certifying.sealed import sealed
-from assurance.web.forms.certificates import CertificateForm
+from assurance.web.forms import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
-from evaluations.reports.serving.limits import too_large_for_page
+from evaluations.reports.serving.live import too_large_for_page
 
 
 @project_view(READERS)

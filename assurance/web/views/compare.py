@@ -10,7 +10,7 @@ from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.web.parameters import REPORT, reads
 from evaluations.web.views.reports import waits
-from geval.reports.pair_view import read_pair_view
+from geval.reports.pairs import read_pair_view
 
 
 @reads(*REPORT, "only", "page")

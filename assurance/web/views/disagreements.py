@@ -9,10 +9,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from assurance.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
-from assurance.disagreements.listing import largest_gaps_as_rows
+from assurance.disagreements.numbers import largest_gaps_as_rows
 from assurance.disagreements.page import disagreements, numbers_of_view
 from assurance.prompt_examples import add_examples
-from assurance.web.forms.causes import CauseForm, ExamplesForm, GapForm, GapsForm
+from assurance.web.forms import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail

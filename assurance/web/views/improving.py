@@ -24,7 +24,7 @@ from assurance.improving.work import (
     request_search,
     resume_search,
 )
-from assurance.web.forms.improving import LockForm, SearchForm, TargetForm
+from assurance.web.forms import LockForm, SearchForm, TargetForm
 from evaluations.corpus.locks.locking import (
     lock_documents,
     locked_of,
@@ -34,9 +34,8 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import Candidate, Criterion, Judge, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail
-from evaluations.web.notices import noticing
+from evaluations.web.notices import STOP_POLLING, noticing
 from evaluations.web.parameters import reads
-from evaluations.web.polling import STOP_POLLING
 from geval.improving.ground import ImproveError
 from geval.improving.words import outcome_in_words
 from geval_site.queues import RUNS

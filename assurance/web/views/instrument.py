@@ -8,7 +8,7 @@ from assurance.instrument.estimating import StudyEstimate, estimate_study
 from assurance.instrument.page import studies_of
 from assurance.instrument.sensitivity import sensitivities
 from assurance.instrument.studies import StudyError, make_study, stop, why_not
-from assurance.web.forms.instrument import StudyForm
+from assurance.web.forms import StudyForm
 from evaluations.models import Judge, Project, Study, StudyKind
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_nothing

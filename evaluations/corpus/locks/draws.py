@@ -13,8 +13,9 @@ from django.utils import timezone
 from evaluations.models import LockedDocuments, LockEvent, Look, Project
 from evaluations.models.changes import note_change
 from evaluations.models.improving import EventKind, text_digest
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
 from geval.statistics.thresholds import LOCKED_DOCUMENTS
+from geval_site.sql import execute_sql, fetch_row
 
 COMMAND_LINE = "the command line"
 FETCHED = 500
@@ -139,27 +140,25 @@ def earlier_draws(project: Project) -> EarlierDraws:
     """
     lock = LockedDocuments.objects.filter(project=project).first()
     texts = list(_texts(project.pk))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            # By the order of texts, as a lock may be older than the texts that were loaded later.
-            """WITH own AS (SELECT digest, min(id) AS id FROM evaluations_lockedtext
-                WHERE draw = %(own)s GROUP BY digest),
-            shared AS (SELECT t.draw, d.document FROM evaluations_lockedtext t
-                JOIN unnest(%(documents)s::bigint[], %(digests)s::text[]) d(document, digest)
-                    ON d.digest = t.digest
-                LEFT JOIN own ON own.digest = t.digest
-                WHERE t.draw <> %(own)s AND (own.id IS NULL OR t.id < own.id)),
-            draws AS (SELECT draw FROM shared GROUP BY draw
-                HAVING count(DISTINCT document) >= %(least)s)
-            SELECT count(DISTINCT draw), count(DISTINCT document) FROM shared NATURAL JOIN draws""",
-            {
-                "own": lock.draw if lock else "",
-                "documents": [text.document for text in texts for _digest in text.digests],
-                "digests": [digest for text in texts for digest in text.digests],
-                "least": LOCKED_DOCUMENTS,
-            },
-        )
-        draws, shared = cursor.fetchone()
+    draws, shared = fetch_row(
+        # By the order of texts, as a lock may be older than the texts that were loaded later.
+        """WITH own AS (SELECT digest, min(id) AS id FROM evaluations_lockedtext
+            WHERE draw = %(own)s GROUP BY digest),
+        shared AS (SELECT t.draw, d.document FROM evaluations_lockedtext t
+            JOIN unnest(%(documents)s::bigint[], %(digests)s::text[]) d(document, digest)
+                ON d.digest = t.digest
+            LEFT JOIN own ON own.digest = t.digest
+            WHERE t.draw <> %(own)s AND (own.id IS NULL OR t.id < own.id)),
+        draws AS (SELECT draw FROM shared GROUP BY draw
+            HAVING count(DISTINCT document) >= %(least)s)
+        SELECT count(DISTINCT draw), count(DISTINCT document) FROM shared NATURAL JOIN draws""",
+        {
+            "own": lock.draw if lock else "",
+            "documents": [text.document for text in texts for _digest in text.digests],
+            "digests": [digest for text in texts for digest in text.digests],
+            "least": LOCKED_DOCUMENTS,
+        },
+    )
     return EarlierDraws(draws, shared, len(texts))
 
 
@@ -167,14 +166,13 @@ def record_texts(locked: LockedDocuments) -> None:
     """Record the texts that the project of a draw has now."""
     texts = list(_texts(locked.project_id))
     held = locked.among([text.unit for text in texts], [text.group for text in texts])
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO evaluations_lockedtext (draw, digest, is_locked)
-               SELECT DISTINCT %s, digest, held
-               FROM unnest(%s::text[], %s::boolean[]) AS t(digest, held)
-               ON CONFLICT DO NOTHING""",
-            [locked.draw, [text.digests[0] for text in texts], held],
-        )
+    execute_sql(
+        """INSERT INTO evaluations_lockedtext (draw, digest, is_locked)
+           SELECT DISTINCT %s, digest, held
+           FROM unnest(%s::text[], %s::boolean[]) AS t(digest, held)
+           ON CONFLICT DO NOTHING""",
+        [locked.draw, [text.digests[0] for text in texts], held],
+    )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import secrets
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from evaluations.corpus.locks.draws import (
 from evaluations.models import LockedDocuments, LockEvent, Project
 from evaluations.models.improving import EventKind
 from geval.statistics.locked_rule import LOOKS, SHARE, can_lock_groups
+from geval_site.sql import execute_sql
 
 DRAWS_LOCK = 0x64726177  # any constant: one draw at a time
 
@@ -50,8 +51,7 @@ def lock_documents(
             and may not be drawn again, or a number is out of range.
     """
     # Of two concurrent draws of the same texts, one is the second.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
+    execute_sql("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
     if locked_of(project) is not None:
         raise ValidationError(
             "This project has locked documents already. They stay as they are: a new draw would let"

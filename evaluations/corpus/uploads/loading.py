@@ -18,7 +18,7 @@ from evaluations.corpus.uploads.keeping import (
     writing_progress,
 )
 from evaluations.models import Upload, UploadPart, UploadState
-from evaluations.models.disk import FULL, is_disk_full
+from evaluations.models.row_by_row import FULL, is_disk_full
 from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.people.waking import wake_for_upload
 from geval.files.packed import Counter

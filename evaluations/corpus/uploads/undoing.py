@@ -3,7 +3,7 @@ depends on it."""
 
 from collections.abc import Mapping
 
-from django.db import connection, models, transaction
+from django.db import models, transaction
 from django.db.models.fields.reverse_related import ForeignObjectRel
 
 from annotations.models import Annotator, Preference, Rating
@@ -24,6 +24,7 @@ from evaluations.models import (
 )
 from evaluations.models.changes import note_change
 from evaluations.models.improving import withheld_documents
+from geval_site.sql import fetch_rows, fetch_value
 
 # What is deleted, what depends on others first. The last are kept if something else uses them.
 CREATED: tuple[type[models.Model], ...] = (PairScore, Score, Preference, Rating, CandidateOutput,
@@ -78,37 +79,33 @@ def _count_dependents(created: Mapping[str, str]) -> dict[str, int]:
     outputs = created.get(CandidateOutput._meta.db_table, EMPTY)
     documents = created.get(Document._meta.db_table, EMPTY)
     counts = {}
-    with connection.cursor() as cursor:
-        for kind, (table, points) in DEPENDENTS.items():
-            cursor.execute(
-                f"""SELECT count(DISTINCT t.id) FROM ({_IN_RANGES}) AS r
-                    JOIN evaluations_candidateoutput o ON o.id >= r.first AND o.id < r.beyond
-                    JOIN {table} t ON {points} WHERE NOT t.id <@ %s::int8multirange""",
-                [outputs, created.get(table, EMPTY)],
-            )
-            counts[kind] = cursor.fetchone()[0]
-        cursor.execute(
-            f"""SELECT count(*) FROM ({_IN_RANGES}) AS r
-                JOIN evaluations_candidateoutput o
-                    ON o.document_id >= r.first AND o.document_id < r.beyond
-                WHERE NOT o.id <@ %s::int8multirange""",
-            [documents, outputs],
+    for kind, (table, points) in DEPENDENTS.items():
+        counts[kind] = fetch_value(
+            f"""SELECT count(DISTINCT t.id) FROM ({_IN_RANGES}) AS r
+                JOIN evaluations_candidateoutput o ON o.id >= r.first AND o.id < r.beyond
+                JOIN {table} t ON {points} WHERE NOT t.id <@ %s::int8multirange""",
+            [outputs, created.get(table, EMPTY)],
         )
-        counts["outputs"] = cursor.fetchone()[0]
+    counts["outputs"] = fetch_value(
+        f"""SELECT count(*) FROM ({_IN_RANGES}) AS r
+            JOIN evaluations_candidateoutput o
+                ON o.document_id >= r.first AND o.document_id < r.beyond
+            WHERE NOT o.id <@ %s::int8multirange""",
+        [documents, outputs],
+    )
     return {kind: count for kind, count in counts.items() if count}
 
 
 def _rates_locked_documents(project_id: int, created: Mapping[str, str]) -> bool:
     locked = withheld_documents(project_id)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT EXISTS (SELECT FROM ({_IN_RANGES}) AS r
-                JOIN annotations_rating t ON t.id >= r.first AND t.id < r.beyond
-                JOIN evaluations_candidateoutput o ON o.id = t.output_id
-                WHERE o.document_id = ANY(%s))""",
-            [created.get(Rating._meta.db_table, EMPTY), locked],
-        )
-        return bool(cursor.fetchone()[0])
+    value = fetch_value(
+        f"""SELECT EXISTS (SELECT FROM ({_IN_RANGES}) AS r
+            JOIN annotations_rating t ON t.id >= r.first AND t.id < r.beyond
+            JOIN evaluations_candidateoutput o ON o.id = t.output_id
+            WHERE o.document_id = ANY(%s))""",
+        [created.get(Rating._meta.db_table, EMPTY), locked],
+    )
+    return bool(value)
 
 
 def _delete(model: type[models.Model], ranges: str) -> None:
@@ -137,6 +134,4 @@ def _ids(ranges: str) -> list[int]:
 
 
 def _spans(ranges: str) -> list[tuple[int, int]]:
-    with connection.cursor() as cursor:
-        cursor.execute(_IN_RANGES, [ranges])
-        return list(cursor.fetchall())
+    return fetch_rows(_IN_RANGES, [ranges])

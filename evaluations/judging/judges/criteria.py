@@ -1,4 +1,5 @@
-"""Create criteria from presets, generate their steps, and preview their prompts."""
+"""Create criteria from presets, generate their steps, and preview their prompts;
+steps of judges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +9,18 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from evaluations.judging.judges.clients import ask_model
-from evaluations.judging.judges.steps import prompt_parts, store_steps
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
 from geval.llm.cost import estimated_tokens
 from geval.llm.presets import Preset
-from geval.llm.prompts import PromptError, check_template, compose_template, needs_steps, render
-from geval.llm.wanted_steps import steps_request
+from geval.llm.prompts import (
+    PromptError,
+    PromptParts,
+    check_template,
+    compose_template,
+    needs_steps,
+    render,
+    steps_request,
+)
 from geval.llm.written_steps import read_steps
 
 # Below an errand's limit (`PATIENCE_SECONDS`), which includes retries.
@@ -125,3 +132,28 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
     request = steps_request(prompt_parts(criterion), judge.request_settings)
     answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
     return store_steps(criterion, read_steps(answer.choices[0]), written_by=judge.model)
+
+
+def prompt_parts(criterion: Criterion) -> PromptParts:
+    """Return the parts of a prompt from a criterion's record."""
+    return PromptParts(
+        criterion=criterion.name,
+        scale=criterion.scale,
+        definition=criterion.definition,
+        introduction=criterion.task_introduction,
+        inputs=criterion.inputs,
+        prompt_file=criterion.prompt_file,
+    )
+
+
+@transaction.atomic
+def store_steps(criterion: Criterion, text: str, *, written_by: str) -> EvaluationSteps:
+    """Store a new version of a criterion's steps, unless the newest version has the same text."""
+    # Versions are numbered one after another.
+    Criterion.objects.select_for_update().get(pk=criterion.pk)
+    newest = criterion.newest_steps
+    if newest and newest.text == text:
+        return newest
+    return criterion.steps.create(
+        version=newest.version + 1 if newest else 1, text=text, written_by=written_by
+    )

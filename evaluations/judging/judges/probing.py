@@ -7,12 +7,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.judging.judges.clients import client_for
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.judges.listing import (
     add_suggestion,
     keep_listed_models,
     models_listed_by,
 )
-from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import CandidateOutput, Endpoint, ModelProbe, Project
 from geval.evaluators.llm_evaluator import PromptSettings
 from geval.evaluators.registry import find_evaluator

@@ -2,7 +2,6 @@
 unreachable."""
 
 import asyncio
-import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -167,10 +166,9 @@ class Asking:
             log.warning("endpoint takes less of a request", **self._learned.refusals)
             endpoint, asked = self._share.run.judge.endpoint, self._questions.settings
             assert endpoint is not None
-            keep = functools.partial(
+            await self._share.database.call(
                 keep_learned, endpoint, asked.model, asked.options, self._learned
             )
-            await self._share.database.call(keep)
         return answer
 
     def _note_wait(self, seconds: float, error: EndpointError) -> None:

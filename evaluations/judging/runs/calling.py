@@ -9,7 +9,6 @@ briefly unavailable.
 
 import asyncio
 import contextlib
-import functools
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -81,9 +80,7 @@ class Writer:
             await self._count()
             if self._finished:
                 batch, self._finished = self._finished[:FLUSH_ITEMS], self._finished[FLUSH_ITEMS:]
-                await share.database.call(
-                    functools.partial(results.store_each, share.run, batch, share.worker)
-                )
+                await share.database.call(results.store_each, share.run, batch, share.worker)
                 await share.release_stored(entry.item.id for entry in batch)
                 # Items finished meanwhile wait for the next interval unless there are many:
                 # otherwise, under load, each bulk store would be followed by a tiny one.
@@ -106,14 +103,10 @@ class Writer:
         """Add usage and the current wait to the run's row."""
         share, wait = self._share, self._asking.wait
         if self._calls.spent.any:
-            await share.database.call(
-                functools.partial(results.count_up, share.run.pk, self._calls.spent.taken())
-            )
+            await share.database.call(results.count_up, share.run.pk, self._calls.spent.taken())
         if wait != self._wait_shown:
             self._wait_shown = wait
-            await share.database.call(
-                functools.partial(results.note_wait, share.run.pk, wait.until, wait.reason)
-            )
+            await share.database.call(results.note_wait, share.run.pk, wait.until, wait.reason)
 
     def _log_slowness(self) -> None:
         """Log every minute what slows the run down, if anything does."""
@@ -157,7 +150,7 @@ class EndpointWork:
         database = self.share.database
         await database.call(self.questions.read_criteria)
         self.first_items = await database.call(
-            functools.partial(first_items_of, self.share.run, self.questions.settings)
+            first_items_of, self.share.run, self.questions.settings
         )
         await self.asking.begin()
         await self.calls.share_out()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import TypeVar
 
 from evaluations.models import EvaluationRun, ItemState, RunTally
-from evaluations.models.seldom import read_seldom
+from evaluations.models.sizes import read_seldom
 
 Counts = TypeVar("Counts")
 # Counting fewer items takes a few milliseconds.

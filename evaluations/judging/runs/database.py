@@ -9,17 +9,18 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from evaluations.models.disk import is_disk_full
+from evaluations.models.row_by_row import is_disk_full
 
 # A restart or a failover of PostgreSQL takes less; answers that were paid for are kept.
 DATABASE_PATIENCE_SECONDS = 120.0
 
+Inputs = ParamSpec("Inputs")
 Result = TypeVar("Result")
 OnFull = Callable[[datetime], object]
 FULL = (
@@ -51,7 +52,9 @@ class Database:
         self._on_full = on_full
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
 
-    async def call(self, function: Callable[[], Result]) -> Result:
+    async def call(
+        self, function: Callable[Inputs, Result], *args: Inputs.args, **kwargs: Inputs.kwargs
+    ) -> Result:
         """Run a repeatable function in the database thread.
 
         Raises:
@@ -59,9 +62,9 @@ class Database:
                 left.
         """
         # With the context variables that the coroutine has bound for the log.
-        context = contextvars.copy_context()
+        context, act = contextvars.copy_context(), functools.partial(function, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(
-            self._thread, functools.partial(context.run, patiently, function, self._on_full)
+            self._thread, context.run, patiently, act, self._on_full
         )
 
     async def close(self) -> None:

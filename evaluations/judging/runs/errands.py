@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -49,6 +49,7 @@ from geval.llm.scoring import Scored
 from geval.llm.time_limit import PATIENCE_SECONDS
 from geval.llm.written_steps import StepsError
 from geval.statistics.scales import NOT_APPLICABLE, short
+from geval_site.sql import execute_sql
 
 # Some sentences; each token costs money and time.
 EXPLANATION_TOKENS = 200
@@ -236,10 +237,9 @@ def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
     if project is None:
         return None
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            # Workers count a project's errands one after another, or two would both take the last
-            # place. No row stands for all kinds of errands, so there is none to lock.
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project % 2**31])
+        # Workers count a project's errands one after another, or two would both take the last
+        # place. No row stands for all kinds of errands, so there is none to lock.
+        execute_sql("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project % 2**31])
         if _in_hand(project) >= MOST_IN_HAND:
             return None
         errand_row = model.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)

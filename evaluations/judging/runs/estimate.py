@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db import connection
-
-from evaluations.judging.judges.steps import prompt_parts
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.runs.layout import missing_items, pilot_outputs
 from evaluations.judging.runs.leases import ClaimedItem, items_with_texts
 from evaluations.judging.runs.lifecycle import evaluator_for
@@ -24,9 +22,9 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.cost import cost, estimated_tokens
 from geval.llm.decisions import DecisionRequest
 from geval.llm.parsing import Failure
-from geval.llm.prompts import needs_steps
+from geval.llm.prompts import STEPS_MAX_TOKENS, needs_steps, steps_request
 from geval.llm.run_parameters import RunParameters
-from geval.llm.wanted_steps import STEPS_MAX_TOKENS, steps_request
+from geval_site.sql import fetch_rows
 
 # Seconds per call if nothing else is known: a short answer of a hosted model.
 SECONDS_A_CALL = 1.5
@@ -194,14 +192,12 @@ def _missing(
     )
     numbered = f"""SELECT m.*, row_number() OVER () - 1 AS number, count(*) OVER () AS total
                    FROM ({query}) AS m (output_id, criterion_id, rival_id)"""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT total, output_id, criterion_id, rival_id FROM ({numbered}) AS n
-                WHERE number %% greatest(1, (total + %(most)s - 1) / %(most)s) = 0
-                ORDER BY number""",
-            given | {"most": LOOKED_AT},
-        )
-        rows = cursor.fetchall()
+    rows = fetch_rows(
+        f"""SELECT total, output_id, criterion_id, rival_id FROM ({numbered}) AS n
+            WHERE number %% greatest(1, (total + %(most)s - 1) / %(most)s) = 0
+            ORDER BY number""",
+        given | {"most": LOOKED_AT},
+    )
     total = int(rows[0][0]) if rows else 0
     return total, items_with_texts([tuple(row[1:]) for row in rows])
 

@@ -1,7 +1,6 @@
 """Claim a run's items before they are needed, each with its question."""
 
 import asyncio
-import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,9 +61,7 @@ class Feeder:
         """Claim items before slots run dry; end when nothing is free, or when the budget allows no
         more."""
         share = self._share
-        self._month_is_limited = await share.database.call(
-            functools.partial(limits_money, share.run.project)
-        )
+        self._month_is_limited = await share.database.call(limits_money, share.run.project)
         async with asyncio.TaskGroup() as group:
             await self._claim_all(group)
             self._ready.put_nowait(None)  # the end mark: each reader puts it back for the next
@@ -103,9 +100,7 @@ class Feeder:
             return
         database = Database()
         try:
-            await database.call(
-                functools.partial(lay_out_rest, share.run.pk, stopped=share.stopped.is_set)
-            )
+            await database.call(lay_out_rest, share.run.pk, stopped=share.stopped.is_set)
         finally:
             await database.close()
 
@@ -113,10 +108,10 @@ class Feeder:
         """Wait while items in progress may cost less than was reserved for them; return False if
         none is in progress."""
         share = self._share
-        if await share.database.call(functools.partial(leases.is_being_worked_on, share.run.pk)):
+        if await share.database.call(leases.is_being_worked_on, share.run.pk):
             await asyncio.sleep(MONEY_SECONDS)
             return True
-        if await share.database.call(functools.partial(leases.release_lost, share.run.pk)):
+        if await share.database.call(leases.release_lost, share.run.pk):
             return True
         if self._month_is_limited and (reason := await share.database.call(self._month_is_spent)):
             share.stop(reason, until=next_month())

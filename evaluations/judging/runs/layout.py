@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from evaluations.judging.runs.leases import FIRST_CLAIMS, claimed_at_once
 from evaluations.models import EvaluationRun, LockedDocuments, Transport
 from geval.evaluators.base import Evaluator, LocalEvaluator
-from geval.statistics.document_groups import GROUP
+from geval.statistics.locked_rule import GROUP
+from geval_site.sql import execute_sql, fetch_rows
 
 # Items that are committed together: their locks are held for less than a second.
 PART_ITEMS = 20_000
@@ -176,34 +175,31 @@ def list_parts(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None = 
         f"array_agg({column} ORDER BY place)::text"
         for column in ("output_id", "criterion_id", "rival_id")
     )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT {columns}
-                FROM (SELECT m.*, row_number() OVER () - 1 AS place FROM ({query}) AS m) AS listed
-                GROUP BY place / %(size)s ORDER BY place / %(size)s""",
-            parameters | {"size": size or 2**62},
-        )
-        return [Part(*row) for row in cursor.fetchall()]
+    rows = fetch_rows(
+        f"""SELECT {columns}
+            FROM (SELECT m.*, row_number() OVER () - 1 AS place FROM ({query}) AS m) AS listed
+            GROUP BY place / %(size)s ORDER BY place / %(size)s""",
+        parameters | {"size": size or 2**62},
+    )
+    return [Part(*row) for row in rows]
 
 
 def add_part(run_id: int, part: Part) -> int:
     """Add a part's items to a run after those it has; return how many. Items that it has already,
     and those of outputs that were removed, are left out."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, rival_id, state,
-                   leased_by, attempts, reason, detail)
-               SELECT %s, n.output_id, n.criterion_id, n.rival_id, 'pending', '', 0, '', ''
-               FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
-                       AS n (output_id, criterion_id, rival_id, place)
-                   JOIN evaluations_candidateoutput o ON o.id = n.output_id
-               WHERE n.rival_id IS NULL OR EXISTS (
-                   SELECT FROM evaluations_candidateoutput v WHERE v.id = n.rival_id FOR KEY SHARE)
-               ORDER BY n.place FOR KEY SHARE OF o
-               ON CONFLICT DO NOTHING""",
-            [run_id, *part],
-        )
-        return int(cursor.rowcount)
+    return execute_sql(
+        """INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, rival_id, state,
+               leased_by, attempts, reason, detail)
+           SELECT %s, n.output_id, n.criterion_id, n.rival_id, 'pending', '', 0, '', ''
+           FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
+                   AS n (output_id, criterion_id, rival_id, place)
+               JOIN evaluations_candidateoutput o ON o.id = n.output_id
+           WHERE n.rival_id IS NULL OR EXISTS (
+               SELECT FROM evaluations_candidateoutput v WHERE v.id = n.rival_id FOR KEY SHARE)
+           ORDER BY n.place FOR KEY SHARE OF o
+           ON CONFLICT DO NOTHING""",
+        [run_id, *part],
+    )
 
 
 def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -> list[int]:
@@ -218,19 +214,18 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
         criteria: ids of the criteria on which documents must be rated to come first; empty for any.
     """
     locked = LockedDocuments.objects.filter(project=project_id, unlocked_at=None).first()
-    with connection.cursor() as cursor:
-        parameters: dict[str, Any] = {
-            "project": project_id,
-            "criteria": list(criteria),
-            "any": not criteria,
-        }
-        cursor.execute(_PILOT_DRAWN, parameters)
-        free = (pk for pk, *drawn in cursor.fetchall() if not (locked and locked.holds(*drawn)))
-        cursor.execute(
-            "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",
-            [list(islice(free, documents))],
-        )
-        return [pk for (pk,) in cursor.fetchall()]
+    parameters: dict[str, Any] = {
+        "project": project_id,
+        "criteria": list(criteria),
+        "any": not criteria,
+    }
+    rows = fetch_rows(_PILOT_DRAWN, parameters)
+    free = (pk for pk, *drawn in rows if not (locked and locked.holds(*drawn)))
+    rows = fetch_rows(
+        "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",
+        [list(islice(free, documents))],
+    )
+    return [pk for (pk,) in rows]
 
 
 _OUTPUTS_BY_CRITERION = f"""

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 import structlog
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
@@ -22,6 +22,7 @@ from evaluations.people.limits import money_left
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Reason
 from geval.texts.turns import turns_from
+from geval_site.sql import execute_sql, fetch_rows
 
 log = structlog.stdlib.get_logger(__name__)
 # It is renewed after a quarter (`share.py`), so only a lost worker's items are claimed again.
@@ -66,63 +67,60 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
 
     An item whose workers were lost repeatedly fails, instead of costing another worker.
     """
-    with connection.cursor() as cursor:
-        # SKIP LOCKED: workers that claim at the same moment get different items without waiting.
-        # By id: items were laid out in the order in which they are to be judged.
-        # The run's row is only read, as a lock on it would let one worker claim at a time.
-        cursor.execute(
-            f"""WITH free AS (
-                   SELECT i.id, i.attempts, i.state, i.leased_by FROM evaluations_runitem i
-                   WHERE i.run_id = %(run)s AND i.id > %(after)s
-                       AND i.state IN ('pending', 'leased')
-                     AND (i.state = 'pending' OR {EXPIRED.format("i.lease_until")})
-                     AND EXISTS (SELECT FROM evaluations_evaluationrun r WHERE r.id = %(run)s
-                         AND r.state = 'running')
-                   ORDER BY i.id LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED),
-               failed AS (
-                   UPDATE evaluations_runitem i
-                   SET state = 'failed', reason = %(lost)s, lease_until = NULL, leased_by = '',
-                       detail = format('%%s workers ended while they judged this item.', i.attempts)
-                   FROM free WHERE i.id = free.id AND free.attempts >= %(most_lost)s),
-               picked AS (SELECT id FROM free WHERE attempts < %(most_lost)s),
-               leased AS (
-                   UPDATE evaluations_runitem i
-                   SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
-                       lease_until = now() + make_interval(secs => %(lease)s)
-                   FROM picked WHERE i.id = picked.id
-                       RETURNING i.id, i.output_id, i.criterion_id, i.rival_id),
-               lost AS (
-                   SELECT count(*) FILTER (WHERE state = 'leased') AS leases,
-                       array_agg(DISTINCT leased_by) FILTER (WHERE state = 'leased') AS workers,
-                       count(*) FILTER (WHERE attempts >= %(most_lost)s) AS failed
-                   FROM free)
-               {_COLUMNS}, lost.leases, lost.workers, lost.failed
-               FROM lost LEFT JOIN (leased i {_TEXTS}) ON TRUE ORDER BY i.id""",
-            {
-                "run": run_id,
-                "after": after_id,
-                "most": most,
-                "worker": worker,
-                "lease": LEASE_SECONDS,
-                "lost": Reason.WORKER_LOST,
-                "most_lost": MOST_LOST_WORKERS,
-            },
-        )
-        rows = cursor.fetchall()
+    # SKIP LOCKED: workers that claim at the same moment get different items without waiting.
+    # By id: items were laid out in the order in which they are to be judged.
+    # The run's row is only read, as a lock on it would let one worker claim at a time.
+    rows = fetch_rows(
+        f"""WITH free AS (
+               SELECT i.id, i.attempts, i.state, i.leased_by FROM evaluations_runitem i
+               WHERE i.run_id = %(run)s AND i.id > %(after)s
+                   AND i.state IN ('pending', 'leased')
+                 AND (i.state = 'pending' OR {EXPIRED.format("i.lease_until")})
+                 AND EXISTS (SELECT FROM evaluations_evaluationrun r WHERE r.id = %(run)s
+                     AND r.state = 'running')
+               ORDER BY i.id LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED),
+           failed AS (
+               UPDATE evaluations_runitem i
+               SET state = 'failed', reason = %(lost)s, lease_until = NULL, leased_by = '',
+                   detail = format('%%s workers ended while they judged this item.', i.attempts)
+               FROM free WHERE i.id = free.id AND free.attempts >= %(most_lost)s),
+           picked AS (SELECT id FROM free WHERE attempts < %(most_lost)s),
+           leased AS (
+               UPDATE evaluations_runitem i
+               SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
+                   lease_until = now() + make_interval(secs => %(lease)s)
+               FROM picked WHERE i.id = picked.id
+                   RETURNING i.id, i.output_id, i.criterion_id, i.rival_id),
+           lost AS (
+               SELECT count(*) FILTER (WHERE state = 'leased') AS leases,
+                   array_agg(DISTINCT leased_by) FILTER (WHERE state = 'leased') AS workers,
+                   count(*) FILTER (WHERE attempts >= %(most_lost)s) AS failed
+               FROM free)
+           {_COLUMNS}, lost.leases, lost.workers, lost.failed
+           FROM lost LEFT JOIN (leased i {_TEXTS}) ON TRUE ORDER BY i.id""",
+        {
+            "run": run_id,
+            "after": after_id,
+            "most": most,
+            "worker": worker,
+            "lease": LEASE_SECONDS,
+            "lost": Reason.WORKER_LOST,
+            "most_lost": MOST_LOST_WORKERS,
+        },
+    )
     _log_lost(run_id, *rows[0][-3:])
     return _claimed([row[:-3] for row in rows if row[0] is not None])
 
 
 def answered_item(run_id: int) -> ClaimedItem | None:
     """Return an item of a run that the endpoint has answered; None if there is none."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
-                WHERE i.run_id = %s AND i.state = 'done' AND i.reply_id IS NOT NULL
-                ORDER BY i.id LIMIT 1""",
-            [run_id],
-        )
-        rows = _claimed(cursor.fetchall())
+    selected = fetch_rows(
+        f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
+            WHERE i.run_id = %s AND i.state = 'done' AND i.reply_id IS NOT NULL
+            ORDER BY i.id LIMIT 1""",
+        [run_id],
+    )
+    rows = _claimed(selected)
     return rows[0] if rows else None
 
 
@@ -169,51 +167,47 @@ def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:
 def renew_leases(item_ids: Sequence[int], worker: str) -> None:
     """Renew the leases of this worker's items."""
     if item_ids:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                """UPDATE evaluations_runitem SET lease_until = now() + make_interval(secs => %s)
-                   WHERE id = ANY(%s) AND leased_by = %s AND state = 'leased'""",
-                [LEASE_SECONDS, list(item_ids), worker],
-            )
+        execute_sql(
+            """UPDATE evaluations_runitem SET lease_until = now() + make_interval(secs => %s)
+               WHERE id = ANY(%s) AND leased_by = %s AND state = 'leased'""",
+            [LEASE_SECONDS, list(item_ids), worker],
+        )
 
 
 def items_with_texts(which: Sequence[tuple[int, int | None, int | None]]) -> list[ClaimedItem]:
     """Return items that have no rows yet, from (output, criterion, rival), in the given order."""
     columns = [list(column) for column in zip(*which, strict=True)] or [[], [], []]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""{_COLUMNS} FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
-                    AS i(output_id, criterion_id, rival_id, id)
-                {_TEXTS} ORDER BY i.id""",
-            columns,
-        )
-        return _claimed(cursor.fetchall())
+    rows = fetch_rows(
+        f"""{_COLUMNS} FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
+                AS i(output_id, criterion_id, rival_id, id)
+            {_TEXTS} ORDER BY i.id""",
+        columns,
+    )
+    return _claimed(rows)
 
 
 def batch_items(batch_id: int) -> list[ClaimedItem]:
     """Return the items of a batch that is at the endpoint."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
-               WHERE i.batch_id = %s AND i.state = 'sent' ORDER BY i.id""",
-            [batch_id],
-        )
-        return _claimed(cursor.fetchall())
+    rows = fetch_rows(
+        f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
+           WHERE i.batch_id = %s AND i.state = 'sent' ORDER BY i.id""",
+        [batch_id],
+    )
+    return _claimed(rows)
 
 
 def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
     """Lease the items of a batch whose results have arrived, to store them."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""WITH leased AS (
-                   UPDATE evaluations_runitem SET state = 'leased', leased_by = %(worker)s,
-                          lease_until = now() + make_interval(secs => %(lease)s)
-                   WHERE batch_id = %(batch)s AND state = 'sent'
-                       RETURNING id, output_id, criterion_id, rival_id)
-               {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
-            {"batch": batch_id, "worker": worker, "lease": 10 * LEASE_SECONDS},
-        )
-        return _claimed(cursor.fetchall())
+    rows = fetch_rows(
+        f"""WITH leased AS (
+               UPDATE evaluations_runitem SET state = 'leased', leased_by = %(worker)s,
+                      lease_until = now() + make_interval(secs => %(lease)s)
+               WHERE batch_id = %(batch)s AND state = 'sent'
+                   RETURNING id, output_id, criterion_id, rival_id)
+           {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
+        {"batch": batch_id, "worker": worker, "lease": 10 * LEASE_SECONDS},
+    )
+    return _claimed(rows)
 
 
 def give_back(run_id: int, worker: str) -> None:

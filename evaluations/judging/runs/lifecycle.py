@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 import structlog
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from evaluations.judging.judges.steps import prompt_parts
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.runs.layout import (
     LISTED_PARTS,
     Part,
@@ -32,7 +32,7 @@ from evaluations.models import (
     RunState,
 )
 from evaluations.models.runs import MORE_TO_LAY_OUT, PARTLY_LAID_OUT
-from evaluations.models.table_statistics import refresh_after_commit
+from evaluations.models.sizes import refresh_after_commit
 from evaluations.people.limits import LimitError, check_start
 from evaluations.people.waking import wake_for_runs
 from evaluations.people.webhooks.announcing import announce_run
@@ -42,11 +42,11 @@ from geval.llm.cost import cost, most_tokens
 from geval.llm.judgement import read_attempts
 from geval.llm.parsing import Reason
 from geval.llm.prompt_examples import longest_filled
-from geval.llm.prompts import needs_steps
+from geval.llm.prompts import needs_steps, steps_request
 from geval.llm.request_options import why_refused
 from geval.llm.requests import ChatRequest
-from geval.llm.wanted_steps import steps_request
 from geval.texts.spelling import storable
+from geval_site.sql import execute_sql, fetch_row, fetch_value
 
 TOO_LONG = (
     "%s items are longer than the model's context, such as: %s All others are judged. Resume"
@@ -457,10 +457,8 @@ class _Layout:
 
 def _is_alone(run_id: int) -> bool:
     """Whether no other worker lays out the run, until the transaction ends."""
-    with connection.cursor() as cursor:
-        # Do not lock the run's row: workers count their calls in it, and pausing must not wait.
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, run_id % 2**31])
-        return bool(cursor.fetchone()[0])
+    # Do not lock the run's row: workers count their calls in it, and pausing must not wait.
+    return bool(fetch_value("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, run_id % 2**31]))
 
 
 def _freeze_prompts(run: EvaluationRun, evaluator: Evaluator) -> None:
@@ -478,22 +476,20 @@ def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:
     `most_each` includes every retry of an unreadable reply; a budget reserves it for each item in
     progress. If criteria are judged together, it is the cost of the call about all of them.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            # The length of a document is computed once, not for each of its outputs.
-            """SELECT coalesce(sum(o.number * d.characters + o.characters) / sum(o.number), 0),
-                      coalesce(max(d.bytes + o.bytes), 0)
-               FROM (SELECT id, length(source) + length(context) AS characters,
-                            octet_length(source) + octet_length(context)
-                                + octet_length(coalesce("references" ->> 0, '')) AS bytes
-                     FROM evaluations_document WHERE project_id = %s OFFSET 0) AS d
-               JOIN LATERAL (SELECT count(*) AS number, sum(length(text)) AS characters,
-                                    max(octet_length(text)) AS bytes
-                             FROM evaluations_candidateoutput WHERE document_id = d.id) AS o
-                   ON o.number > 0""",
-            [run.project_id],
-        )
-        mean, longest = cursor.fetchone()
+    mean, longest = fetch_row(
+        # The length of a document is computed once, not for each of its outputs.
+        """SELECT coalesce(sum(o.number * d.characters + o.characters) / sum(o.number), 0),
+                  coalesce(max(d.bytes + o.bytes), 0)
+           FROM (SELECT id, length(source) + length(context) AS characters,
+                        octet_length(source) + octet_length(context)
+                            + octet_length(coalesce("references" ->> 0, '')) AS bytes
+                 FROM evaluations_document WHERE project_id = %s OFFSET 0) AS d
+           JOIN LATERAL (SELECT count(*) AS number, sum(length(text)) AS characters,
+                                max(octet_length(text)) AS bytes
+                         FROM evaluations_candidateoutput WHERE document_id = d.id) AS o
+               ON o.number > 0""",
+        [run.project_id],
+    )
     templates = [longest_filled(entry.template) for entry in run.run_criteria.all()]
     if asks_together:
         templates = [sum(templates)]
@@ -519,8 +515,8 @@ def close_if_finished(run_id: int) -> bool:
     decides: resuming leaves these items out, retrying asks again.
     """
     # Close and announce in one transaction, so that neither happens without the other.
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(
+    with transaction.atomic():
+        count = execute_sql(
             """UPDATE evaluations_evaluationrun r
                 SET finished_at = now(), state = f.state, message = f.message
                FROM (SELECT CASE WHEN count(*) > 0 THEN 'paused'
@@ -554,7 +550,7 @@ def close_if_finished(run_id: int) -> bool:
                 ),
             },
         )
-        closed = bool(cursor.rowcount == 1)
+        closed = bool(count == 1)
         if closed:
             run = EvaluationRun.objects.get(pk=run_id)
             if run.state == RunState.FAILED:

@@ -7,12 +7,10 @@ differs.
 
 import asyncio
 import contextlib
-import functools
 from collections import defaultdict
 from collections.abc import Mapping
 
 from django.conf import settings
-from django.db import connection
 
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.database import Database
@@ -25,6 +23,7 @@ from evaluations.models.improving import shown_means
 from evaluations.models.newest_scores import newest_scores
 from geval.evaluators.base import Corpus, CriterionPrompt, EvaluatorError, LocalEvaluator, Outcome
 from geval.evaluators.processes import ScoringProcess
+from geval_site.sql import fetch_rows
 
 # How soon a paused run stops, at a query per look.
 LOOK_SECONDS = 0.5
@@ -130,9 +129,7 @@ class _LocalShare(RunShare):
             results.FinishedItem(item, "", outcome)
             for item, outcome in zip(chunk, outcomes, strict=True)
         ]
-        await self.database.call(
-            functools.partial(results.store_each, self.run, finished, self.worker)
-        )
+        await self.database.call(results.store_each, self.run, finished, self.worker)
         await self.release_stored(item.id for item in chunk)
         await self.end_outage()
 
@@ -161,17 +158,16 @@ def _newest_scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
     """Return the newest score of each judge, from its latest version that gave one; a score that
     holds for every criterion has an empty criterion."""
     scores: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""SELECT j.name, coalesce(c.name, ''), n.output_id, n.value
-                FROM ({newest_scores("r.project_id = %s")}) AS n
-                JOIN evaluations_judge j ON j.id = n.judge_id
-                LEFT JOIN evaluations_criterion c ON c.id = n.criterion_id
-                WHERE n.value IS NOT NULL ORDER BY j.version""",
-            [project_id],
-        )
-        for judge, criterion, output, value in cursor.fetchall():
-            scores[judge, criterion][output] = value
+    rows = fetch_rows(
+        f"""SELECT j.name, coalesce(c.name, ''), n.output_id, n.value
+            FROM ({newest_scores("r.project_id = %s")}) AS n
+            JOIN evaluations_judge j ON j.id = n.judge_id
+            LEFT JOIN evaluations_criterion c ON c.id = n.criterion_id
+            WHERE n.value IS NOT NULL ORDER BY j.version""",
+        [project_id],
+    )
+    for judge, criterion, output, value in rows:
+        scores[judge, criterion][output] = value
     return dict(scores)
 
 

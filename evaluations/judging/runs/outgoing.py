@@ -1,7 +1,6 @@
 """One worker's calls to an endpoint, sent as its part of the calls in flight, the endpoint's limits
 and its pace allow. Each call is counted before its reply is used."""
 
-import functools
 import time
 
 from evaluations.judging.runs.quota import Grant, Permits, QuotaLimits, exchange, known_pace, take
@@ -102,8 +101,8 @@ class OutgoingCalls:
         flight."""
         # Until the new limit applies here, calls may still leave under the old one.
         may_be_open = max(self.in_flight.open, self.in_flight.limited_to)
-        calls = functools.partial(self._share.shift.calls, self._most, may_be_open)
-        self.in_flight.limit(await self._share.database.call(calls))
+        calls = self._share.shift.calls
+        self.in_flight.limit(await self._share.database.call(calls, self._most, may_be_open))
 
     async def look_up(self) -> None:
         """Check whether another worker met a limit; remember whether there is any."""
@@ -130,17 +129,13 @@ class OutgoingCalls:
 
     async def _ask_permits(self, handful: int) -> Grant:
         return await self._share.database.call(
-            functools.partial(
-                take, self._account, self._limits, wanted=handful, tokens_each=self._tokens_each
-            )
+            take, self._account, self._limits, wanted=handful, tokens_each=self._tokens_each
         )
 
     async def _exchange(self, seen: WorkerReport, wanted: int) -> PacingTurn:
         return await self._share.database.call(
-            functools.partial(exchange, self._account, self._model, seen, wanted=wanted)
+            exchange, self._account, self._model, seen, wanted=wanted
         )
 
     async def _look(self) -> Pace:
-        return await self._share.database.call(
-            functools.partial(known_pace, self._account, self._model)
-        )
+        return await self._share.database.call(known_pace, self._account, self._model)

@@ -23,12 +23,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from evaluations.models import AccountQuota, EvaluationRun
 from geval.llm.pacing import Pace, PacingTurn, WorkerReport
 from geval.texts.numbers import NARROW
+from geval_site.sql import execute_sql, fetch_row
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
@@ -77,47 +78,45 @@ def take(account: str, limits: QuotaLimits, *, wanted: int, tokens_each: int) ->
     token_size, token_flow = (
         bucket(limits.tokens) if limits.tokens else (float("1e12"), float("1e12"))
     )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO evaluations_accountbucket AS q (account, requests_per_minute,
-                   tokens_per_minute, requests, tokens, counted_at)
-               VALUES (%(account)s, %(rpm)s, %(tpm)s, %(rs)s, %(ts)s, clock_timestamp())
-               ON CONFLICT (account, requests_per_minute, tokens_per_minute) DO UPDATE
-               SET requests = least(%(rs)s, q.requests
-                       + %(rf)s * greatest(0, extract(epoch
-                           FROM clock_timestamp() - q.counted_at))),
-                   tokens = least(%(ts)s, q.tokens
-                       + %(tf)s * greatest(0, extract(epoch
-                           FROM clock_timestamp() - q.counted_at))),
-                   counted_at = clock_timestamp()
-               RETURNING id, requests, tokens""",
-            {
-                "account": account,
-                "rpm": limits.requests or 0,
-                "tpm": limits.tokens or 0,
-                "rs": request_size,
-                "rf": request_flow,
-                "ts": token_size,
-                "tf": token_flow,
-            },
+    bucket_id, requests, tokens = fetch_row(
+        """INSERT INTO evaluations_accountbucket AS q (account, requests_per_minute,
+               tokens_per_minute, requests, tokens, counted_at)
+           VALUES (%(account)s, %(rpm)s, %(tpm)s, %(rs)s, %(ts)s, clock_timestamp())
+           ON CONFLICT (account, requests_per_minute, tokens_per_minute) DO UPDATE
+           SET requests = least(%(rs)s, q.requests
+                   + %(rf)s * greatest(0, extract(epoch
+                       FROM clock_timestamp() - q.counted_at))),
+               tokens = least(%(ts)s, q.tokens
+                   + %(tf)s * greatest(0, extract(epoch
+                       FROM clock_timestamp() - q.counted_at))),
+               counted_at = clock_timestamp()
+           RETURNING id, requests, tokens""",
+        {
+            "account": account,
+            "rpm": limits.requests or 0,
+            "tpm": limits.tokens or 0,
+            "rs": request_size,
+            "rf": request_flow,
+            "ts": token_size,
+            "tf": token_flow,
+        },
+    )
+    # Tolerate rounding: a bucket refilled to 0.9999999 holds one call.
+    calls = min(wanted, int(requests + 1e-6)) if limits.requests else wanted
+    need = float(min(tokens_each, token_size)) if limits.tokens else 0.0
+    if need:
+        calls = min(calls, int(tokens / need + 1e-6))
+    if calls > 0:
+        execute_sql(
+            "UPDATE evaluations_accountbucket SET requests = requests - %s, tokens = tokens -"
+            " %s WHERE id = %s",
+            [
+                calls if limits.requests else 0,
+                calls * tokens_each if limits.tokens else 0,
+                bucket_id,
+            ],
         )
-        bucket_id, requests, tokens = cursor.fetchone()
-        # Tolerate rounding: a bucket refilled to 0.9999999 holds one call.
-        calls = min(wanted, int(requests + 1e-6)) if limits.requests else wanted
-        need = float(min(tokens_each, token_size)) if limits.tokens else 0.0
-        if need:
-            calls = min(calls, int(tokens / need + 1e-6))
-        if calls > 0:
-            cursor.execute(
-                "UPDATE evaluations_accountbucket SET requests = requests - %s, tokens = tokens -"
-                " %s WHERE id = %s",
-                [
-                    calls if limits.requests else 0,
-                    calls * tokens_each if limits.tokens else 0,
-                    bucket_id,
-                ],
-            )
-            return Grant(calls, 0.0)
+        return Grant(calls, 0.0)
     waits = [0.01]
     if limits.requests and requests < 1:
         waits.append((1 - requests) / request_flow)
@@ -129,18 +128,18 @@ def take(account: str, limits: QuotaLimits, *, wanted: int, tokens_each: int) ->
 def exchange(account: str, model: str, seen: WorkerReport, *, wanted: int) -> PacingTurn:
     """Report what a worker observed of a model's rate limits, and reserve times for up to `wanted`
     calls."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        pace, now = _locked_pace(cursor, account, model)
+    with transaction.atomic():
+        pace, now = _locked_pace(account, model)
         pace, slots = pace.learned(seen, now).reserved(wanted, now)
-        _write_pace(cursor, account, model, pace)
+        _write_pace(account, model, pace)
     return PacingTurn(pace, slots, now)
 
 
 def close(account: str, model: str) -> None:
     """Close the pace for a while, so that a single call tries first."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        pace, now = _locked_pace(cursor, account, model)
-        _write_pace(cursor, account, model, pace.closed(now))
+    with transaction.atomic():
+        pace, now = _locked_pace(account, model)
+        _write_pace(account, model, pace.closed(now))
 
 
 def known_pace(account: str, model: str) -> Pace:
@@ -151,37 +150,33 @@ def known_pace(account: str, model: str) -> Pace:
 
 def allowed_rate(account: str, model: str) -> float | None:
     """Return the calls per second at which workers are paced now; None if they are not."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT (pace ->> 'rate')::float FROM evaluations_accountquota
-               WHERE account = %s AND model = %s AND abs(extract(epoch FROM now())
-                   - (pace ->> 'seen_at')::float) < %s""",
-            [account, model, RECENT_SECONDS],
-        )
-        row = cursor.fetchone()
+    row = fetch_row(
+        """SELECT (pace ->> 'rate')::float FROM evaluations_accountquota
+           WHERE account = %s AND model = %s AND abs(extract(epoch FROM now())
+               - (pace ->> 'seen_at')::float) < %s""",
+        [account, model, RECENT_SECONDS],
+    )
     return row[0] if row else None
 
 
-def _locked_pace(cursor: Any, account: str, model: str) -> tuple[Pace, float]:
+def _locked_pace(account: str, model: str) -> tuple[Pace, float]:
     """Return the pace of a model, locked until the transaction ends, and the current time."""
     read = """SELECT pace, extract(epoch FROM clock_timestamp())::float
               FROM evaluations_accountquota WHERE account = %s AND model = %s FOR UPDATE"""
-    cursor.execute(read, [account, model])
-    row = cursor.fetchone()
+    row = fetch_row(read, [account, model])
     if row is None:
-        cursor.execute(
+        execute_sql(
             """INSERT INTO evaluations_accountquota (account, model, pace)
                VALUES (%s, %s, '{}') ON CONFLICT DO NOTHING""",
             [account, model],
         )
-        cursor.execute(read, [account, model])
-        row = cursor.fetchone()
+        row = fetch_row(read, [account, model])
     stored, now = row
     return _as_pace(orjson.loads(stored) if isinstance(stored, str) else stored), now
 
 
-def _write_pace(cursor: Any, account: str, model: str, pace: Pace) -> None:
-    cursor.execute(
+def _write_pace(account: str, model: str, pace: Pace) -> None:
+    execute_sql(
         "UPDATE evaluations_accountquota SET pace = %s::jsonb WHERE account = %s AND model = %s",
         [orjson.dumps(dataclasses.asdict(pace)).decode(), account, model],
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 import structlog
-from django.db import DataError, IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -24,11 +24,11 @@ from geval.llm.calls import Answer
 from geval.llm.judgement import Judgement
 from geval.llm.metering import CallUsage
 from geval.llm.parsing import Failure, Reason
-from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.reply_structure import choices_from_json, choices_to_json
 from geval.llm.scoring import Preferred, Scored
 from geval.texts.numbers import thin
 from geval.texts.spelling import storable
-from geval_site.sql import insert_rows
+from geval_site.sql import execute_sql, fetch_rows, insert_rows
 
 log = structlog.stdlib.get_logger(__name__)
 EXCHANGED = (
@@ -116,16 +116,15 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
         for entry in kept
     ]
     if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                """UPDATE evaluations_runitem i
-                   SET state = n.state, reason = n.reason, detail = n.detail, reply_id = n.reply,
-                       lease_until = NULL, leased_by = ''
-                   FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[])
-                        AS n(id, state, reason, detail, reply)
-                   WHERE i.id = n.id""",
-                [list(column) for column in zip(*rows, strict=True)],
-            )
+        execute_sql(
+            """UPDATE evaluations_runitem i
+               SET state = n.state, reason = n.reason, detail = n.detail, reply_id = n.reply,
+                   lease_until = NULL, leased_by = ''
+               FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[])
+                    AS n(id, state, reason, detail, reply)
+               WHERE i.id = n.id""",
+            [list(column) for column in zip(*rows, strict=True)],
+        )
     _log_failures(run_id, [entry.outcome for entry in kept])
     count_items(run.judge_id, [entry.outcome for entry in kept])
     return len(kept)
@@ -243,21 +242,20 @@ def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]
 
 def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
     """Score outputs that were compared: the mean preference over the document's other outputs."""
-    with connection.cursor() as cursor:
-        # In one order: workers that store wins of the same outputs would wait for each other.
-        cursor.execute(
-            """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value, mode)
-               SELECT %(run)s, o, criterion_id, avg(value), 'wins' FROM (
-                   SELECT output_id AS o, criterion_id, value FROM evaluations_pairscore
-                   WHERE run_id = %(run)s AND output_id = ANY(%(outputs)s)
-                   UNION ALL
-                   SELECT rival_id, criterion_id, 1 - value FROM evaluations_pairscore
-                   WHERE run_id = %(run)s AND rival_id = ANY(%(outputs)s)) AS sides
-               GROUP BY o, criterion_id ORDER BY o, criterion_id
-               ON CONFLICT (run_id, output_id, criterion_id) DO UPDATE
-                   SET value = excluded.value""",
-            {"run": run_id, "outputs": sorted({pk for pk in output_ids if pk is not None})},
-        )
+    # In one order: workers that store wins of the same outputs would wait for each other.
+    execute_sql(
+        """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value, mode)
+           SELECT %(run)s, o, criterion_id, avg(value), 'wins' FROM (
+               SELECT output_id AS o, criterion_id, value FROM evaluations_pairscore
+               WHERE run_id = %(run)s AND output_id = ANY(%(outputs)s)
+               UNION ALL
+               SELECT rival_id, criterion_id, 1 - value FROM evaluations_pairscore
+               WHERE run_id = %(run)s AND rival_id = ANY(%(outputs)s)) AS sides
+           GROUP BY o, criterion_id ORDER BY o, criterion_id
+           ON CONFLICT (run_id, output_id, criterion_id) DO UPDATE
+               SET value = excluded.value""",
+        {"run": run_id, "outputs": sorted({pk for pk in output_ids if pk is not None})},
+    )
 
 
 def count_up(run_id: int, spent: CallUsage) -> None:
@@ -290,14 +288,13 @@ def note_wait(run_id: int, until: datetime.datetime | None, reason: str) -> None
 
 
 def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
-    with connection.cursor() as cursor:
-        # By id, as items are claimed, to prevent deadlocks.
-        cursor.execute(
-            """SELECT id FROM evaluations_runitem
-               WHERE id = ANY(%s) AND state = 'leased' AND leased_by = %s ORDER BY id FOR UPDATE""",
-            [list(item_ids), worker],
-        )
-        return {row[0] for row in cursor.fetchall()}
+    # By id, as items are claimed, to prevent deadlocks.
+    rows = fetch_rows(
+        """SELECT id FROM evaluations_runitem
+           WHERE id = ANY(%s) AND state = 'leased' AND leased_by = %s ORDER BY id FOR UPDATE""",
+        [list(item_ids), worker],
+    )
+    return {row[0] for row in rows}
 
 
 def _newest_replies(project_id: int, keys: Sequence[str]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.db.models.fields.json import KT
 from django.db.models.functions import Now
@@ -22,7 +22,7 @@ from evaluations.judging.runs.shift import ours
 from evaluations.models import EvaluationRun, WorkerSlot
 from evaluations.models.runs import PLAYGROUND
 from geval.llm.run_parameters import RunParameters
-from geval_site.sql import CompiledQuery
+from geval_site.sql import CompiledQuery, execute_sql
 
 # The share of slots that serve pilots and trials before other runs; at least one slot.
 INTERACTIVE_SHARE = 0.25
@@ -106,8 +106,7 @@ def choose_run(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
     Args:
         avoided: as for `rank_runs`.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    execute_sql("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     slot_row = WorkerSlot.objects.as_taken(slot)
     current = slot_row.values_list("run_id", flat=True).first()
     chosen = _choose(slot.pk, current, avoided)
@@ -126,13 +125,12 @@ def waiting_run(avoided: Sequence[int] = ()) -> int | None:
 def _note_service(runs: Sequence[int]) -> None:
     """Record that a slot began or stopped serving runs. Locked rows are skipped, because otherwise
     all slots of the site would wait for them."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """UPDATE evaluations_evaluationrun SET served_at = clock_timestamp() WHERE id IN (
-                   SELECT id FROM evaluations_evaluationrun WHERE id = ANY(%s)
-                   FOR UPDATE SKIP LOCKED)""",
-            [list(runs)],
-        )
+    execute_sql(
+        """UPDATE evaluations_evaluationrun SET served_at = clock_timestamp() WHERE id IN (
+               SELECT id FROM evaluations_evaluationrun WHERE id = ANY(%s)
+               FOR UPDATE SKIP LOCKED)""",
+        [list(runs)],
+    )
 
 
 def leave(slot: WorkerSlot) -> None:

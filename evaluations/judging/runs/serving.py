@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Now
@@ -31,6 +31,7 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, WorkerSlot
 from evaluations.people.waking import wake_for_runs
 from geval.llm.run_parameters import RunParameters
+from geval_site.sql import fetch_row
 
 # Where there are more slots than calls, each turn lasts this long. Passing a call from one slot to
 # another wastes about a second.
@@ -290,13 +291,12 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
         return calls
     # Until a worker has read an endpoint's account, the endpoint counts alone.
     account = endpoint.account or f"endpoint {endpoint.pk}"
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(
+    with transaction.atomic():
+        _, now = fetch_row(
             """SELECT pg_advisory_xact_lock(%s, hashtext(%s)),
                 extract(epoch FROM clock_timestamp())::float""",
             [_LOCK, account],
         )
-        _, now = cursor.fetchone()
         callers = _serving_slots(endpoint)
         own_caller = next((caller for caller in callers if caller.slot == slot.pk), None)
         # Other slots ignore a slot without a recent heartbeat, so it gets no part.

@@ -8,7 +8,6 @@ Shared by workers that call an endpoint (worker.py), compute (local.py), prepare
 import asyncio
 import contextlib
 import datetime
-import functools
 import time
 from collections.abc import Callable, Iterable
 
@@ -106,14 +105,14 @@ class RunShare:
         self.holding.difference_update(items)
         if time.monotonic() - self._noted_result > RESULT_SECONDS:
             self._noted_result = time.monotonic()
-            await self.database.call(functools.partial(results.note_result, self.run.pk))
+            await self.database.call(results.note_result, self.run.pk)
 
     async def renew(self) -> None:
         """Renew the leases of this worker's items when a quarter of the lease has passed."""
         if time.monotonic() - self._renewed > RENEW_SECONDS:
             self._renewed = time.monotonic()
             held = list(self.holding)
-            await self.database.call(functools.partial(leases.renew_leases, held, self.worker))
+            await self.database.call(leases.renew_leases, held, self.worker)
 
     async def look_up(self) -> None:
         """Stop if this worker is asked to, if its time is over, or if the run was paused or
@@ -157,7 +156,7 @@ class RunShare:
         if self.run.outage_since is not None:
             self.run.outage_since = None
             of_run = EvaluationRun.objects.filter(pk=self.run.pk)
-            await self.database.call(functools.partial(of_run.update, outage_since=None))
+            await self.database.call(of_run.update, outage_since=None)
 
     async def leave(self) -> None:
         """Pause or fail the run if there is a reason to, release held items, and close the run if

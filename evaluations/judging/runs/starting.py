@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotations.models import Preference
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.judges.findings import known_fit
-from evaluations.judging.judges.steps import prompt_parts
 from evaluations.judging.runs.lifecycle import (
     RunError,
     check_limits,
@@ -34,7 +34,7 @@ from geval.evaluators.base import Evaluator, Text
 from geval.llm.judge_settings import JudgeSettings
 from geval.llm.request_options import why_refused
 from geval.llm.run_parameters import RunParameters
-from geval.statistics.document_groups import have_groups
+from geval.statistics.locked_rule import have_groups
 from geval_site.version import __version__
 
 

@@ -3,7 +3,6 @@ share of them, and pause it on unexpected errors.
 """
 
 import asyncio
-import functools
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import structlog
 
 from evaluations.judging.judges.clients import client_for
-from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.judges.criteria import store_steps
 from evaluations.judging.runs import calling, leases, results
 from evaluations.judging.runs.accounts import read_account
 from evaluations.judging.runs.batches import BatchShare
@@ -318,9 +317,7 @@ class _Preparation(RunShare):
         try:
             return await ask_counted(self.client, request, self.spent)
         finally:
-            await self.database.call(
-                functools.partial(results.count_up, self.run.pk, self.spent.taken())
-            )
+            await self.database.call(results.count_up, self.run.pk, self.spent.taken())
 
     def _note_wait(self, seconds: float, error: EndpointError) -> None:
         self.wait = Wait.of(seconds, error.message)
@@ -328,6 +325,6 @@ class _Preparation(RunShare):
     async def _watchful_rest(self, seconds: float) -> None:
         if seconds >= SHOWN_WAIT_SECONDS:
             await self.database.call(
-                functools.partial(results.note_wait, self.run.pk, self.wait.until, self.wait.reason)
+                results.note_wait, self.run.pk, self.wait.until, self.wait.reason
             )
         await self.rest(seconds)

@@ -139,7 +139,7 @@ class Command(SiteCommand):
         scales = _parsed("--scale", parsed_scales, options["scale"])
         paths, as_json = _paths(options["files"]), options["json"]
         about = LoadOptions(
-            judge=options["judge"] or _stem(paths[0]),
+            judge=options["judge"] or paths[0].name.removesuffix(".gz").rsplit(".", 1)[0],
             criterion=options["criterion"],
             version=options["judge_version"],
             source=options["judge_source"],
@@ -217,7 +217,3 @@ def _parsed(option: str, parse: Callable[[list[str]], T], values: list[str]) -> 
         return parse(values)
     except StatementError as error:
         raise CommandError(f"{option} {error}") from None
-
-
-def _stem(path: Path) -> str:
-    return path.name.removesuffix(".gz").rsplit(".", 1)[0]

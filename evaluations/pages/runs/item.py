@@ -17,7 +17,7 @@ from geval.evaluators.registry import make_evaluator
 from geval.llm.parsing import Failure
 from geval.llm.prompts import windows
 from geval.llm.replies import ReplyChoice
-from geval.llm.reply_json import choices_from_json
+from geval.llm.reply_structure import choices_from_json
 from geval.llm.shown_tokens import ProbabilityBar, TokenView, shown_tokens
 
 # The number of replies to show of a trial's item: enough to see how they differ.

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from django.db import connection
 
 from evaluations.judging.runs.counts import LAID_OUT_SECONDS, count_seldom
 from evaluations.models import CandidateOutput, EvaluationRun, ItemState, RunItem, Score
 from evaluations.models.improving import shown_means, withheld_documents
 from geval.reports.score_cells import ScoreCell, ScoreOf, judge_cell
 from geval.statistics.types import IntArray
+from geval_site.sql import fetch_rows, fetch_value
 
 Read = TypeVar("Read")
 PAGE_SIZE = 50
@@ -126,11 +126,10 @@ def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], R
 
 
 def _count(run: EvaluationRun, view: ItemsView) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT count(*) FROM evaluations_runitem i {view.condition}", _given(run, view)
-        )
-        return int(cursor.fetchone()[0])
+    value = fetch_value(
+        f"SELECT count(*) FROM evaluations_runitem i {view.condition}", _given(run, view)
+    )
+    return int(value)
 
 
 def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
@@ -169,9 +168,8 @@ def _ranked(run: EvaluationRun, view: ItemsView) -> IntArray:
     hidden = withheld_documents(run.project_id)
 
     def read() -> IntArray:
-        with connection.cursor() as cursor:
-            cursor.execute(_BY_GAP, {"run": run.pk, "hidden": hidden})
-            rows = np.array(cursor.fetchall(), np.int64).reshape(-1, 4)
+        selected = fetch_rows(_BY_GAP, {"run": run.pk, "hidden": hidden})
+        rows = np.array(selected, np.int64).reshape(-1, 4)
         done: IntArray = rows[rows[:, 3] == 1]
         return done
 
@@ -189,9 +187,8 @@ def _all_ids(run: EvaluationRun, view: ItemsView) -> IntArray:
 
 
 def _ids(query: str, run: EvaluationRun, view: ItemsView, **more: Any) -> IntArray:
-    with connection.cursor() as cursor:
-        cursor.execute(query.format(chosen=view.condition), _given(run, view) | more)
-        return np.fromiter((pk for (pk,) in cursor), np.int64)
+    rows = fetch_rows(query.format(chosen=view.condition), _given(run, view) | more)
+    return np.fromiter((pk for (pk,) in rows), np.int64)
 
 
 def _given(run: EvaluationRun, view: ItemsView) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import structlog
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from evaluations.models import CountedEvent, WebhookDelivery
@@ -28,6 +28,7 @@ from evaluations.models.sealing import SealError, unseal
 from evaluations.people.counting import count_events
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.network import checked_session
+from geval_site.sql import execute_sql, fetch_rows, fetch_value
 
 # Longer than an attempt may take: after this, the worker has died, and the attempt still counts.
 LEASE = datetime.timedelta(seconds=60)
@@ -161,18 +162,15 @@ async def _post(delivery: WebhookDelivery, secret: str, timestamp: int) -> int:
 def claim_deliveries() -> list[WebhookDelivery]:
     """Claim due messages for one attempt each. The attempt is counted now, even if it kills its
     worker."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        cursor.execute(_TAKE, _claim_parameters())
-        taken = [pk for (pk,) in cursor.fetchall()]
+    with transaction.atomic():
+        execute_sql("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        taken = [pk for (pk,) in fetch_rows(_TAKE, _claim_parameters())]
     return list(WebhookDelivery.objects.filter(pk__in=taken).select_related("webhook__project"))
 
 
 def can_send_more() -> bool:
     """Whether messages are due and within the limits."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT EXISTS ({_CHOSEN})", _claim_parameters())
-        return bool(cursor.fetchone()[0])
+    return bool(fetch_value(f"SELECT EXISTS ({_CHOSEN})", _claim_parameters()))
 
 
 def _claim_parameters() -> dict[str, Any]:

@@ -26,9 +26,9 @@ from pydantic import TypeAdapter
 from evaluations.corpus.locks.locking import as_own_draw, newest_event
 from evaluations.models import Judge, Project
 from evaluations.models.changes import note_change
-from evaluations.models.disk import is_disk_full
 from evaluations.models.project import free_slug
-from evaluations.models.table_statistics import refresh_statistics
+from evaluations.models.row_by_row import is_disk_full
+from evaluations.models.sizes import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
 from evaluations.projects.archive.rows import STORED
 from geval.evaluators.base import EvaluatorError, SettingsError
@@ -52,6 +52,7 @@ from geval.files.archive.shapes import (
 )
 from geval.files.archive.zip_limits import check_directory, check_members
 from geval.files.packed import UNREADABLE
+from geval_site.sql import execute_sql
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -129,16 +130,15 @@ def read_archive(
 
 def _take_known_answers(project: Project) -> None:
     """Rebuild the campaigns' known answers from their items; drafts then have no items."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """UPDATE annotations_campaign c SET gold = g.gold FROM (
-                   SELECT i.campaign_id, jsonb_agg(jsonb_build_object('document', i.document_id,
-                       'outputs', i.outputs, 'expected', i.expected) ORDER BY i.position) AS gold
-                   FROM annotations_campaignitem i WHERE i.kind IN ('gold', 'practice')
-                       AND i.expected IS NOT NULL GROUP BY i.campaign_id) AS g
-               WHERE g.campaign_id = c.id AND c.project_id = %s""",
-            [project.pk],
-        )
+    execute_sql(
+        """UPDATE annotations_campaign c SET gold = g.gold FROM (
+               SELECT i.campaign_id, jsonb_agg(jsonb_build_object('document', i.document_id,
+                   'outputs', i.outputs, 'expected', i.expected) ORDER BY i.position) AS gold
+               FROM annotations_campaignitem i WHERE i.kind IN ('gold', 'practice')
+                   AND i.expected IS NOT NULL GROUP BY i.campaign_id) AS g
+           WHERE g.campaign_id = c.id AND c.project_id = %s""",
+        [project.pk],
+    )
     for draft in project.campaigns.filter(state="draft"):
         draft.items.all().delete()
 

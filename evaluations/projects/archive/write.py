@@ -22,6 +22,7 @@ from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.files.archive.manifest import FILES, SHOWN_AS, ArchiveManifest, write_manifest
 from geval.files.archive.record_file import RecordFile
 from geval.files.archive.record_lines import as_line
+from geval_site.sql import execute_sql
 from geval_site.version import __version__
 
 # Rows have texts of any length.
@@ -59,8 +60,7 @@ def write_archive(
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive,
     ):
         if is_outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         _stage_probabilities(project.pk)
         _stage_annotators(project.pk, pseudonyms=pseudonyms)
         criteria = dict(project.criteria.values_list("pk", "name"))
@@ -87,31 +87,29 @@ def write_archive(
 
 def _stage_probabilities(project_id: int) -> None:
     """Stage the inclusion probabilities that the archive's ratings have to state."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""DROP TABLE IF EXISTS {ARCHIVED_PROBABILITIES};
-                CREATE TEMPORARY TABLE {ARCHIVED_PROBABILITIES} (id bigserial, output_id bigint,
-                    criterion_id bigint, probability float8) ON COMMIT DROP"""
-        )
-        cursor.execute(
-            f"""INSERT INTO {ARCHIVED_PROBABILITIES} (output_id, criterion_id, probability)
-                SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::float8[])""",
-            [side.tolist() for side in stated_probabilities(project_id)],
-        )
+    execute_sql(
+        f"""DROP TABLE IF EXISTS {ARCHIVED_PROBABILITIES};
+            CREATE TEMPORARY TABLE {ARCHIVED_PROBABILITIES} (id bigserial, output_id bigint,
+                criterion_id bigint, probability float8) ON COMMIT DROP"""
+    )
+    execute_sql(
+        f"""INSERT INTO {ARCHIVED_PROBABILITIES} (output_id, criterion_id, probability)
+            SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::float8[])""",
+        [side.tolist() for side in stated_probabilities(project_id)],
+    )
 
 
 def _stage_annotators(project_id: int, *, pseudonyms: bool) -> None:
     """Stage the names of annotators in the archive."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""DROP TABLE IF EXISTS {ARCHIVED_ANNOTATORS};
-                CREATE TEMPORARY TABLE {ARCHIVED_ANNOTATORS} (id bigint PRIMARY KEY, name text)
-                    ON COMMIT DROP"""
-        )
-        cursor.execute(
-            f"INSERT INTO {ARCHIVED_ANNOTATORS} SELECT id, name FROM {ANNOTATORS} AS n",
-            {"pseudonyms": pseudonyms, "project": project_id},
-        )
+    execute_sql(
+        f"""DROP TABLE IF EXISTS {ARCHIVED_ANNOTATORS};
+            CREATE TEMPORARY TABLE {ARCHIVED_ANNOTATORS} (id bigint PRIMARY KEY, name text)
+                ON COMMIT DROP"""
+    )
+    execute_sql(
+        f"INSERT INTO {ARCHIVED_ANNOTATORS} SELECT id, name FROM {ANNOTATORS} AS n",
+        {"pseudonyms": pseudonyms, "project": project_id},
+    )
 
 
 def _write_rows(

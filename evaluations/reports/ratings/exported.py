@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db import connection
-
 from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
@@ -22,6 +20,7 @@ from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.files.hugging_face import RECORDS, Dataset, Rows
 from geval.files.tool_forms import ExportedOutput, Given
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
+from geval_site.sql import fetch_rows
 from geval_site.version import __version__
 
 # Outputs have texts of any length, with all their ratings, comments and scores.
@@ -66,13 +65,12 @@ def exported_outputs(project: Project, *, pseudonyms: bool = False) -> Iterator[
 
 def metadata_names(project: Project) -> list[str]:
     """Return the names of all documents' metadata fields."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT DISTINCT jsonb_object_keys(metadata) AS name FROM evaluations_document
-               WHERE project_id = %s AND NOT (metadata = '{}'::jsonb) ORDER BY name""",
-            [project.pk],
-        )
-        return [name for (name,) in cursor.fetchall()]
+    rows = fetch_rows(
+        """SELECT DISTINCT jsonb_object_keys(metadata) AS name FROM evaluations_document
+           WHERE project_id = %s AND NOT (metadata = '{}'::jsonb) ORDER BY name""",
+        [project.pk],
+    )
+    return [name for (name,) in rows]
 
 
 def _ratings_of(
@@ -86,13 +84,11 @@ def _ratings_of(
         "outputs": list(outputs),
         "pseudonyms": pseudonyms,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_RATINGS, about)
-        for output, criterion, who, kind, points, comment in cursor.fetchall():
-            if kind == Annotator.Kind.PERSON:
-                ratings[output].append((criterion, who, points))
-            if comment:
-                comments[output][who] = comment
+    for output, criterion, who, kind, points, comment in fetch_rows(_RATINGS, about):
+        if kind == Annotator.Kind.PERSON:
+            ratings[output].append((criterion, who, points))
+        if comment:
+            comments[output][who] = comment
     return ratings, comments
 
 
@@ -109,10 +105,8 @@ def _answers_of(
 
 def _scores_of(outputs: Sequence[int], judges: dict[int, str]) -> dict[int, list[Given]]:
     scores: dict[int, list[Given]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(_SCORES, [list(outputs)])
-        for output, criterion, judge, value in cursor.fetchall():
-            scores[output].append((criterion, judges[judge], value))
+    for output, criterion, judge, value in fetch_rows(_SCORES, [list(outputs)]):
+        scores[output].append((criterion, judges[judge], value))
     return scores
 
 

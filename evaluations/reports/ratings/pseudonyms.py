@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
-from django.db import connection
 
 from geval.reports.drawings.numbers import CriterionNumbers
 from geval.reports.figures import Figure
 from geval.reports.page import ReportNumbers
 from geval.reports.report import CriterionResult
+from geval_site.sql import fetch_rows
 
 # A table of a project's annotators, for FROM and JOIN; texts of comments are unchanged.
 ANNOTATORS = """(SELECT id, project_id, kind,
@@ -30,9 +30,7 @@ def unless_pseudonyms(name: str) -> str:
 def annotator_names(project_id: int, *, pseudonyms: bool) -> dict[int | None, str]:
     """Return the names of a project's annotators by id."""
     about = {"project": project_id, "pseudonyms": pseudonyms}
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT id, name FROM {ANNOTATORS} AS n", about)
-        return dict(cursor.fetchall())
+    return dict(fetch_rows(f"SELECT id, name FROM {ANNOTATORS} AS n", about))
 
 
 def pseudonyms_by_name(project_id: int) -> dict[str, str]:

@@ -27,8 +27,12 @@ from evaluations.reports.ratings.pseudonyms import (
     numbers_renamed,
 )
 from evaluations.reports.report import build_report, criterion_result
-from evaluations.reports.serving.limits import takes_a_moment
-from evaluations.reports.serving.live import data_with_labels, mark_of, marks_of_runs
+from evaluations.reports.serving.live import (
+    data_with_labels,
+    mark_of,
+    marks_of_runs,
+    takes_a_moment,
+)
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.document_figures import (

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from evaluations.models import KeptReport, KeptState, Project
@@ -18,10 +18,11 @@ from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.ratings.pseudonyms import pseudonyms_by_name
-from evaluations.reports.serving.limits import is_large
+from evaluations.reports.serving.live import is_large
 from evaluations.reports.serving.parts import REPORT, PageParts, ReportView, code
 from geval.reports.options import ReportOptions
 from geval.statistics.cache import digest_of
+from geval_site.sql import fetch_value
 
 # A failed computation is retried when somebody views the report after this time, or requests it.
 RETRY_AFTER = timedelta(minutes=10)
@@ -85,9 +86,7 @@ def try_again(project: Project, view: str) -> None:
 def fingerprint_of(project: Project) -> str:
     """Return a digest that changes whenever anything that a report shows may have changed: ratings,
     scores, comparisons, and the names and settings of their records."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {_FRAME}", {"project": project.pk})
-        frame = cursor.fetchone()[0]
+    frame = fetch_value(f"SELECT {_FRAME}", {"project": project.pk})
     return digest_of("fingerprint", [frame, sorted(state_of(project.pk).items(), key=repr)]).hex()
 
 

@@ -27,6 +27,7 @@ from evaluations.reports.serving.view import fingerprint_of
 from geval.reports.stored import stored
 from geval.reports.verdicts.steps import OnStep, between
 from geval.statistics import cache
+from geval_site.sql import execute_sql
 
 # A computing worker renews its lease twice a second; one that does not has died.
 LEASE = timedelta(seconds=30)
@@ -118,10 +119,7 @@ def _claim(pk: int) -> KeptReport | None:
     # wrongly as new.
     now, fingerprint = timezone.now(), fingerprint_of(wanted.project)
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, wanted.project_id % 2**31]
-            )
+        execute_sql("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, wanted.project_id % 2**31])
         if (
             KeptReport.objects.in_progress().filter(project=wanted.project_id).count()
             >= MOST_IN_HAND

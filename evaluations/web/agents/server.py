@@ -16,13 +16,22 @@ from evaluations.web.agents.agent import Agent, Answer, Level
 from evaluations.web.agents.tools import HERE, TOOLS
 from evaluations.web.api.schemas import refuse_booleans
 from geval.client import ApiError
-from geval.texts.near_names import unknown_field
+from geval.texts.sentences import unknown_field
 from geval_site.extensions import added
 from geval_site.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.tools import Tool
+from typing import Literal
+
+from asgiref.sync import async_to_sync
+from ninja import Query, Router
+
+from evaluations.models import ApiToken
+from evaluations.web.api.auth import TokenAlone
+from evaluations.web.api.problems import problem
+from evaluations.web.api.schemas import In, reads_by_itself
 
 MISSING = "The package mcp is not installed: pip install 'geval-site[mcp]'."
 INSTRUCTIONS = (
@@ -159,3 +168,25 @@ def _in_turn(agent: Agent, tool: Callable[..., Answer]) -> Callable[..., Any]:
     arguments = list(whole.parameters.values())[1:]
     call.__signature__ = whole.replace(parameters=arguments)  # type: ignore[attr-defined]
     return call
+
+
+router = Router()
+
+
+class AgentQuery(In):
+    """What the agent may do besides reading; its token sets the bounds."""
+
+    allow: Literal["read", "write", "spend"] = "read"
+
+
+@router.post("/mcp", auth=TokenAlone(), include_in_schema=False)
+@reads_by_itself
+def answer_agent(request: HttpRequest, query: Query[AgentQuery]) -> HttpResponse:
+    """One message of an agent."""
+    if not is_installed():
+        return problem(501, "Not installed", MISSING)
+    token = request.auth  # type: ignore[attr-defined]
+    assert isinstance(token, ApiToken)
+    level = Level[query.allow.upper()] if token.may_change else Level.READ
+    agent = Agent(request, level, request.build_absolute_uri("/"))
+    return async_to_sync(answer)(request, agent)

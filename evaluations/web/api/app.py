@@ -20,7 +20,7 @@ from evaluations.people.audit import note_action, note_refusal
 from evaluations.people.members import MemberError, TooManyInvitationsError
 from evaluations.people.waking import MessageLostError
 from evaluations.projects.deletion import DeletionError
-from evaluations.web.agents.endpoint import router as agents
+from evaluations.web.agents.server import router as agents
 from evaluations.web.api.auth import AUTH, ForbiddenError
 from evaluations.web.api.corpus import router as corpus
 from evaluations.web.api.judges import probe_address

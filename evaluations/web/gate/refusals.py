@@ -30,7 +30,7 @@ from django.urls import reverse
 from django.utils.http import parse_header_parameters
 
 from evaluations.models import RequestCount
-from evaluations.models.disk import FULL, is_disk_full
+from evaluations.models.row_by_row import FULL, is_disk_full
 from evaluations.people.access import EDITORS, member_of
 from evaluations.people.senders import is_for_api, sender_of, valid_token
 from evaluations.web.api.problems import problem, refused

@@ -11,8 +11,7 @@ from django.urls import reverse
 
 from annotations.models import GuidelinesVersion
 from evaluations.corpus.removing import StillInUseError, remove_criterion
-from evaluations.judging.judges.criteria import add_presets, preview
-from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.judges.criteria import add_presets, preview, store_steps
 from evaluations.judging.runs.errands import request_steps
 from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
 from evaluations.models import Criterion, EvaluationSteps, Judge, Project

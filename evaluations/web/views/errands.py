@@ -15,8 +15,8 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.people.access import READERS, project_view
+from evaluations.web.notices import STOP_POLLING
 from evaluations.web.parameters import reads
-from evaluations.web.polling import STOP_POLLING
 
 # What to do once the answer has arrived: reload the page, submit its form, or only say so.
 ENDINGS = ("refresh", "submit", "say")

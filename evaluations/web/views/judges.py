@@ -32,8 +32,8 @@ from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.playground import PlaygroundForm
+from evaluations.web.notices import STOP_POLLING
 from evaluations.web.parameters import reads
-from evaluations.web.polling import STOP_POLLING
 from evaluations.web.revisions import locked, sent
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.base import Evaluator

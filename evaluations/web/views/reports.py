@@ -22,7 +22,13 @@ from evaluations.reports.data import options_of, rounds_of
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.live import mark_of
-from evaluations.reports.serving.parts import BY_FIELD, NotComputedError, ReportView, page_and_query
+from evaluations.reports.serving.parts import (
+    ANNOTATORS,
+    BY_FIELD,
+    NotComputedError,
+    ReportView,
+    page_and_query,
+)
 from evaluations.reports.serving.view import (
     ASK_AGAIN_SECONDS,
     page_view,
@@ -30,10 +36,12 @@ from evaluations.reports.serving.view import (
     try_again,
 )
 from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
+from geval.reports.annotators import of_ratings
 from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
 from geval.reports.page import ReportPage
+from geval.statistics.thresholds import SPLIT
 from geval.texts.numbers import whole_number
 from geval.texts.sentences import listed
 from geval_site.extensions import added
@@ -400,3 +408,25 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
 report_numbers, report_paper = project_view(READERS)(evidence), project_view(READERS)(paper)
 report_piece, report_figure = project_view(READERS)(piece), project_view(READERS)(figure)
 report_cell, report_export = project_view(READERS)(cell), project_view(READERS)(export)
+
+
+@reads(*REPORT)
+@project_view(READERS)
+@partial(waits, tab="annotators")
+def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
+    """Severity and competence of each annotator on each criterion, outputs on which they are split,
+    and agreement on spans."""
+    options, errors = options_of(request.GET, project)
+    view = of_ratings(options)
+    numbers = page_view(project, ANNOTATORS, view)
+    context = {
+        "project": project,
+        "tab": "annotators",
+        "found": numbers.needed("page"),
+        "cached": numbers.cached,
+        "split_below": SPLIT,
+        "errors": errors,
+        "options": options,  # used by the links to other pages
+        "is_part": bool(view.query),
+    }
+    return render(request, "evaluations/annotator_report.html", context)

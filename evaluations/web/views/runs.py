@@ -39,11 +39,10 @@ from evaluations.pages.runs.run_goals import reached
 from evaluations.pages.runs.run_items import PAGE_SIZE, SORTS, ItemsView, count_items, item_rows
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.reports.run_results import precisions, so_far
-from evaluations.reports.serving.limits import is_large
+from evaluations.reports.serving.live import is_large
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm, wanted_run
-from evaluations.web.notices import noticing
+from evaluations.web.notices import STOP_POLLING, noticing
 from evaluations.web.parameters import reads
-from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.choices import settings_rows
 from geval.llm.prompts import PromptError

@@ -37,8 +37,7 @@ from evaluations.people.access import EDITORS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
 from evaluations.web.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
-from evaluations.web.notices import noticing
-from evaluations.web.polling import STOP_POLLING
+from evaluations.web.notices import STOP_POLLING, noticing
 from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
 from geval.files.refused import RefusedRow, describe_refused, refused_csv

@@ -12,8 +12,7 @@ from geval.files.archive.corpus import CORPUS
 from geval.files.archive.errors import ArchiveError
 from geval.files.archive.judging import JUDGING
 from geval.files.archive.record_file import RecordFile
-from geval.files.archive.searches import SEARCHES
-from geval.files.archive.studies import STUDIES
+from geval.files.archive.searches import SEARCHES, STUDIES
 from geval.files.packed import UNREADABLE
 
 # In order: records refer only to records of earlier files.

@@ -4,6 +4,7 @@ from the same classes.
 What is left out of a file stays as it is on the site; of what is new, it has the site's default.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -22,7 +23,7 @@ from geval.pipelines.project_files.reading import (
 )
 from geval.reports.options import MEAN, Epsilon, instead_of
 from geval.statistics.consensus import HumanScore
-from geval.texts.near_names import unknown_field
+from geval.texts.sentences import unknown_field
 
 # Usual names of keys, which must not be in a file.
 _KEY_WORDS = re.compile(r"(api[_-]?)?(key|token|secret|password)", re.I)
@@ -202,3 +203,15 @@ def allowed_at(place: Place) -> list[str]:
     """Return the names of fields that a part of a file may have."""
     part = SECTIONS[str(place[0])] if place else ProjectFile
     return list((GoalPart if place[-1:] == ("goal",) else part).model_fields)
+
+
+def written_schema() -> str:
+    """Return the text of docs/project.schema.json."""
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return (
+        json.dumps(dialect | ProjectFile.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    print(written_schema(), end="")  # noqa: T201

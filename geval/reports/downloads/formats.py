@@ -1,13 +1,56 @@
-"""The formats in which a report is downloaded and printed."""
+"""The formats in which a report is downloaded and printed, MLflow's among them."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import orjson
+
 from geval.reports.downloads.latex import as_latex
-from geval.reports.downloads.mlflow_metrics import as_metrics
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_csv, as_markdown, as_text
 from geval.reports.report import Report
+from geval.statistics.correlation import COEFFICIENTS
+
+# Valid characters in names of metrics, and their maximum length.
+_REFUSED = re.compile(r"[^\w\-. :/]")
+LONGEST = 250
+
+
+def as_metrics(report: Report) -> str:
+    """`JUDGE/CRITERION/COEFFICIENT/LEVEL`, and at the level of summaries the interval's ends;
+    undefined values are left out.
+
+    For weighted outputs, `JUDGE/CRITERION/outputs of a uniform sample` is their effective number.
+    """
+    return orjson.dumps(dict(_metrics(report)), option=orjson.OPT_INDENT_2).decode()
+
+
+def _metrics(report: Report) -> Iterator[tuple[str, float]]:
+    for criterion in report.criteria:
+        for result in criterion.judges:
+            correlations = result.correlations
+            about = f"{_part(result.judge)}/{_part(criterion.criterion)}"
+            for coefficient in COEFFICIENTS:
+                for level in report.levels:
+                    value = correlations.estimates[coefficient][level].value
+                    if value is not None:
+                        yield f"{about}/{coefficient}/{level}"[:LONGEST], value
+                interval = result.intervals[coefficient]
+                for end, value in (("low", interval.low), ("high", interval.high)):
+                    if value is not None:
+                        yield f"{about}/{coefficient}/summary {end}"[:LONGEST], value
+            yield f"{about}/documents", float(correlations.documents)
+            yield f"{about}/outputs", float(correlations.pairs)
+            if result.seen:
+                yield f"{about}/documents seen by its search", float(result.seen.documents)
+            if criterion.weights:
+                yield f"{about}/outputs of a uniform sample", criterion.weights.effective
+
+
+def _part(name: str) -> str:
+    """Return a part of a name without slashes, which separate parts."""
+    return _REFUSED.sub("_", name).replace("/", "_")[:100]
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def _judge_cells(
     ):
         sign = marks.by_cell.get((criterion, judge, coefficient), "") if marks else ""
         above = letters + _MARKS.get(sign, "")
-        written = _bold(text) if is_best else _number(text)
+        written = rf"\textbf{{{_number(text)}}}" if is_best else _number(text)
         cells.append(rf"{written}$^{{{above}}}$" if above and text != "–" else written)
     return cells[0], cells[1], _number(thin(cell.outputs))
 
@@ -212,10 +212,6 @@ def _written(text: str) -> str:
 def _number(text: str) -> str:
     """Format a number as on pages, for LaTeX."""
     return "--" if text == "–" else _written(text)
-
-
-def _bold(text: str) -> str:
-    return rf"\textbf{{{_number(text)}}}"
 
 
 def as_latex_figure(drawing: Drawing, name: str) -> str:

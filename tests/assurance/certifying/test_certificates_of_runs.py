@@ -16,7 +16,7 @@ from assurance.certifying.certificates import (
 )
 from assurance.certifying.verifying import VALID, verify
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
-from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.judges.criteria import store_steps
 from evaluations.models import (
     Certificate,
     Criterion,

@@ -24,8 +24,8 @@ from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, 
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.report import build_report, criterion_result, selected_data
+from geval.reports.downloads.formats import as_metrics
 from geval.reports.downloads.latex import as_latex
-from geval.reports.downloads.mlflow_metrics import as_metrics
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_csv, as_markdown, as_text
 from geval.reports.drawings.drawn import drawings

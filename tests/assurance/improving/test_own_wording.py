@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from assurance.improving.estimating import estimate_search
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.judging.judges.judges import JudgeDraft, change_judge, create_judge
-from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import Criterion, Judge, Project
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting, wordings_in

@@ -18,8 +18,7 @@ from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.options import ReportOptions
-from geval.reports.pair_view import PairView
-from geval.reports.pairs import unit_of
+from geval.reports.pairs import PairView, unit_of
 from geval.statistics.scales import Scale
 from tests.made_up_files import files_of
 

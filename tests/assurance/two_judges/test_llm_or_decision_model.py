@@ -20,7 +20,7 @@ from evaluations.models import Judge, Project, Score
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.options import ReportOptions
-from geval.reports.pair_view import PairView
+from geval.reports.pairs import PairView
 from geval.reports.probabilities import beside_guessing
 from geval.statistics.types import FloatArray
 from tests.made_up_files import files_of

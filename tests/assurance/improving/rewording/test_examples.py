@@ -10,7 +10,7 @@ from django.urls import reverse
 from assurance.improving.adopting import adopt
 from assurance.improving.rewording import wording_of
 from assurance.improving.work import SearchLimits
-from evaluations.judging.judges.steps import prompt_parts
+from evaluations.judging.judges.criteria import prompt_parts
 from evaluations.models import (
     Candidate,
     CandidateOutput,
