@@ -18,9 +18,14 @@ from geval.evaluating.judging import EvaluationError
 from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import declared, option_of
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, arguments_of
 from geval.statistics.scales import Scale, parsed_scale
 from geval.texts.program import command
+
+# Options that are arguments of `evaluate` as they are.
+ASKED = (
+    "criterion model kind base_url definition introduction labels order output text repeats kept_in"
+)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -32,29 +37,12 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = evaluate(
             options.files,
-            criterion=options.criterion,
-            model=options.model,
-            kind=options.kind,
-            base_url=options.base_url,
-            definition=options.definition,
-            introduction=options.introduction,
             scale=options.scale and (options.scale.lowest, options.scale.highest),
-            labels=options.labels,
-            order=options.order,
             allows_not_applicable=options.allow_na,
             steps=not options.no_steps,
             judge=options.name,
-            output=options.output,
-            text=options.text,
-            document=options.document or "",
-            system=options.system or "",
-            group=options.group or "",
-            human=options.human,
-            repeats=options.repeats,
-            kept_in=options.kept_in,
             progress=sys.stderr.isatty(),
-            sheet=options.sheet,
-            ask=ask_at_terminal,
+            **arguments_of(options, ASKED),
             **{name: value for name, value in chosen.items() if value is not None},
         )
         sys.stdout.write(f"{result.to_json() if options.json else result}\n")
@@ -84,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     add_files(parser)
+    parser.set_defaults(document="", system="", group="")
     parser.add_argument(
         "--criterion",
         required=True,

@@ -9,7 +9,7 @@ from geval.improving.improvement import Improvement
 from geval.improving.improving import EVERYTHING, improve
 from geval.improving.lock_file import NAME
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, arguments_of
 from geval.statistics.locked_rule import LOOKS, SHARE
 from geval.texts.program import command
 
@@ -25,20 +25,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = improve(
             options.files,
-            locked=options.locked,
-            human=options.human,
-            judge=options.judge,
-            judges=options.judges,
-            criterion=options.criterion,
-            document=options.document,
-            system=options.system,
-            group=options.group,
             changes=[name.strip() for name in options.change.split(",") if name.strip()],
-            share=options.share,
-            looks=options.looks,
-            prove=options.prove,
-            sheet=options.sheet,
-            ask=ask_at_terminal,
+            **arguments_of(options, "locked judge judges criterion share looks prove"),
         )
     except (InputError, ImproveError) as error:
         sys.stderr.write(f"{error}\n")

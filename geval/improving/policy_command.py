@@ -9,7 +9,7 @@ from geval.improving.policies import policy
 from geval.improving.promises import PromiseKind
 from geval.measuring.command import parse_scale
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, add_scale, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, add_scale, arguments_of
 from geval.texts.program import command
 
 PROMISED, CANNOT_PROMISE, TOO_EARLY = 0, 1, 2
@@ -22,20 +22,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = policy(
             options.files,
-            promise=options.promise,
-            human=options.human,
-            judge=options.judge,
-            second=options.second,
-            criterion=options.criterion,
-            document=options.document,
-            system=options.system,
-            group=options.group,
             scale=parse_scale(options.scale),
-            locked=options.locked,
-            seconds=options.seconds,
-            price=options.price,
-            sheet=options.sheet,
-            ask=ask_at_terminal,
+            **arguments_of(options, "promise judge second criterion locked seconds price"),
         )
     except (InputError, ImproveError, StatementError) as error:
         sys.stderr.write(f"{error}\n")

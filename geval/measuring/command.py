@@ -16,7 +16,7 @@ from geval.measuring.terminal import (
     add_files,
     add_scale,
     add_words,
-    ask_at_terminal,
+    arguments_of,
 )
 from geval.statistics.correlation import LEVELS
 from geval.statistics.scales import parsed_scale
@@ -33,20 +33,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = measure(
             options.files,
-            human=options.human,
-            judge=options.judge,
-            criterion=options.criterion,
-            document=options.document,
-            system=options.system,
-            group=options.group,
             scale=parse_scale(options.scale),
-            labels=options.labels,
-            order=options.order,
-            level=options.level,
             by=fields_named(options.by, options.require),
-            find=options.find,
-            sheet=options.sheet,
-            ask=ask_at_terminal,
+            **arguments_of(options, "judge criterion labels order level find"),
         )
         required = certify(result, options.require) if options.require else []
     except (InputError, StatementError) as error:

@@ -61,6 +61,16 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     named.add_argument("--sheet", default="", metavar="NAME", help="of a workbook")
 
 
+def arguments_of(options: argparse.Namespace, names: str) -> dict[str, Any]:
+    """Return options as the arguments of a function that reads files.
+
+    Args:
+        names: of options besides those of `add_files`, divided by spaces.
+    """
+    wanted = ("human", "document", "system", "group", "sheet", *names.split())
+    return {name: getattr(options, name) for name in wanted} | {"ask": ask_at_terminal}
+
+
 def add_scale(parser: argparse.ArgumentParser) -> None:
     """Add the option that states scales."""
     parser.add_argument(
