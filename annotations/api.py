@@ -54,7 +54,7 @@ from geval.measuring.standing import GoalStanding
 from geval.reports.campaign_progress import people_records
 from geval.reports.campaign_questions import QuestionAgreement
 from geval.reports.downloads.json_values import ranked_json, with_interval
-from geval.statistics.arms import ArmDifference
+from geval.statistics.mean_gaps import ArmDifference
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]

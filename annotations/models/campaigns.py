@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db import models
+from django.db import connection, models
 from django.urls import reverse
 from django.utils.translation import gettext_noop as _
 
 from annotations.models.people import Annotator
 from evaluations.models import Criterion, Judge, Project, System
 from evaluations.models.goals import GoalKind
-from geval_site.sql import fetch_value
 
 if TYPE_CHECKING:
     from geval.texts.formatting.kinds import Formats
@@ -157,21 +156,23 @@ class Campaign(models.Model):
 
     def item_counts(self) -> tuple[int, int]:
         """Return the number of ordinary items, and how many of them have all their answers."""
-        items = fetch_value(
-            """SELECT count(*) FROM annotations_campaignitem
-               WHERE campaign_id = %s AND kind = 'ordinary'""",
-            [self.pk],
-        )
-        value = fetch_value(
-            """SELECT count(*) FROM (
-                   SELECT a.item_id FROM annotations_assignment a
-                   JOIN annotations_campaignitem i ON i.id = a.item_id
-                   WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary'
-                       AND i.places = 0
-                   GROUP BY a.item_id HAVING count(*) >= %s) AS complete""",
-            [self.pk, self.overlap],
-        )
-        return items, value
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT count(*) FROM annotations_campaignitem
+                   WHERE campaign_id = %s AND kind = 'ordinary'""",
+                [self.pk],
+            )
+            items = cursor.fetchone()[0]
+            cursor.execute(
+                """SELECT count(*) FROM (
+                       SELECT a.item_id FROM annotations_assignment a
+                       JOIN annotations_campaignitem i ON i.id = a.item_id
+                       WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary'
+                           AND i.places = 0
+                       GROUP BY a.item_id HAVING count(*) >= %s) AS complete""",
+                [self.pk, self.overlap],
+            )
+            return items, cursor.fetchone()[0]
 
 
 class SeatQuerySet(models.QuerySet["Seat"]):

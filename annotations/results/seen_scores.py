@@ -9,7 +9,7 @@ import numpy as np
 from annotations.models import Campaign
 from annotations.planning.selection import scores_on_scale
 from evaluations.models.improving import withheld_documents
-from geval.statistics.arms import ArmDifference, difference_of_arms
+from geval.statistics.mean_gaps import ArmDifference, difference_of_arms
 from geval_site.sql import fetch_rows
 
 # Each rating with the mean of judges' newest scores for the same output and criterion that lie on

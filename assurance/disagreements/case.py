@@ -32,8 +32,7 @@ from geval.reports.gap_case import (
     other_judges,
     shares_of_points,
 )
-from geval.reports.gap_numbers import GapNumbers
-from geval.reports.gaps import Gaps
+from geval.reports.gaps import GapNumbers, Gaps
 from geval.statistics.scales import short
 from geval.texts.numbers import signed, two_decimals
 from geval.texts.word_differences import Piece, taken_from, word_differences

@@ -8,14 +8,15 @@ from evaluations.reports.report import criterion_result
 from evaluations.reports.serving.parts import PageParts, part_of_page
 from geval.reports.data import ReportData
 from geval.reports.gap_list import USUAL_GAPS, GapRow, gap_rows
-from geval.reports.gap_numbers import (
+from geval.reports.gap_view import GapView, first_of, read_gap_view
+from geval.reports.gaps import (
     GapNumbers,
+    gaps_of,
+    judges_on,
     largest_gaps,
     rho_on,
     shift_in_words,
 )
-from geval.reports.gap_view import GapView, first_of, read_gap_view
-from geval.reports.gaps import gaps_of, judges_on
 from geval.reports.samples import about_sample
 
 

@@ -15,9 +15,8 @@ from evaluations.reports.data import ids_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.view import page_view
 from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
-from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gap_view import GapView, first_of
-from geval.reports.gaps import Gaps
+from geval.reports.gaps import GapNumbers, Gaps
 from geval_site.sql import fetch_rows
 
 PAGE_SIZE = 50

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.models import Criterion, Judge, Proposal, ScoringMode
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.wording import MOST_BESIDE, Wording, wordings_in

@@ -9,8 +9,8 @@ from django.db.models import Count, Q
 from assurance.instrument.studies import PARTS, can_be_instructed
 from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
-from evaluations.reports.probes import Sensitivity, ShownFinding
 from evaluations.reports.ratings.human_scores import weighted_scores
+from evaluations.reports.report import Sensitivity, ShownFinding
 from geval.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
 from geval.reports.instructed import Instructed
 from geval.reports.samples import about_asking

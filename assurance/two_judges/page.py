@@ -18,7 +18,7 @@ from geval.reports.gap_view import first_of
 from geval.reports.pair_differences import Difference, differences, lead_in_words, seen_in_words
 from geval.reports.pair_numbers import OneAgreeing, PairOnCriterion
 from geval.reports.pairs import CLASSES, PairView
-from geval.reports.score_grids import Grid, Shares
+from geval.reports.score_cells import Grid, Shares
 from geval.reports.words import SYMBOLS, chosen_note, weights_note
 from geval.statistics.paired_labels import PairedLabels
 from geval.statistics.same_documents import ONLY_FIRST

@@ -17,7 +17,6 @@ from geval.files import contradictions
 from geval.files.fields import top_in
 from geval.files.limits import file_limits
 from geval.files.rater_names import is_mean
-from geval.files.row_notes import CutTexts, RaterNotes, note_on, notes_on_names
 from geval.files.rows import (
     Columns,
     ConversationRow,
@@ -34,7 +33,7 @@ from geval.files.rows import (
     name_of_source,
 )
 from geval.files.unused import Unused
-from geval.files.value_summary import ValueSummary
+from geval.files.value_summary import CutTexts, RaterNotes, ValueSummary, note_on, notes_on_names
 from geval.files.word_ratings import WordError, WordNotes, WordRatings
 from geval.statistics.repeatability import scores_of_repeats
 from geval.statistics.scales import Scale, usual_scale_for

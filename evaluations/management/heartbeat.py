@@ -2,6 +2,11 @@
 Nothing else happens here that could delay it.
 
 Due and abandoned work is looked for in separate threads (`upkeep.py`).
+
+The heartbeat's own thread reports "alive" whatever the others do. So a pulse checks that messages
+get through: every few seconds the worker's event loop and a thread of its pool answer a probe. A
+worker that does not answer for long is given up, and the service manager (`serve`, systemd, Docker,
+Kubernetes) starts another.
 """
 
 import contextlib

@@ -4,9 +4,9 @@ from evaluations.models.causes import GapCause
 from evaluations.models.certificates import Certificate
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Conversation, Document, System
+from evaluations.models.counts import CountedEvent, EventCount
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand, ErrandState, StepsRequest
-from evaluations.models.idempotency import IdempotentAnswer
 from evaluations.models.improving import (
     Candidate,
     Change,
@@ -31,8 +31,7 @@ from evaluations.models.judges import (
 )
 from evaluations.models.kept_reports import KeptPart, KeptReport, KeptState
 from evaluations.models.limits import MonthlySpending, ProjectLimits, RequestCount
-from evaluations.models.members import AuditEntry, Invitation
-from evaluations.models.persons import Mail, MailKind, PersonalSettings
+from evaluations.models.members import AuditEntry, Invitation, Mail, MailKind, PersonalSettings
 from evaluations.models.project import Membership, Project, Role
 from evaluations.models.runs import (
     Batch,
@@ -49,8 +48,7 @@ from evaluations.models.runs import (
     Transport,
 )
 from evaluations.models.sharing import ReportSnapshot, ShareLink
-from evaluations.models.sizes import CountedEvent, EventCount
-from evaluations.models.tokens import ApiToken
+from evaluations.models.tokens import ApiToken, IdempotentAnswer
 from evaluations.models.upkeep import UpkeepJob
 from evaluations.models.uploads import SavedColumns, Upload, UploadFile, UploadPart, UploadState
 from evaluations.models.webhooks import Webhook, WebhookDelivery, WebhookEvent

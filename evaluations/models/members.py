@@ -1,4 +1,4 @@
-"""Invitations to a project, and its audit log."""
+"""Invitations to a project, its audit log, and personal settings that apply in all projects."""
 
 from __future__ import annotations
 
@@ -116,3 +116,62 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_name}: {self.action}"
+
+
+class PersonalSettings(models.Model):
+    """The choices of a person with an account; without a row nothing was chosen.
+
+    `language` is one of the languages of annotators' pages, "" for the campaign's or the browser's.
+    Each `mails_` field says whether they want a kind of mails.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="personal_settings",
+    )
+    language = models.CharField(max_length=10, blank=True, default="", db_default="")
+    mails_work = models.BooleanField(default=True, db_default=True)
+    mails_deadline = models.BooleanField(default=True, db_default=True)
+    mails_digest = models.BooleanField(default=True, db_default=True)
+
+    class Meta:
+        verbose_name_plural = "personal settings"
+
+    def __str__(self) -> str:
+        return f"settings of {self.user}"
+
+
+class MailKind(models.TextChoices):
+    WORK = "work", "There is work"
+    DEADLINE = "deadline", "A campaign ends soon"
+    DIGEST = "digest", "The week"
+
+
+class Mail(models.Model):
+    """A mail to a person with an account, one per subject `about` ("campaign 12", "week 2026-48").
+    A worker sends it; `tried_at` is when one began, so that no two do at once."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mails"
+    )
+    kind = models.CharField(max_length=10, choices=MailKind)
+    about = models.CharField(max_length=100)
+    campaign = models.BigIntegerField(null=True)
+    tries = models.PositiveIntegerField(default=0, db_default=0)
+    tried_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=("user", "kind", "about"), name="mail_once"),)
+        indexes = (
+            models.Index(
+                fields=("tried_at",), condition=models.Q(sent_at=None), name="mail_not_sent"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} to {self.user}"

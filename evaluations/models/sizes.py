@@ -2,7 +2,10 @@
 rated, for pages that always show them: read once in each process until the project's texts or
 ratings change, as `evaluations.models.changes` records.
 
-Also other counts that are cached, or that the database estimates.
+Slow reads are cached for some seconds in each process, and longer if reading takes long, so that it
+never takes more than a small share of the time, however many people ask. Statistics of tables are
+refreshed where many rows were added at once: until autovacuum does so, the planner expects few rows
+in a new run of half a million items.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 import structlog
 from cachetools import TLRUCache, cached
-from django.db import OperationalError, models, transaction
+from django.db import OperationalError, transaction
 from django.db.models import Count, Exists, Max, Model, OuterRef
 
 from evaluations.models import CandidateOutput, Document, Project, System
@@ -111,31 +114,6 @@ def _refresh_unless_busy(tables: list[str]) -> None:
             refresh_statistics(tables)
     except OperationalError as error:
         log.warning("statistics not refreshed", tables=tables, error=str(error))
-
-
-class CountedEvent(models.TextChoices):
-    ITEMS = "items", "Items finished by a judge; the reason says why one failed"
-    LEASES_LOST = "leases_lost", "Items claimed again after their worker was lost"
-    WEBHOOKS = "webhooks", "Attempts to send a webhook message, by their outcome"
-
-
-class EventCount(models.Model):
-    """How often an event happened. `judge` is an id without a foreign key: a counter that lost
-    rows with a project would go down."""
-
-    event = models.CharField(max_length=30, choices=CountedEvent)
-    judge = models.BigIntegerField(default=0)
-    reason = models.CharField(max_length=50, blank=True, default="")
-    count = models.BigIntegerField(default=0)
-
-    class Meta:
-        ordering = ("event", "judge", "reason")
-        constraints = (
-            models.UniqueConstraint(fields=("event", "judge", "reason"), name="event_count_once"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.event} {self.judge} {self.reason}: {self.count}"
 
 
 Read = TypeVar("Read")

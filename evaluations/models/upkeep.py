@@ -1,10 +1,13 @@
-"""Periodic jobs of the site: when each is due, and the outcome of its last turn."""
+"""Periodic jobs of the site: when each is due, the outcome of its last turn, and a lock for one
+process at a time."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from django.db import models
+from django.db import connection, models
 from django.db.models import Case, F, When
 from django.utils import timezone
 
@@ -80,3 +83,21 @@ class UpkeepJob(models.Model):
         if self.failure:
             return f"{self.name} failed ({self.failure})"
         return f"{self.name}: overdue" if self.is_overdue else ""
+
+
+@contextmanager
+def alone(lock: int) -> Iterator[bool]:
+    """Whether this process got a database lock that no other process holds; it keeps the lock until
+    it ends.
+
+    Args:
+        lock: any number not used elsewhere.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
+        is_alone = cursor.fetchone()[0]
+        try:
+            yield is_alone
+        finally:
+            if is_alone:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [lock])

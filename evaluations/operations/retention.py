@@ -16,7 +16,7 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from evaluations.models import AuditEntry, ModelReply, Project
-from evaluations.models.alone import alone
+from evaluations.models.upkeep import alone
 
 ACTION = "retention"
 # Short statements, so that others wait little for locked rows.

@@ -26,8 +26,8 @@ from evaluations.models import (
     ShareLink,
     Webhook,
 )
-from evaluations.models.alone import alone
 from evaluations.models.project import RANDOM_LENGTH, RANDOM_LETTERS
+from evaluations.models.upkeep import alone
 from evaluations.people.limits import Resource, shown, used
 
 ACTION = "project deleted"

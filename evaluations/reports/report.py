@@ -5,15 +5,15 @@ its leaderboards, and `geval/reports/report.py` computes it.
 import itertools
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from prometheus_client import Histogram
 
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference
-from evaluations.models import Criterion, Judge, PairScore, Project
+from evaluations.models import Criterion, Judge, PairScore, Project, Study
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.data import load_data, only_round, usual_options
-from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import Searches, searches_behind
 from geval.files.answers.pairs import preference_pairs
 from geval.reports.data import ReportData
@@ -23,8 +23,41 @@ from geval.reports.pairwise import PairVerdict
 from geval.reports.report import CriterionResult, Records, Report, report_of
 from geval.reports.report import criterion_result as result_of
 from geval.reports.verdicts.steps import OnStep, unseen
+from geval.statistics.sensitivity import Finding
 from geval_site.extensions import added
 from geval_site.sql import fetch_rows
+
+
+@dataclass(frozen=True)
+class ShownFinding:
+    """A finding with its title; `is_share` if its value is a share or a ratio rather than
+    points."""
+
+    title: str
+    found: Finding
+    is_share: bool
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """A judge's sensitivities on a criterion, from a finished study; `sample` describes the outputs
+    that its comparison with people covers, if not all."""
+
+    study: Study
+    findings: tuple[ShownFinding, ...]
+    outputs: int = 0
+    sample: tuple[str, ...] = ()
+
+    @property
+    def says_anything(self) -> bool:
+        """Whether there was enough data to test."""
+        return any(finding.found.p is not None for finding in self.findings)
+
+    @property
+    def wrong(self) -> tuple[ShownFinding, ...]:
+        """The findings that show a problem."""
+        return tuple(finding for finding in self.findings if finding.found.is_found)
+
 
 _NEWEST_VERDICTS = newest_scores(
     "r.project_id = %s AND s.criterion_id IS NOT DISTINCT FROM %s::bigint",

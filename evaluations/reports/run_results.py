@@ -25,7 +25,7 @@ from geval.reports.so_far import (
     in_order,
     next_goal_in_words,
 )
-from geval.statistics.interval_by_documents import narrowing
+from geval.statistics.anytime import narrowing
 
 
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:

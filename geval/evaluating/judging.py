@@ -12,6 +12,7 @@ from geval.evaluating.kept_answers import KeptAnswers
 from geval.evaluating.outputs import JudgedOutput
 from geval.evaluators.base import Item
 from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.advice import FailuresInARow, FirstItems
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
 from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
@@ -31,7 +32,6 @@ from geval.llm.request_settings import Mode, RequestSettings
 from geval.llm.requests import Request, request_key
 from geval.llm.scoring import Scored
 from geval.llm.server_fit import LearnedFit
-from geval.llm.stopping import FailuresInARow, FirstItems
 from geval.llm.written_steps import StepsError, read_steps
 
 # Rate limits are waited for; the user can stop the program and continue later.

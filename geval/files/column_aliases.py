@@ -16,7 +16,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 # Our column -> its names in other tools; the first one present counts.
-NAMES = {
+NAMES: dict[str, tuple[str, ...]] = {
     "doc_id": ("doc_id", "id", "example_id", "question_id", "uid"),
     "system_id": ("system_id", "model_id", "model", "system", "provider", "generator"),
     "source": ("source", "input", "article", "document", "question", "prompt", "query", "text"),

@@ -22,11 +22,11 @@ from geval.files.preference_rows import is_preference
 from geval.files.rater_names import is_mean
 from geval.files.readers import InputFile
 from geval.files.records import DELIMITED, Format, Table, numbered, records_of
-from geval.files.row_notes import SPREADSHEET_LIMIT
 from geval.files.rows import FileDefaults, FileErrors, is_text
 from geval.files.score_records import BESIDE, SCORE_COLUMNS, as_cell
 from geval.files.tools import record_holders
 from geval.files.unused import MOST_NAMES
+from geval.files.value_summary import SPREADSHEET_LIMIT
 from geval.files.word_ratings import HUNDREDS
 from geval.statistics.locked_rule import GROUP
 

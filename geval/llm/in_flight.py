@@ -28,7 +28,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.signs import ENOUGH, LIMITED_WEIGHT, PASSED_WEIGHT, REMEMBERED_CALLS
+from geval.llm.pacer import ENOUGH, LIMITED_WEIGHT, PASSED_WEIGHT, REMEMBERED_CALLS
 
 # After this many rounds (a round is as many answers as the limit) a higher limit is tried; each
 # attempt that is refused doubles the rounds.

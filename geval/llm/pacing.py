@@ -3,7 +3,7 @@ arguments.
 
 A `Pace` is shared by all workers. It assigns slots in which calls may be sent, and learns how many
 were sent and how many met a rate limit. Calls are not limited until the first sign of a limit
-(`signs.py`); then they are paced:
+(`pacer.py`); then they are paced:
 
 - A rate limit starts a measurement. The server's allowance is then used up, so the share of calls
   that pass from then on is the share of the pace that the limit allows; the pace is set to it.

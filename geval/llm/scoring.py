@@ -3,6 +3,10 @@ Pure.
 
 score = sum over scale points s of p(s) * s, with p normalised over the points; the mass of the
 points before normalising is kept as the coverage.
+
+The message is what is read, the tokens are what is weighted, and the two may differ: servers list
+tokens that they took off the message (a code fence around JSON), or write blanks as tokenizers do
+("Ġ", "▁", "Ċ").
 """
 
 import math

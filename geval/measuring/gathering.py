@@ -9,7 +9,6 @@ import numpy as np
 
 from geval.files import contradictions
 from geval.files.fields import top_in
-from geval.files.row_notes import CutTexts, RaterNotes, notes_on_names
 from geval.files.rows import (
     JudgeScoreRow,
     NotApplicableRow,
@@ -21,7 +20,13 @@ from geval.files.rows import (
     ScoreRow,
     ShareRow,
 )
-from geval.files.value_summary import ValueSummary, guess_of_values
+from geval.files.value_summary import (
+    CutTexts,
+    RaterNotes,
+    ValueSummary,
+    guess_of_values,
+    notes_on_names,
+)
 from geval.files.word_ratings import WordNotes
 from geval.llm.presets import ready_scales
 from geval.measuring.inputs import InputError

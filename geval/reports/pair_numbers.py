@@ -11,7 +11,7 @@ from geval.reports.data import ReportData
 from geval.reports.gap_view import first_of
 from geval.reports.gaps import judges_on
 from geval.reports.pairs import Pair, PairView, labels_of_pair, pair_on, unit_of
-from geval.reports.score_grids import Grid, Shares, grid_of, shares_of
+from geval.reports.score_cells import Grid, Shares, grid_of, shares_of
 from geval.statistics.cache import remembered
 from geval.statistics.correlation import Coefficient
 from geval.statistics.paired_labels import PairedLabels

@@ -8,10 +8,9 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.samples import about_sample, marked
 from geval.reports.words import ranked_in_words
-from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval
+from geval.statistics.anytime import RHO, TWO_RHOS, AnytimeInterval, NarrowingStep, anytime_mean
 from geval.statistics.arrays import Outputs, complete, mean_of
 from geval.statistics.correlation import correlations, mean_of_documents
-from geval.statistics.interval_by_documents import NarrowingStep, anytime_mean
 from geval.statistics.projection import documents_for
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents

@@ -4,6 +4,11 @@ or both.
 Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
 Resampling Methods": documents, systems or both are drawn with replacement; a system drawn twice
 ties with itself, by definition. Percentile intervals after Efron (1979).
+
+Coefficients of many resamples of systems are computed at once. Drawing systems repeats columns, so
+that ranks and pair orders are sums over systems: with the signs of differences stored as a matrix
+per document, a thousand resamples are a single matrix product. The centred rank of a value is half
+the sum of its signs against all others, ties counting 0.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Locations of the embedded PostgreSQL and its socket. Pure: importing this starts nothing."""
+"""Locations of the embedded PostgreSQL and its socket, and its errors for users.
+Pure: importing this starts nothing."""
 
 import hashlib
 import os

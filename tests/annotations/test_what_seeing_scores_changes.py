@@ -19,8 +19,8 @@ from annotations.planning.campaigns import open_campaign, seat_annotators
 from annotations.results.seen_scores import seen_scores
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
-from geval.statistics.arms import difference_of_arms
 from geval.statistics.item_plan import shows_scores
+from geval.statistics.mean_gaps import difference_of_arms
 from tests.annotations.answered import many_documents
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.models import ApiToken, Criterion, IdempotentAnswer, Project
-from evaluations.models.idempotency import RESERVED_SECONDS
-from evaluations.models.tokens import new_token
+from evaluations.models.tokens import RESERVED_SECONDS, new_token
 
 pytestmark = pytest.mark.django_db
 

@@ -21,7 +21,7 @@ from evaluations.models import (
 )
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from tests.annotations.answered import answer, many_documents
 from tests.archive.test_hostile_archives import edited, setting
 

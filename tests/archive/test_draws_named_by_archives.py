@@ -13,7 +13,7 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import Judge, LockedDocuments, LockedText, LockEvent, Project
 from evaluations.models.improving import EventKind, withheld_documents
 from evaluations.projects.archive.read import read_archive
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from tests.archive.test_hostile_archives import changed, edited, setting
 from tests.archive.test_round_trip import archived
 from tests.strict_judge import judge, locked, rated_project

@@ -13,7 +13,7 @@ from annotations.models import Rating
 from evaluations.models import Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.reports.report import build_report
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from geval.files.archive.shapes import MOST_NAMES
 from geval.files.limits import has_more_names
 from geval.reports.downloads.report_json import as_json

@@ -11,7 +11,7 @@ from annotations.planning.campaigns import open_campaign
 from evaluations.models import Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from tests.annotations.test_open_links import Person
 from tests.archive.test_hostile_archives import edited, setting
 

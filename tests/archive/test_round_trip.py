@@ -28,7 +28,7 @@ from evaluations.models import (
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.report import build_report
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from geval.reports.downloads.report_json import as_json
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -22,7 +22,7 @@ from evaluations.models import Membership, Project, Role
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.ratings.answers import answer_records, decision_records
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from tests.archive.test_hostile_archives import edited, setting
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,9 +16,8 @@ from evaluations.models.improving import OPEN_STATES, Change, EventKind
 from evaluations.models.runs import ACTIVE_STATES, ItemState, RunState
 from evaluations.projects.archive.rows import STORED
 from geval.files.archive.campaigns import ASKED_BY_GOALS
-from geval.files.archive.errors import ArchiveError, WrongValueError
 from geval.files.archive.manifest import FILES, IN_EVERY_ARCHIVE
-from geval.files.archive.record_file import RecordFile, Ref
+from geval.files.archive.record_file import ArchiveError, RecordFile, Ref, WrongValueError
 from geval.files.archive.record_lines import NewIds, RecordReader, as_line
 from geval.files.archive.searches import DRAWN, MOST_PARTS
 from geval.files.archive.searches import Change as WrittenChange

@@ -30,7 +30,7 @@ from evaluations.models import CandidateOutput, Membership, Project, Role, Syste
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from geval.files.answers.gold import gold_of_rows
-from geval.files.answers.names import with_ids, with_names
+from geval.files.answers.pairs import with_ids, with_names
 
 pytestmark = pytest.mark.django_db
 Records = dict[str, list[dict[str, Any]]]

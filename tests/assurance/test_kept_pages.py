@@ -12,7 +12,7 @@ from assurance.disagreements import numbers as disagreement_numbers
 from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.reports import gap_numbers, pair_numbers
+from geval.reports import gaps, pair_numbers
 from geval.statistics import cache
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +108,7 @@ def test_the_scores_of_one_run_are_a_view_of_their_own(
 def test_of_a_large_project_the_largest_gaps_are_listed_and_the_rest_is_counted(
     client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gap_numbers, "MOST_LISTED", 2)
+    monkeypatch.setattr(gaps, "MOST_LISTED", 2)
     everything = content(client, DISAGREEMENTS)
     shown = as_large(client, DISAGREEMENTS, settings)
     assert "only the 2 largest gaps are" in shown

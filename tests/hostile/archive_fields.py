@@ -13,9 +13,8 @@ from typing import Any
 from evaluations.models import Project, StudyKind
 from evaluations.projects.archive.read import record_check
 from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
-from geval.files.archive.errors import WrongValueError
 from geval.files.archive.manifest import FILES, FORMAT, VERSION
-from geval.files.archive.record_file import Ref
+from geval.files.archive.record_file import Ref, WrongValueError
 from tests.archive.test_round_trip import archived
 
 Rows = dict[str, list[dict[str, Any]]]

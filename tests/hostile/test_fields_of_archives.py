@@ -15,7 +15,7 @@ from django.test import Client
 
 from evaluations.models import Project
 from evaluations.projects.archive.read import read_archive
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from tests.hostile.archive_fields import Edit, Rows, edits_of, passes_checks, rows_of, write_zip
 from tests.hostile.table import record
 from tests.pages.addresses import address, operations, routes

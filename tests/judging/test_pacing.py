@@ -10,8 +10,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from geval.llm.pacer import RecentCalls
 from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, TRY_SECONDS, Pace, Slots, WorkerReport
-from geval.llm.signs import RecentCalls
 from tests.standin.limiting import CallLimits
 
 

@@ -2,8 +2,8 @@
 
 import random
 
+from geval.llm.pacer import RecentCalls
 from geval.llm.rate_headers import RateAllowance, RateHeaders
-from geval.llm.signs import RecentCalls
 
 
 class Clock:

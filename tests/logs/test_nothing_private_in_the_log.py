@@ -58,7 +58,7 @@ def test_no_line_of_a_run_has_a_text_or_a_key(
     endpoint: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("geval.llm.stopping.FAILURES_IN_A_ROW", 3)
+    monkeypatch.setattr("geval.llm.advice.FAILURES_IN_A_ROW", 3)
     logging.getLogger("evaluations").setLevel("DEBUG")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Parrot)
     Thread(target=server.serve_forever, daemon=True).start()

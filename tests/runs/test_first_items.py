@@ -23,11 +23,11 @@ from evaluations.models import (
     WebhookDelivery,
     WebhookEvent,
 )
+from geval.llm.advice import FIRST_ITEMS, FirstItems
 from geval.llm.calls import RetryPolicy
 from geval.llm.parsing import Failure, Reason
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.llm.stopping import FIRST_ITEMS, FirstItems
 
 QUICK = RetryPolicy(attempts=2, first_wait=0.001, longest_wait=0.01)
 MakeJudge = Callable[..., Judge]

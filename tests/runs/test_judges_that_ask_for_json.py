@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import (
     EndpointDraft,
     JudgeDraft,

@@ -33,7 +33,7 @@ from evaluations.people.limits import (
     storage,
 )
 from evaluations.projects.archive.read import read_archive
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from geval.files.rows import LoadError
 from geval.llm.calls import RetryPolicy
 from tests.archive.test_round_trip import archived

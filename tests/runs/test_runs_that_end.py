@@ -20,8 +20,8 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
 from geval.evaluators.geval import GEval
+from geval.llm.advice import FAILURES_IN_A_ROW
 from geval.llm.calls import RetryPolicy
-from geval.llm.stopping import FAILURES_IN_A_ROW
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from django.core.exceptions import ValidationError
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
 from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.starting import RunRequest, start_run

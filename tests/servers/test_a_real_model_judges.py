@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.errands import request_explanation, work_on_errand
 from evaluations.judging.runs.starting import start_run

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
 from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.starting import start_run

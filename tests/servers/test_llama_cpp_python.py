@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.models import Project
 from tests.servers.gptscores import run_gptscore, sent_before
 from tests.servers.serving import serving

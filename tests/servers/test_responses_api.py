@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from geval.statistics.anytime import narrowing
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.bias import family_bias, length_bias, writer_bias
 from geval.statistics.calibration import reliability_intervals
 from geval.statistics.held_out_test import gain_in_distance, gain_in_rank
-from geval.statistics.interval_by_documents import narrowing
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.mean_gaps import mean_gap
 from geval.statistics.resampling import Interval

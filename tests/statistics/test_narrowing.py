@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from geval.statistics.interval_by_documents import anytime_mean, narrowing
+from geval.statistics.anytime import anytime_mean, narrowing
 
 RNG = np.random.default_rng(5)
 

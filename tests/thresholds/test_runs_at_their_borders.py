@@ -2,11 +2,11 @@
 
 import math
 
+from geval.llm.advice import FirstItems
 from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored, score_by_logprobs
-from geval.llm.stopping import FirstItems
 from geval.statistics.scales import Scale
 from tests.thresholds.three_points import pins
 

@@ -9,8 +9,8 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandError
 
-from assurance.certifying.badge import badge
 from assurance.certifying.certificates import certify, in_words, read_requirements
+from assurance.certifying.sealed import badge
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from geval.reports.options import EPSILON_HELP, HUMAN_SCORE_HELP, MEAN, WORDS

@@ -14,7 +14,7 @@ from assurance.instrument.studies import StudyError, make_study, stop
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from evaluations.models import StudyKind
-from evaluations.reports.probes import ShownFinding
+from evaluations.reports.report import ShownFinding
 from evaluations.reports.steadiness import steadiness
 from geval.reports.steadiness import Row, rows_of
 from geval.texts.numbers import in_brackets, thin, two_decimals

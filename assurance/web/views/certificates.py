@@ -7,10 +7,9 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from assurance.certifying.badge import badge
 from assurance.certifying.bindings import bound_rows
 from assurance.certifying.certificates import COMMANDS, certify, in_words, what_changed
-from assurance.certifying.sealed import sealed
+from assurance.certifying.sealed import badge, sealed
 from assurance.web.forms import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view

@@ -20,8 +20,8 @@ from evaluations.reports.data import options_of
 from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from evaluations.web.views.reports import options_in, waits
 from geval.reports.gap_list import MOST_GAPS, gaps_as_csv
-from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_view import BASES, SIDES, GapView, read_gap_view
+from geval.reports.gaps import rated_outputs
 
 # The parameters of a view of the disagreements.
 GAPS = (*REPORT, "criterion", "judge", "run", "system", "output", "page", "by", "cause", "side")

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.probing import probe_endpoint, puts_tags
 from evaluations.models import Endpoint, ErrandState, Judge, JudgeKind, Project, ScoringMode
 from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError, new_settings

@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from evaluations.judging.judges.findings import keep_learned
+from evaluations.judging.judges.clients import keep_learned
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.quota import SHOWN_WAIT_SECONDS, Wait

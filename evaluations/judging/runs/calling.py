@@ -24,13 +24,13 @@ from evaluations.judging.runs.quota import Wait
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import RunShare, StoppedError
 from evaluations.models import EvaluationRun, ItemState, ModelReply
+from geval.llm.advice import FailuresInARow, FirstItems
 from geval.llm.calls import RetryPolicy
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.parsing import Failure, Reason
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.llm.stopping import FailuresInARow, FirstItems
 from geval.statistics.thresholds import FIRST_ITEMS
 
 # One statement stores many results, but a lost worker loses those not yet stored.

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from annotations.models import Preference
+from evaluations.judging.judges.clients import known_fit
 from evaluations.judging.judges.criteria import prompt_parts
-from evaluations.judging.judges.findings import known_fit
 from evaluations.judging.runs.lifecycle import (
     RunError,
     check_limits,

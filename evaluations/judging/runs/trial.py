@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 from django.db.models import Avg
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import change_judge, draft_of
 from evaluations.judging.judges.wordings import reworded
 from evaluations.judging.runs.estimate import RunEstimate, estimate_run, expected_seconds

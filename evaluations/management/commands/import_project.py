@@ -10,7 +10,7 @@ from evaluations.corpus.locks.locking import lock_in_words
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import add_owners
 from evaluations.projects.archive.read import read_archive
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 
 
 class Command(SiteCommand):

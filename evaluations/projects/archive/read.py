@@ -35,9 +35,15 @@ from geval.evaluators.base import EvaluatorError, SettingsError
 from geval.evaluators.formula import CriterionFormula
 from geval.evaluators.registry import make_evaluator
 from geval.files.apart import ReadingError, zip_apart
-from geval.files.archive.errors import ArchiveError, WrongValueError
 from geval.files.archive.manifest import ArchiveManifest, read_manifest
-from geval.files.archive.record_file import NamedAnswer, RecordFile, Ref, Refs
+from geval.files.archive.record_file import (
+    ArchiveError,
+    NamedAnswer,
+    RecordFile,
+    Ref,
+    Refs,
+    WrongValueError,
+)
 from geval.files.archive.record_lines import NewIds, RecordReader
 from geval.files.archive.shapes import (
     ANSWER,

@@ -13,7 +13,7 @@ from django.db import connections, transaction
 from evaluations.models import Criterion, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.reports.ratings.pseudonyms import ANNOTATORS, unless_pseudonyms
-from geval.files.answers.names import with_names
+from geval.files.answers.pairs import with_names
 
 CHUNK = 1_000
 ANSWERS = (

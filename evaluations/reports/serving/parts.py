@@ -19,14 +19,13 @@ from evaluations.reports.annotators import annotators_found
 from evaluations.reports.by_field import FieldNumbers, field_numbers, read_field_view
 from evaluations.reports.data import only_round, without_labels
 from evaluations.reports.page import numbers_of, report_page
-from evaluations.reports.probes import Sensitivity
 from evaluations.reports.ratings.pseudonyms import (
     download_renamed,
     drawn_renamed,
     figure_renamed,
     numbers_renamed,
 )
-from evaluations.reports.report import build_report, criterion_result
+from evaluations.reports.report import Sensitivity, build_report, criterion_result
 from evaluations.reports.serving.live import (
     data_with_labels,
     mark_of,

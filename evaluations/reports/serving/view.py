@@ -16,8 +16,8 @@ from evaluations.models import KeptReport, KeptState, Project
 from evaluations.models.changes import state_of
 from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
-from evaluations.reports.probes import Sensitivity
 from evaluations.reports.ratings.pseudonyms import pseudonyms_by_name
+from evaluations.reports.report import Sensitivity
 from evaluations.reports.serving.live import is_large
 from evaluations.reports.serving.parts import REPORT, PageParts, ReportView, code
 from geval.reports.options import ReportOptions

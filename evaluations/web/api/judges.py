@@ -12,7 +12,7 @@ from ninja import Field, Path, Router, Schema, Status
 from pydantic import ConfigDict
 
 from evaluations.corpus.families import keep_families
-from evaluations.judging.judges.findings import findings_of
+from evaluations.judging.judges.clients import findings_of
 from evaluations.judging.judges.judges import (
     EndpointDraft,
     JudgeDraft,

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from evaluations.judging.judges.findings import findings_of
+from evaluations.judging.judges.clients import findings_of
 from evaluations.judging.judges.judges import retire, save_endpoint
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_models, request_probe

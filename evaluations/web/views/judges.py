@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.judges import (
     ProbeNeededError,
     change_judge,

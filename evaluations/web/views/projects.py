@@ -40,7 +40,7 @@ from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.web.parameters import PSEUDONYMS, reads, wants_pseudonyms
 from evaluations.web.revisions import locked
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 
 
 @login_required

@@ -19,7 +19,7 @@ from evaluations.people.access import READERS, project_action, project_view
 from evaluations.reports.by_field import FieldView, fields_of
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
-from evaluations.reports.probes import Sensitivity
+from evaluations.reports.report import Sensitivity
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.live import mark_of
 from evaluations.reports.serving.parts import (

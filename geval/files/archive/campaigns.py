@@ -1,6 +1,5 @@
 """Campaigns with their goals, items, answers and decisions, and who took part."""
 
-from geval.files.archive.errors import WrongValueError
 from geval.files.archive.record_file import (
     TO_ANNOTATOR,
     TO_ANSWER,
@@ -15,6 +14,7 @@ from geval.files.archive.record_file import (
     Ref,
     Refs,
     Row,
+    WrongValueError,
     answers,
     same,
 )

@@ -1,7 +1,6 @@
 """The rated material and its ratings: criteria, systems, documents, outputs, ratings and
 comparisons."""
 
-from geval.files.archive.errors import WrongValueError
 from geval.files.archive.record_file import (
     TO_ANNOTATOR,
     TO_CRITERION,
@@ -9,6 +8,7 @@ from geval.files.archive.record_file import (
     RecordFile,
     Ref,
     Row,
+    WrongValueError,
     same,
 )
 from geval.files.archive.shapes import NAMED_TEXTS, TEXTS, TURNS

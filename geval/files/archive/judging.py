@@ -2,7 +2,6 @@
 
 from pydantic import TypeAdapter
 
-from geval.files.archive.errors import WrongValueError
 from geval.files.archive.record_file import (
     TO_CRITERION,
     TO_JUDGE,
@@ -14,6 +13,7 @@ from geval.files.archive.record_file import (
     RecordFile,
     Ref,
     Row,
+    WrongValueError,
     same,
 )
 from geval.files.archive.shapes import NAMED_VALUES, Entries, Share, StoredChoice, Text

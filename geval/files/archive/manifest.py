@@ -9,9 +9,8 @@ import orjson
 
 from geval.files.archive.campaigns import CAMPAIGNS
 from geval.files.archive.corpus import CORPUS
-from geval.files.archive.errors import ArchiveError
 from geval.files.archive.judging import JUDGING
-from geval.files.archive.record_file import RecordFile
+from geval.files.archive.record_file import ArchiveError, RecordFile
 from geval.files.archive.searches import SEARCHES, STUDIES
 from geval.files.packed import UNREADABLE
 

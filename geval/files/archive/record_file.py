@@ -1,4 +1,5 @@
-"""The definition of a file of an archive: its columns, and the rules for its records."""
+"""The definition of a file of an archive: its columns, the rules for its records, and
+errors with messages for users."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,8 +7,6 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter
-
-from geval.files.archive.errors import WrongValueError
 
 Row = Mapping[str, Any]
 
@@ -116,3 +115,11 @@ TO_ANSWER = Ref("answers", ("answer_id",))
 TO_STUDY = Ref("studies", ("study",))
 TO_SEARCH = Ref("searches", ("search",))
 TO_ITEM = Ref("campaign_items", ("campaign", "position"))
+
+
+class ArchiveError(ValueError):
+    """An invalid archive; the message says where and what to do. Nothing was written."""
+
+
+class WrongValueError(ValueError):
+    """A value that no form would accept; the message says what is wrong with it."""

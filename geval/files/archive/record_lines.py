@@ -5,9 +5,15 @@ from typing import Any
 
 import orjson
 
-from geval.files.answers.names import with_ids, with_names
-from geval.files.archive.errors import ArchiveError, WrongValueError
-from geval.files.archive.record_file import NamedAnswer, RecordFile, Ref, Refs
+from geval.files.answers.pairs import with_ids, with_names
+from geval.files.archive.record_file import (
+    ArchiveError,
+    NamedAnswer,
+    RecordFile,
+    Ref,
+    Refs,
+    WrongValueError,
+)
 
 
 def as_line(file: RecordFile, row: str, criteria: Mapping[int, str]) -> bytes:

@@ -5,7 +5,6 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from geval.files.archive.errors import WrongValueError
 from geval.files.archive.record_file import (
     TO_CRITERION,
     TO_JUDGE,
@@ -16,6 +15,7 @@ from geval.files.archive.record_file import (
     RecordFile,
     Ref,
     Row,
+    WrongValueError,
     same,
 )
 from geval.files.archive.shapes import (

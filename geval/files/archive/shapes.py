@@ -16,7 +16,7 @@ from pydantic import (
     field_validator,
 )
 
-from geval.files.archive.errors import WrongValueError
+from geval.files.archive.record_file import WrongValueError
 from geval.files.certificates import first_problem
 from geval.files.limits import has_more_names, is_too_deep, too_deep
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
@@ -195,7 +195,7 @@ StoredPreference = tuple[Text, Text, Text, Choice]
 
 
 class StoredAnswer(_Shape):
-    """An answer, or an expected answer (geval/files/answers/names.py)."""
+    """An answer, or an expected answer (geval/files/answers/pairs.py)."""
 
     scores: dict[Text, Number | None] | None = None
     choices: dict[Text, Choice] | None = None

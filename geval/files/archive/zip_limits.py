@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO
 
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.
 _END_OF_ZIP = re.compile(re.escape(b"PK\5\6"))

@@ -13,7 +13,7 @@ from geval.files.tools.ratings import OutputRatings
 
 TITLE = "a table of promptfoo's results"
 MARKS = ()
-BEGINNINGS = ("[",)
+BEGINNINGS: tuple[str, ...] = ("[",)
 _COLUMN = re.compile(r"\[(?P<provider>[^\]]{1,200})\]\s.*", re.DOTALL)
 _RESULT = re.compile(r"\[(?P<state>PASS|FAIL|ERROR)\](?:\s*\((?P<score>\d+(?:\.\d+)?)\))?\s?")
 # What precedes the output where an assertion failed: its reason.

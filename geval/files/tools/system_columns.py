@@ -11,7 +11,7 @@ from geval.files.tools.ratings import OutputRatings
 TITLE = "a table with a column for each system"
 MARKS = ()
 # How the columns of outputs begin; what follows is the system's name.
-BEGINNINGS = tuple(
+BEGINNINGS: tuple[str, ...] = tuple(
     f"{word}{mark}"
     for small in ("output", "response", "answer", "summary")
     for word in (small, small.capitalize())

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 from geval.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
-from geval.statistics.interval_by_documents import NarrowingStep
+from geval.statistics.anytime import NarrowingStep
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, in_brackets, thin, two_decimals

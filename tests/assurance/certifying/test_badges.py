@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assurance.certifying.badge import badge
+from assurance.certifying.sealed import badge
 from geval.reports.requirements import RequirementOutcome
 
 

@@ -23,7 +23,7 @@ from assurance.certifying.verifying import REFUSED, VerifyError, read_certificat
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.sealing import public_key
 from evaluations.projects.archive.read import read_archive
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from tests.archive.test_hostile_archives import edited
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -32,7 +32,7 @@ from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.report import build_report
-from geval.files.archive.errors import ArchiveError
+from geval.files.archive.record_file import ArchiveError
 from tests.archive.test_hostile_archives import edited, setting
 
 pytestmark = pytest.mark.django_db(transaction=True)

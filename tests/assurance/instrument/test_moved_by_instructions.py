@@ -33,8 +33,7 @@ from evaluations.models import (
 from evaluations.models.changes import note_change, state_of
 from evaluations.models.tokens import digest_of
 from evaluations.projects.archive.read import read_archive
-from evaluations.reports.probes import Sensitivity
-from evaluations.reports.report import build_report
+from evaluations.reports.report import Sensitivity, build_report
 from geval.evaluators.perturbing import INSTRUCTED
 from geval.reports.downloads.report_json import as_json
 from geval.reports.requirements import RequirementError
