@@ -6,6 +6,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any
 
+from django.urls import reverse
 from django.utils.module_loading import import_string
 
 BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours=1)
@@ -54,3 +55,29 @@ class Job:
     lane: Lane
     act: Callable[[], object]
     of_project: bool = False
+
+
+def _always(_judge: Any, _may_edit: bool) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class JudgeTab:
+    """One of the pages that together are a judge's page.
+
+    Args:
+        views: names of the views that show it; the first has its address.
+        is_shown: whether a judge has it for somebody who may change the project, or may not.
+        is_of_project: its address is the project's, and takes the judge as a parameter.
+    """
+
+    name: str
+    views: tuple[str, ...]
+    is_shown: Callable[[Any, bool], bool] = _always
+    is_of_project: bool = False
+
+    def address(self, judge: Any) -> str:
+        page, slug = f"evaluations:{self.views[0]}", judge.project.slug
+        if self.is_of_project:
+            return f"{reverse(page, args=[slug])}?judge={judge.pk}"
+        return reverse(page, args=[slug, judge.pk])

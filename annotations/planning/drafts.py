@@ -18,7 +18,7 @@ from annotations.models import (
 )
 from evaluations.models import Criterion, Project
 from evaluations.models.goals import LACKING
-from geval.statistics.thresholds import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 # The fields of each goal, besides the criterion.
 ASKS = {

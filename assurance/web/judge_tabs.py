@@ -1,7 +1,7 @@
 """The tabs of a judge's page that this app adds."""
 
 from evaluations.models import Judge
-from evaluations.pages.judges import JudgeTab
+from geval_site.extensions import JudgeTab
 
 
 def _can_be_improved(judge: Judge, _may_edit: bool) -> bool:

@@ -23,8 +23,8 @@ from evaluations.models.workers import WorkerSlot
 from geval.llm.cost import cost
 from geval.llm.parsing import Reason
 from geval.llm.run_parameters import RunParameters
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from geval.statistics.scales import NOT_APPLICABLE
-from geval.statistics.thresholds import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 
 class RunState(models.TextChoices):

@@ -1,10 +1,7 @@
 """The list of judges: their verdicts, agreement with people, last run and cost; and the tabs of
 each."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-from django.urls import reverse
 
 from evaluations.judging.runs.trial import can_try
 from evaluations.models import EvaluationRun, Judge, Project
@@ -13,33 +10,7 @@ from geval.reports.costs import JudgeCost
 from geval.reports.judge_standing import JudgeStanding, judge_standings
 from geval.reports.report import Report
 from geval.reports.verdicts.verdict import Verdict
-from geval_site.extensions import added
-
-
-def _always(_judge: Judge, _may_edit: bool) -> bool:
-    return True
-
-
-@dataclass(frozen=True)
-class JudgeTab:
-    """One of the pages that together are a judge's page.
-
-    Args:
-        views: names of the views that show it; the first has its address.
-        is_shown: whether a judge has it for somebody who may change the project, or may not.
-        is_of_project: its address is the project's, and takes the judge as a parameter.
-    """
-
-    name: str
-    views: tuple[str, ...]
-    is_shown: Callable[[Judge, bool], bool] = _always
-    is_of_project: bool = False
-
-    def address(self, judge: Judge) -> str:
-        page, slug = f"evaluations:{self.views[0]}", judge.project.slug
-        if self.is_of_project:
-            return f"{reverse(page, args=[slug])}?judge={judge.pk}"
-        return reverse(page, args=[slug, judge.pk])
+from geval_site.extensions import JudgeTab, added
 
 
 def judge_tabs(judge: Judge, *, may_edit: bool) -> list[JudgeTab]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from evaluations.models import Candidate, Change, Judge, LockedDocuments, Project
 from geval.evaluators.ensemble import names_in
 from geval.evaluators.formula import formulas_in
-from geval.improving.changes import MEASURE_LABELS
 from geval.reports.data import ReportData
 from geval.reports.samples import Seen, marked_on
 from geval.statistics.types import FloatArray
@@ -125,5 +124,5 @@ def _look_of(candidate: Candidate) -> str:
     look = getattr(candidate, "look", None)
     if look is None or look.value is None or candidate.measure == Candidate.Measure.DISTANCE:
         return ""
-    value = f"{MEASURE_LABELS[candidate.measure]} {two_decimals(look.value)}"
+    value = f"{candidate.get_measure_display()} {two_decimals(look.value)}"
     return f"its look at {look.documents:,} locked ones gave {value}"

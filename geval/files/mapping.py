@@ -285,9 +285,7 @@ def problems_of(columns: Columns) -> list[str]:
         "preferences": ("doc_id", "system_a", "system_b", rater),
         "ratings": ("doc_id", "system_id", "criterion", "annotator"),
         "scores of judges": ("doc_id", "system_id", "criterion", "judge"),
-        "outputs": ("source",),
-        "outputs with ratings": ("source",),
-    }.get(kind, ("doc_id", "system_id"))
+    }.get(kind, ("source",) if kind.startswith("outputs") else ("doc_id", "system_id"))
     problems += [
         f"No column is the {TARGETS[target]}, which {kind} need."
         for target in needed

@@ -134,6 +134,7 @@ def _lines_as_letters(lines: Sequence[VerdictLine]) -> list[VerdictLine]:
             line,
             criterion=_as_letters(line.criterion),
             judge=_as_letters(line.judge),
+            figures=tuple(each._replace(name=_as_letters(each.name)) for each in line.figures),
         )
         for line in lines
     ]

@@ -15,7 +15,7 @@ from geval.reports.drawings.numbers import ForestLine
 from geval.reports.expert_words import with_brackets
 from geval.reports.label_results import LabelJudge, LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult, Report
-from geval.reports.verdicts.expert import ExpertEvidence
+from geval.reports.verdicts.expert import FOUND_AND_KEPT, ExpertEvidence
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
@@ -28,8 +28,6 @@ from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_pe
 
 # The axis of shares.
 SHARES = Axis(0.0, 1.0)
-# What a judge finds and keeps, by whether the class to find is "pass".
-FOUND_AND_KEPT = (("fails found", "passes kept"), ("passes found", "fails kept"))
 
 
 @dataclass(frozen=True)

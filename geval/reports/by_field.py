@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geval.reports.at_a_glance import FOUND_AND_KEPT, SHARES, ShareLine, share_line
+from geval.reports.at_a_glance import SHARES, ShareLine, share_line
 from geval.reports.data import ReportData
 from geval.reports.label_results import labels_result
 from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Records, criterion_result
+from geval.reports.verdicts.expert import FOUND_AND_KEPT
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.jackknife import no_interval, t_quantile
 from geval.statistics.resampling import Interval

@@ -30,7 +30,7 @@ _YES_AND_NO = {"Yes": 1.0, "No": 0.0}
 # How an answer is written that is no point: the criterion does not apply, or cannot be assessed.
 NOT_APPLICABLE = "n/a"
 # What a reply with that answer has in place of a point. On no scale, as it is beyond FARTHEST.
-NO_POINT = math.inf
+NO_POINT = -math.inf
 _NO_POINTS = {NOT_APPLICABLE: NO_POINT, "not applicable": NO_POINT}
 # Ratings of two values are often words: those of a pair that are read as 1, and those read as 0.
 PAIRS = (

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 Number = TypeVar("Number", int, float)
-# The least and largest half-width of rho's interval that can be a goal of a run or campaign.
-LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH = 0.01, 0.5
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,7 @@ def test_a_criterion_shows_name_definition_and_scale_and_folds_the_rest(client: 
     assert names[:5] == ["csrfmiddlewaretoken", "name", "definition", "scale_min", "scale_max"]
     assert groups_in_words(page) == {
         "Points of the scale": (False, "step 1"),
+        "Pass or fail, and what is required": (False, ""),
         "Prompt": (False, ""),
         "Guidelines for annotators": (False, ""),
     }
@@ -137,6 +138,7 @@ def test_what_a_criterion_says_otherwise_is_in_sight_in_short(
     page = client.get(f"/p/small/criteria/{criterion.pk}/").content.decode()
     assert groups_in_words(page) == {
         "Points of the scale": (True, "step 0.5"),
+        "Pass or fail, and what is required": (False, ""),
         "Prompt": (False, ""),
         "Guidelines for annotators": (True, "Read the whole text before you…"),
     }

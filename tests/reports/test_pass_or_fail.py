@@ -144,7 +144,7 @@ def test_a_criterion_says_what_is_required_and_which_class_to_find(
         "specificity": 0.7,
     }
     own, before = (each["judges"]["J"]["pass_fail"] for each in (content, usual))
-    assert own["finds"] == "pass"
+    assert (before["class_to_find"], own["class_to_find"]) == ("fail", "pass")
     assert own["sensitivity"] == before["specificity"]
     page = as_role("viewer").get(f"/p/{judged.slug}/report/numbers/").content.decode()
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())

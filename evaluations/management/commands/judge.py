@@ -23,7 +23,7 @@ from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import EvaluationRun, ItemState, RunState, Transport
 from geval.llm.prompts import PromptError
-from geval.statistics.thresholds import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from geval.texts.numbers import in_time
 from geval.texts.program import command
 from geval_site.processes import Processes

@@ -109,7 +109,7 @@ def _decided(project_id: int, outputs: IntArray, round_id: int) -> dict[int, Flo
     within = f"c.id = {int(round_id)}" if round_id else f"c.project_id = {int(project_id)}"
     rows = fetch_groups(
         "n.criterion_id",
-        ["n.output_id", "coalesce(n.score, 'Infinity')"],
+        ["n.output_id", "coalesce(n.score, '-Infinity')"],
         f"""FROM (SELECT DISTINCT ON (1, 2) g.key::bigint AS criterion_id,
                 i.outputs[1] AS output_id, g.value::float8 AS score
             FROM annotations_decision t

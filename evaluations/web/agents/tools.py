@@ -72,8 +72,8 @@ def show_project(agent: Agent, project: str) -> Answer:
 
 
 def report(agent: Agent, project: str, criterion: str = "", documents: str = "") -> Answer:
-    """Whether judges may rate: for each criterion the verdict, the best judge's rho with its
-    interval beside one rater's, and every judge. If it is still being computed, `state` says
+    """Whether judges may rate: for each criterion the verdict, the best judge's figures with
+    their intervals, one rater's rho, and every judge. If it is still being computed, `state` says
     so: ask again.
 
     Args:
@@ -100,8 +100,7 @@ def report(agent: Agent, project: str, criterion: str = "", documents: str = "")
                 "criterion": line.criterion,
                 "verdict": line.verdict,
                 "judge": line.judge or None,
-                "rho": line.rho,
-                "interval": line.interval,
+                "agreement": [figure._asdict() for figure in line.figures],
                 "one_rater": line.one_rater,
                 "judges": [
                     {"judge": row["judge"], "rho": row["value"]}

@@ -30,7 +30,7 @@ from geval.files.project_fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.by_field import by_field_as_dict
 from geval.reports.options import ReportOptions
-from geval.statistics.thresholds import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 router = Router()
 

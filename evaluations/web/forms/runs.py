@@ -9,7 +9,7 @@ from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.goals import LACKING, GoalKind
 from evaluations.web.field_groups import show_for_choices
-from geval.statistics.thresholds import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 ALL, PILOT = "all", "pilot"
 # The field of each goal that a run can have; the judge is its own.

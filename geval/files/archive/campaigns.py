@@ -20,7 +20,7 @@ from geval.files.archive.record_file import (
 )
 from geval.files.archive.shapes import NAMED_TEXTS, QUESTIONS, REPLIES_TO_QUESTIONS, TEXTS
 from geval.files.project_fields import COLUMNS, LISTS, CampaignFields
-from geval.statistics.thresholds import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 # What the first archives had of a campaign's settings; other settings may be missing.
 FIRST_COLUMNS = (

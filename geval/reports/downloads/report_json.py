@@ -359,8 +359,7 @@ def _by_expert_json(evidence: ExpertEvidence | None) -> dict[str, Any]:
 def _pass_fail_json(pass_fail: PassFail) -> dict[str, Any]:
     """Pass rates by the position of the system, as for prediction-powered means."""
     return {
-        "class_to_find": "fail",
-        **({"finds": "pass"} if pass_fail.finds_passes else {}),
+        "class_to_find": "pass" if pass_fail.finds_passes else "fail",
         "threshold": pass_fail.threshold,
         "both_pass": pass_fail.both_pass,
         "only_judge_passes": pass_fail.false_pass,

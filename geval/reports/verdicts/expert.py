@@ -30,6 +30,8 @@ from geval.statistics.weighted_kappa import KappaEstimate
 
 # What a judge that knows nothing reaches: always the same, or its own answers shuffled.
 CHANCE = 0.5
+# What a judge finds and keeps, by whether the class to find is "pass".
+FOUND_AND_KEPT = (("fails found", "passes kept"), ("passes found", "fails kept"))
 OFF_SCALE = "its scores are on another scale than the expert's ratings"
 
 
