@@ -4,15 +4,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from textwrap import shorten
 
 from django.core.management import get_commands
 
 from geval.command_line import COMMANDS
 from geval.texts.program import command
 
-# Sentences are indented below their command, and should not wrap.
-LINE_LETTERS = 80
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "serve", "doctor"),
     "Data": ("load", "export_project", "import_project"),
@@ -52,22 +49,21 @@ def _lines() -> Iterator[str]:
 
 
 def _summary(app: str, name: str) -> str:
-    """Return the beginning of a command's help, read from its source: importing commands takes
+    """Return the first sentence of a command's help, read from its source: importing commands takes
     seconds."""
     module = import_module(f"{app}.management.commands")
     tree = ast.parse((Path(module.__path__[0]) / f"{name}.py").read_text(encoding="utf-8"))
-    texts = (
+    (written,) = (
         node.value
         for command_class in tree.body
         if isinstance(command_class, ast.ClassDef) and command_class.name == "Command"
         for node in command_class.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "help"
     )
-    sentence = _constant(next(texts)).replace(" ()", "").split(". ")[0].split(";")[0].rstrip(".")
-    return shorten(sentence, LINE_LETTERS, placeholder=" …")
+    return _constant(written).split(". ")[0].split(";")[0].rstrip(".")
 
 
 def _constant(text: ast.expr) -> str:
-    """Return the literal parts of a text in the source, without inserted values."""
-    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
-    return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+    """Return a text in the source up to its first inserted value."""
+    first = text.values[0] if isinstance(text, ast.JoinedStr) else text
+    return str(ast.literal_eval(first))

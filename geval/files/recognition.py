@@ -9,7 +9,7 @@ the output for a source, a document's name has a single source. Numbers on a sca
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from geval.files.cells import CellColumn, cell_of, people_and_judges
 from geval.files.contents import ColumnContent, Rows, contents_of, decides, may_be_rated
@@ -65,46 +65,16 @@ def recognise(
         return Recognition(guess)
     short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
     contents = contents_of(short, rows)
-    known = project_names or KnownNames()
-    labels = _labels_side_by_side(contents)
-    if not known.criteria:
-        guess |= _as_cells(labels, OVERALL)
+    if not (project_names and project_names.criteria):  # it could be any of these
+        guess |= _labels_side_by_side(contents)
     if kind_of(guess) in LONG and (tidy := _as_tidy(guess, contents)):
         guess = tidy
-    recognition = _Reading(guess, contents, known).recognition()
-    asked = {name for question in recognition.questions for name in question.choices[0].columns}
-    is_read = any(recognition.columns.get(name, "metadata") != "metadata" for name in labels)
-    if labels and known.criteria and not is_read and not asked & labels.keys():
-        question = _about_labels_side_by_side(labels, list(known.criteria))
-        return replace(recognition, questions=(*recognition.questions, question))
-    return recognition
+    return _Reading(guess, contents, project_names or KnownNames()).recognition()
 
 
-def _as_cells(labels: Mapping[str, bool], criterion: str) -> dict[str, str]:
-    return {
-        name: CellColumn(criterion, name, by_judge=by_judge).target
-        for name, by_judge in labels.items()
-    }
-
-
-def _about_labels_side_by_side(
-    labels: Mapping[str, bool], criteria: Sequence[str]
-) -> UploadQuestion:
-    """Ask which of a project's criteria labels are of."""
-    known = [
-        UploadAnswer(name, f"ratings and scores on {name}", _as_cells(labels, name))
-        for name in criteria[: MOST_CHOICES - 1]
-    ]
-    new = UploadAnswer(
-        "A new criterion", f"ratings and scores on {OVERALL}", _as_cells(labels, OVERALL)
-    )
-    text = f"On which criterion are the labels in {listed(labels)}?"
-    return UploadQuestion(text, (*known, new))
-
-
-def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, bool]:
-    """Return the columns of a table with people's labels beside a judge's, under their plain names,
-    each with whether it is a judge's: both are of one criterion, on one scale."""
+def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, str]:
+    """Return the columns of a table with people's labels beside a judge's, under their plain names:
+    both are ratings of one criterion, on one scale."""
     labels = {
         folded(name).replace(" ", "_"): content
         for name, content in contents.items()
@@ -118,7 +88,10 @@ def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, boo
     kinds = {(labels[name].is_of_pair, labels[name].is_rating_like) for name in both}
     if not people or not judges or len(kinds) > 1:
         return {}
-    return {labels[name].name: name in judges for name in sorted(both)}
+    return {
+        labels[name].name: CellColumn(OVERALL, labels[name].name, by_judge=name in judges).target
+        for name in both
+    }
 
 
 def _as_tidy(guess: Columns, contents: Mapping[str, ColumnContent]) -> dict[str, str]:

@@ -32,7 +32,7 @@ def test_each_has_a_line_that_says_what_it_does() -> None:
     lines = [line for line in help_text().splitlines() if line.startswith("  ")]
 
     assert len(lines) == len(own_commands()) + len(COMMANDS)
-    assert [line for line in lines if len(line.split(maxsplit=1)) < 2] == []
+    assert [line for line in lines if len(line.split(maxsplit=1)) < 2 or len(line) > 100] == []
 
 
 @pytest.mark.parametrize("arguments", [(), ("help",), ("--help",)])

@@ -269,3 +269,27 @@ def test_a_meaning_with_names_is_read_back(criterion: str, rater: str, by_judge:
     cell = CellColumn(criterion.strip(), rater.strip(), by_judge)
 
     assert cell_of(cell.target) == cell
+
+
+@pytest.mark.parametrize("criteria", [(), ("tone", "resolved")])
+def test_labels_beside_a_judges_need_no_system(criteria: tuple[str, ...]) -> None:
+    rows = [
+        {
+            "id": f"q{number}",
+            "question": f"How do I return order number {number}?",
+            "answer": f"Please send order {number} back within two weeks of delivery.",
+            "gold": "pass" if number % 3 else "fail",
+            "judge": "pass" if number % 4 else "fail",
+        }
+        for number in range(12)
+    ]
+
+    read = recognise(list(rows[0]), rows, KnownNames(criteria=criteria))
+
+    columns = read.columns
+    if criteria:  # it could be any of them
+        (question,) = read.questions
+        assert "tone" in question.choices[0].label
+        columns = {**columns, **question.choices[0].columns}
+    assert {target.partition("[")[0] for target in columns.values()} >= {"ratings", "scores"}
+    assert problems_of(columns) == []

@@ -26,8 +26,8 @@ from geval.statistics.same_documents import on_same_documents
 
 class Command(SiteCommand):
     help = (
-        "Compare two judges by the difference of their correlations with people, on documents with"
-        " ratings and both scores, with its interval. Then by the probabilities that they gave to"
+        "Compare two judges on the same documents. First by the difference of their correlations"
+        " with people, with its interval; then by the probabilities that they gave to"
         " points, where both did, and by price, speed and missing scores."
     )
 

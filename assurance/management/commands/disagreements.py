@@ -19,7 +19,7 @@ _LINE_LETTERS = 72
 
 
 class Command(SiteCommand):
-    help = "The outputs on which a judge and people differ most, with their texts."
+    help = "Print the outputs on which a judge and people differ most."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")

@@ -56,9 +56,9 @@ LOCKED = (
 
 class Command(SiteCommand):
     help = (
-        "Search for changes that make a judge better on documents that are not locked, and prove"
-        " the best one on those that are. With --locked FILE instead of a project: the same from"
-        " files, without a site (improve --help --locked lists its options)."
+        "Search for a better judge, and prove it. Changes are tried on documents that are not"
+        " locked, and the best one is proven on those that are. With --locked FILE instead of a"
+        " project: the same from files, without a site (improve --help --locked lists its options)."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -70,7 +70,7 @@ def _options(written: str) -> dict[str, Any]:
 
 class Command(SiteCommand):
     help = (
-        "Create a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator"
+        "Create a judge. It is G-Eval on an OpenAI-compatible endpoint, or another evaluator"
         f" ({command('evaluators')})."
     )
     REFUSALS = (EvaluatorError,)

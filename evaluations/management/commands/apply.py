@@ -5,7 +5,7 @@ from evaluations.management.project_files import ProjectFileCommand
 
 class Command(ProjectFileCommand):
     help = (
-        "Make a project what a YAML file says of its criteria, endpoints, judges and campaigns."
-        " What the file does not name stays as it is."
+        "Bring a project to the state in a YAML file. What the file does not name of its criteria,"
+        " endpoints, judges and campaigns stays as it is."
     )
     name = "apply"

@@ -12,8 +12,8 @@ from evaluations.operations.backups import BackupError, save
 
 class Command(BaseCommand):
     help = (
-        "Write everything in the database into one file of PostgreSQL's pg_dump, while the site"
-        " works. The secret key and the environment are not included."
+        "Write the whole database into one file, while the site works. It is a file of PostgreSQL's"
+        " pg_dump. The secret key and the environment are not included."
     )
     # Not a SiteCommand: a backup is made before the upgrade that changes the tables.
     requires_system_checks = ()

@@ -4,8 +4,5 @@ from evaluations.management.project_files import ProjectFileCommand
 
 
 class Command(ProjectFileCommand):
-    help = (
-        "Say what `apply` would change of a project: ends with 0 (nothing), 1 (changes) or 2 (an"
-        " error)."
-    )
+    help = "Print what `apply` would change. Ends with 0 (nothing), 1 (changes) or 2 (an error)."
     name = "diff"

@@ -10,8 +10,9 @@ from evaluations.operations.doctor import Severity, examine
 
 class Command(BaseCommand):
     help = (
-        "Check settings, versions, disk, database, clock, broker, workers, leases and endpoints,"
-        " and say what to do. The exit code is 1 if something is wrong."
+        "Check whether the site works, and print what to do. It looks at settings, versions, disk,"
+        " database, clock, broker, workers, leases and endpoints. The exit code is 1 if something"
+        " is wrong."
     )
     # It runs them itself, and continues after an error.
     requires_system_checks = ()

@@ -42,9 +42,9 @@ class Command(BaseCommand):
             for row in rows:
                 if row["family"] == family:
                     state = f"✗ {row['why_not']}" if row["why_not"] else "✓"
-                    self.stdout.write(f"  {row['kind']:12}{row['needs']:44}{state}")
+                    self.stdout.write(f"  {row['kind']:16}{row['needs']:36}{state}")
         for broken in broken_evaluators():
-            self.stdout.write(f"  {broken.kind:12}{broken.message}")
+            self.stdout.write(f"  {broken.kind:16}{broken.message}")
         self.stdout.write(
             f"Settings of an evaluator: {command('evaluators KIND')}."
             " What each does: docs/evaluators/."

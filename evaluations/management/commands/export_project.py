@@ -52,8 +52,8 @@ YAML = "yaml"
 
 class Command(SiteCommand):
     help = (
-        "Write a whole project (corpus, criteria, ratings, preferences, scores, prompts, runs) as"
-        " one zip; or its texts and ratings in the form of another tool."
+        "Write a whole project as one zip, or for another tool. The zip has corpus, criteria,"
+        " ratings, preferences, scores, prompts and runs; other tools get texts and ratings."
     )
     REFUSALS = (CannotError,)
 

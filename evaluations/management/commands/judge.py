@@ -35,8 +35,8 @@ CTRL_C = "Ctrl-C in the terminal"
 
 class Command(SiteCommand):
     help = (
-        "Run a judge on all outputs of a project that it has not scored yet, or continue its run"
-        " that was interrupted or paused. Log lines go to a file; with -v 2 to the terminal."
+        "Run a judge on the outputs that it has not scored yet. A run that was interrupted or"
+        " paused goes on. Log lines go to a file; with -v 2 to the terminal."
     )
     REFUSALS = (RunError, PromptError)
 

@@ -25,8 +25,8 @@ def bundled_model() -> Path | None:
 
 class Command(BaseCommand):
     help = (
-        "Serve SmolLM2 (135 million parameters, which rates at random) on this machine with"
-        " llama.cpp's server, until Ctrl-C."
+        "Serve SmolLM2 on this machine, until Ctrl-C. It has 135 million parameters and rates at"
+        " random; the server is that of llama.cpp."
     )
     requires_system_checks = ()
 

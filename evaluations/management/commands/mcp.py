@@ -15,7 +15,7 @@ from geval.texts.program import command
 
 
 class Command(SiteCommand):
-    help = "Serve tools to a coding agent on this machine, by the Model Context Protocol (stdio)."
+    help = "Serve tools to a coding agent on this machine. The protocol is MCP over stdio."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--user", help="whose rights it has; needed if there are several users")

@@ -16,8 +16,8 @@ from geval.llm.findings import findings_rows
 
 class Command(SiteCommand):
     help = (
-        "Find out which scoring modes a model on an endpoint supports, with a few small calls and"
-        " then a real prompt."
+        "Find out which scoring modes a model supports. It makes a few small calls to its endpoint,"
+        " and then sends a real prompt."
     )
     REFUSALS = (EndpointError,)
 

@@ -18,7 +18,7 @@ from geval.reports.options import EPSILON_HELP, HUMAN_SCORE_HELP, MEAN, WORDS, R
 
 class Command(SiteCommand):
     help = (
-        "Correlations of every judge with people's ratings, at summary, system and dataset level."
+        "Print how judges agree with people. Correlations are at summary, system and dataset level."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

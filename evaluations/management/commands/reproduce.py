@@ -17,9 +17,9 @@ GAP = "  "
 
 class Command(BaseCommand):
     help = (
-        "Print rows of the G-Eval paper, of Chiang and Lee (2023) and of UniEval's release next to"
-        " what the public data give; or convert the data from the repositories that they are"
-        " released in."
+        "Print published figures next to what the public data give. They are those of the G-Eval"
+        " paper, of Chiang and Lee (2023) and of UniEval's release. Or convert the data from the"
+        " repositories that they are released in."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

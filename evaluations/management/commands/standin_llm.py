@@ -13,7 +13,7 @@ from geval.texts.stand_in import HONEST_NAME, MODEL
 
 
 class Command(BaseCommand):
-    help = f"Serve the {HONEST_NAME}: it rates texts by their lexical features."
+    help = "Serve a stand-in for an LLM, which rates texts by their words."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

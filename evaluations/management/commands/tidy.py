@@ -22,8 +22,8 @@ from evaluations.projects.deletion import remove_deleted
 
 class Command(SiteCommand):
     help = (
-        "Remove what deleted projects held, and the text of raw replies and entries of the audit"
-        " log that are older than the site keeps them; scores stay. Workers do the same every day."
+        "Remove old replies, log entries and what deleted projects held. Replies and entries go"
+        " when they are older than the site keeps them; scores stay. Workers do the same every day."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
