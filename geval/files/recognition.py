@@ -65,16 +65,42 @@ def recognise(
         return Recognition(guess)
     short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
     contents = contents_of(short, rows)
-    if not (project_names and project_names.criteria):  # it could be any of these
-        guess |= _labels_side_by_side(contents)
+    known = project_names or KnownNames()
+    labels = _labels_side_by_side(contents)
+    guess |= _as_cells(labels, OVERALL)
     if kind_of(guess) in LONG and (tidy := _as_tidy(guess, contents)):
         guess = tidy
-    return _Reading(guess, contents, project_names or KnownNames()).recognition()
+    recognition = _Reading(guess, contents, known).recognition()
+    if not labels or not known.criteria:
+        return recognition
+    others = {name: target for name, target in recognition.columns.items() if name not in labels}
+    question = _about_labels_side_by_side(labels, list(known.criteria))
+    return Recognition(others, (*recognition.questions, question))
 
 
-def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, str]:
-    """Return the columns of a table with people's labels beside a judge's, under their plain names:
-    both are ratings of one criterion, on one scale."""
+def _as_cells(labels: Mapping[str, bool], criterion: str) -> dict[str, str]:
+    return {
+        name: CellColumn(criterion, name, by_judge=by_judge).target
+        for name, by_judge in labels.items()
+    }
+
+
+def _about_labels_side_by_side(
+    labels: Mapping[str, bool], criteria: Sequence[str]
+) -> UploadQuestion:
+    """Ask on which of a project's criteria labels are, or whether on a new one."""
+    names = dict.fromkeys([*criteria[: MOST_CHOICES - 1], OVERALL])
+    choices = [
+        UploadAnswer(f"The criterion {name}", "ratings and scores on it", _as_cells(labels, name))
+        for name in names
+    ]
+    none = UploadAnswer("No ratings", "outputs alone", dict.fromkeys(labels, ""))
+    return UploadQuestion(f"Which criterion did {listed(labels)} rate?", (*choices, none))
+
+
+def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, bool]:
+    """Return the columns of a table with people's labels beside a judge's, under their plain names,
+    each with whether it is a judge's: both are ratings of one criterion, on one scale."""
     labels = {
         folded(name).replace(" ", "_"): content
         for name, content in contents.items()
@@ -88,10 +114,7 @@ def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, str
     kinds = {(labels[name].is_of_pair, labels[name].is_rating_like) for name in both}
     if not people or not judges or len(kinds) > 1:
         return {}
-    return {
-        labels[name].name: CellColumn(OVERALL, labels[name].name, by_judge=name in judges).target
-        for name in both
-    }
+    return {labels[name].name: name in judges for name in labels if name in both}
 
 
 def _as_tidy(guess: Columns, contents: Mapping[str, ColumnContent]) -> dict[str, str]:
