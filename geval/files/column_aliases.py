@@ -19,9 +19,13 @@ def names_in(text: str) -> tuple[str, ...]:
 NAMES: dict[str, tuple[str, ...]] = {
     "doc_id": ("doc_id", "id", "example_id", "question_id", "uid"),
     "system_id": ("system_id", "model_id", "model", "system", "provider", "generator"),
-    "source": ("source", "input", "article", "document", "question", "prompt", "query", "text"),
+    "source": names_in(
+        "source input article document question prompt query text user_message user_input"
+        " user_query user_prompt instruction"
+    ),
     "output": names_in(
         "output actual_output decoded prediction generated completion response answer summary"
+        " model_output model_response llm_output llm_response bot_response generated_text"
     ),
     "context": ("context", "retrieval_context", "contexts", "fact", "knowledge"),
     "references": names_in(

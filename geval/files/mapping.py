@@ -48,6 +48,11 @@ GROUPS = {
 SEVERAL = frozenset({"metadata", "ratings", "scores"})
 REPEATS = names_in("repeat repetition replicate trial attempt")
 COMMENTS = ("comment", "comments", "remark", "remarks")
+# Texts about an output, which are neither sources nor outputs.
+REMARKS = {
+    *COMMENTS, "critique", "explanation", "feedback", "justification", "note", "notes",
+    "rationale", "reason", "reasoning",
+}  # fmt: skip
 SCORES = {
     "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
     "system_id": NAMES["system_id"],

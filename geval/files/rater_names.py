@@ -87,7 +87,7 @@ NOISE = words(
 # Words in the name of a column of pass and fail, or yes and no, that say that these are ratings.
 JUDGED = NOISE | words("correct pass passed valid acceptable ok good judgement judgment grade")
 # Names of a column of people's labels and of one of a judge's, which tell only beside each other.
-LABELS_OF_PEOPLE = words("human gold label expert ground_truth reference_label")
+LABELS_OF_PEOPLE = words("human gold label expert annotation ground_truth reference_label")
 LABELS_OF_JUDGES = words("judge verdict prediction llm evaluator")
 MEANS = words(
     "mean avg average median mittel mittelwert durchschnitt moyenne media majority consensus final"

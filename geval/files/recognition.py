@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 from geval.files.cells import CellColumn, cell_of, people_and_judges
 from geval.files.contents import ColumnContent, Rows, contents_of, decides, may_be_rated
-from geval.files.mapping import COMMENTS, SCORES, cell_column, guess_columns, kind_of, plain_names
+from geval.files.mapping import (
+    COMMENTS,
+    REMARKS,
+    SCORES,
+    cell_column,
+    guess_columns,
+    kind_of,
+    plain_names,
+)
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import (
     LABELS_OF_JUDGES,
@@ -21,6 +29,7 @@ from geval.files.rater_names import (
     KnownNames,
     NameKind,
     folded,
+    is_judge_like,
     without_noise,
 )
 from geval.files.rating_columns import (
@@ -80,9 +89,15 @@ def recognise(
 
 def _as_cells(labels: Mapping[str, bool], criterion: str) -> dict[str, str]:
     return {
-        name: CellColumn(criterion, name, by_judge=by_judge).target
+        name: CellColumn(criterion, _rater_of_labels(name), by_judge=by_judge).target
         for name, by_judge in labels.items()
     }
+
+
+def _rater_of_labels(name: str) -> str:
+    """Return who gave labels: `human` for `human_label`, and `reference_label` as it is."""
+    plain = folded(name).replace(" ", "_")
+    return name if plain in LABELS_OF_PEOPLE | LABELS_OF_JUDGES else without_noise(name)
 
 
 def _about_labels_side_by_side(
@@ -101,20 +116,26 @@ def _about_labels_side_by_side(
 def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, bool]:
     """Return the columns of a table with people's labels beside a judge's, under their plain names,
     each with whether it is a judge's: both are ratings of one criterion, on one scale."""
-    labels = {
-        folded(name).replace(" ", "_"): content
+    sides = {
+        name: side
         for name, content in contents.items()
-        if content.is_of_pair or content.is_rating_like or content.is_of_labels
+        if (content.is_of_pair or content.is_rating_like or content.is_of_labels)
+        and (side := _side_of_labels(name)) is not None
     }
-    # Several are numbered: human_1, human_2.
-    plain = {name: re.sub(r"_?\d+$", "", name) for name in labels}
-    people = {name for name in labels if plain[name] in LABELS_OF_PEOPLE}
-    judges = {name for name in labels if plain[name] in LABELS_OF_JUDGES}
-    both = people | judges
-    kinds = {(labels[name].is_of_pair, labels[name].is_rating_like) for name in both}
-    if not people or not judges or len(kinds) > 1:
-        return {}
-    return {labels[name].name: name in judges for name in labels if name in both}
+    kinds = {(contents[name].is_of_pair, contents[name].is_rating_like) for name in sides}
+    are_apart = len({*map(_rater_of_labels, sides)}) == len(sides)
+    return sides if len({*sides.values()}) == 2 and len(kinds) == 1 and are_apart else {}
+
+
+def _side_of_labels(name: str) -> bool | None:
+    """Return whether a column's name is one of a judge's labels, or of people's; None for others.
+    Several are numbered: human_1, human_2."""
+    plain = re.sub(r"_?\d+$", "", folded(name).replace(" ", "_"))
+    names = {plain, folded(without_noise(plain))}
+    if names & LABELS_OF_PEOPLE:
+        return False
+    is_judge = names & LABELS_OF_JUDGES or is_judge_like(without_noise(name))
+    return True if is_judge else None
 
 
 def _as_tidy(guess: Columns, contents: Mapping[str, ColumnContent]) -> dict[str, str]:
@@ -317,7 +338,11 @@ class _Reading:
     def _read_texts(self) -> None:
         """Find the source and the output among the texts."""
         source, output = self._column("source"), self._column("output")
-        texts = [n for n in self._free() if self.contents[n].is_text]
+        texts = [
+            name
+            for name in self._free()
+            if self.contents[name].is_text and self.plain[name] not in REMARKS
+        ]
         if (source and output) or not texts:
             return
         if source or output:
@@ -430,7 +455,8 @@ class _Reading:
         if not self._column("doc_id") and len(set(sources)) > 1:
             for name in self._free_names():
                 values = self.contents[name].values
-                if decides(values, sources) and decides(sources, values):
+                is_remark = self.plain[name] in REMARKS
+                if not is_remark and decides(values, sources) and decides(sources, values):
                     self._set(name, "doc_id")
                     break
         document = self._column("doc_id") or text

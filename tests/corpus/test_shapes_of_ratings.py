@@ -293,3 +293,60 @@ def test_labels_beside_a_judges_need_no_system(criteria: tuple[str, ...]) -> Non
         columns = {**columns, **question.choices[0].columns}
     assert {target.partition("[")[0] for target in columns.values()} >= {"ratings", "scores"}
     assert problems_of(columns) == []
+
+
+def everyday(people: str, judge: str, *more: str) -> Recognition:
+    rows = [
+        {
+            "user_message": f"How do I return order number {number}?",
+            "model_output": f"Please send order {number} back within two weeks of delivery.",
+            people: "pass" if number % 3 else "fail",
+            judge: "pass" if number % 4 else "fail",
+            **dict.fromkeys(more, f"The answer {number} does not name the address of the shop."),
+        }
+        for number in range(12)
+    ]
+    return recognise(list(rows[0]), rows)
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "raters"),
+    [
+        ("human_label", "gpt4_verdict", ("human", "gpt4")),
+        ("expert", "gpt-4o", ("expert", "gpt-4o")),
+        ("Annotation", "judge score", ("Annotation", "judge")),
+        ("gold", "prediction", ("gold", "prediction")),
+        ("reference_label", "llm_label", ("reference_label", "llm")),
+    ],
+)
+def test_labels_side_by_side_are_known_by_their_names(
+    people: str, judge: str, raters: tuple[str, str]
+) -> None:
+    read = everyday(people, judge)
+
+    assert read == Recognition(
+        {
+            "user_message": "source",
+            "model_output": "output",
+            people: CellColumn("overall", raters[0]).target,
+            judge: CellColumn("overall", raters[1], by_judge=True).target,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("people", "judge"), [("my_label", "judge"), ("human_label", "human_score"), ("a", "b")]
+)
+def test_other_names_are_asked_about_or_left_alone(people: str, judge: str) -> None:
+    read = everyday(people, judge)
+
+    assert read.columns.get(people, "metadata") == "metadata"
+    assert read.questions or read.columns.get(judge) == "metadata"
+
+
+@pytest.mark.parametrize("name", ["critique", "Explanation", "reasoning"])
+def test_a_remark_is_no_text_and_names_no_document(name: str) -> None:
+    read = everyday("human", "judge", name)
+
+    assert read.columns.get(name, "metadata") == "metadata"
+    assert not read.questions
