@@ -35,6 +35,7 @@ def run(arguments: Sequence[str]) -> int:
             options.files,
             scale=parse_scale(options.scale),
             by=fields_named(options.by, options.require),
+            rubric=parse_rubrics(options.rubric),
             **arguments_of(options, "judge criterion labels order level find"),
         )
         required = certify(result, options.require) if options.require else []
@@ -59,6 +60,33 @@ def parse_scale(options: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
             raise StatementError(f"--scale {options[0]}: {error}") from None
         return scale.lowest, scale.highest, scale.step
     return parsed_scales(options) or None
+
+
+def parse_rubrics(options: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the weights of items by rubric, from texts such as "quality: correct=2, polite".
+
+    Raises:
+        StatementError: a text is written otherwise.
+    """
+    rubrics: dict[str, dict[str, float]] = {}
+    for text in options:
+        rubric, _, listed = text.partition(":")
+        items = [_weighted(item.strip(), text) for item in listed.split(",")]
+        if rubric.strip() in rubrics or len(dict(items)) != len(items):
+            raise StatementError(f"--rubric {text}: name each rubric and each of its items once.")
+        rubrics[rubric.strip()] = dict(items)
+    return rubrics
+
+
+def _weighted(item: str, text: str) -> tuple[str, float]:
+    name, equals, weight = item.rpartition("=")
+    try:
+        named = (name.strip(), float(weight)) if equals else (item, 1.0)
+    except ValueError:
+        named = "", 0
+    if not named[0] or text.strip().startswith(":"):
+        raise StatementError(f"--rubric {text}: write RUBRIC: ITEM=WEIGHT, ITEM=WEIGHT.")
+    return named
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -91,6 +119,13 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="ANSWER",
         help="on pass or fail, the answer that the judge has to find (default: the lower one)",
+    )
+    parser.add_argument(
+        "--rubric",
+        action="append",
+        default=[],
+        metavar="NAME: ITEM=WEIGHT, …",
+        help="the weighted share of passed items as a criterion; can be repeated",
     )
     parser.add_argument(
         "--require",

@@ -35,16 +35,18 @@ from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.human_scores import HumanScores, Rater, Sampled, human_scores_of
 from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
+from geval.reports.rubric_totals import fill_totals_of_judge, fill_totals_of_people
 from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.bias import Family
 from geval.statistics.consensus import Consensus
 from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.labels import most_frequent_label
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
-from geval.statistics.scales import Scale, ScaleGuess, parted_guess, usual_scale_for
+from geval.statistics.rubrics import Rubric, RubricItem
+from geval.statistics.scales import FARTHEST, Scale, ScaleGuess, parted_guess, usual_scale_for
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.types import FloatArray, tie_close_values
-from geval.texts.sentences import listed
+from geval.texts.sentences import did_you_mean, listed
 
 # The kind of systems, which files do not state.
 OTHER = "other"
@@ -238,6 +240,9 @@ class Gatherer:
     def _rater(self, name: str, *, is_mean: bool = False) -> Rater:
         return self.raters.setdefault(name, Rater(len(self.raters) + 1, name, is_mean=is_mean))
 
+    def number_of_rater(self, name: str) -> int:
+        return self._rater(name).pk
+
     def _judge(self, name: str) -> int:
         return self.judges.setdefault(name, len(self.judges) + 1)
 
@@ -412,11 +417,22 @@ class Gathered:
     )
 
 
-def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
+# The weights of items, which are criteria, by the name of their rubric.
+Rubrics = Mapping[str, Mapping[str, float]]
+
+
+def gathered(
+    rows: Iterable[Row], scales: Mapping[str, Scale], rubrics: Rubrics | None = None
+) -> Gathered:
     """Return the arrays for rows.
 
     Args:
-        scales: scales of criteria by lower-case name; others are guessed from the ratings.
+        scales: scales of criteria by lower-case name; others are guessed from the ratings, and
+            those of rubrics are 1-5.
+        rubrics: the rubrics whose totals are criteria, too.
+
+    Raises:
+        InputError: an item of a rubric is no criterion of pass or fail.
     """
     gatherer = Gatherer()
     kinds = (RatingSeries, ScoreSeries)
@@ -434,6 +450,13 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
     gatherer.read_replies(criteria)
+    given_rubrics = rubrics or {}
+    of_rubrics = tuple(_items(name, items, criteria) for name, items in given_rubrics.items())
+    totals = tuple(
+        Criterion(pk, name, scales.get(name.lower(), WITHOUT_VALUES))
+        for pk, name in enumerate(given_rubrics, start=len(criteria) + 1)
+    )
+    criteria += totals
     given = [gatherer.texts.get(index) for index in order.tolist()]
     texts = tuple(text or "" for text in given)
     systems = tuple(gatherer.systems)
@@ -450,6 +473,10 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         outputs=outputs,
         output_ids=np.arange(1, len(order) + 1),
         words=_words(given),
+        rubrics=tuple(
+            Rubric(each.pk, each.scale, items)
+            for each, items in zip(totals, of_rubrics, strict=True)
+        ),
     )
     raters = list(gatherer.raters.values())
     for criterion in criteria:
@@ -468,6 +495,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         _fill_not_applicable(data, gatherer, criterion, place)
     repeats = _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
+    _fill_totals(data, gatherer, criteria)
     by_people = [each for each in preferred if not each[0].by_judge]
     by_judges = [each for each in preferred if each[0].by_judge]
     return Gathered(
@@ -488,6 +516,56 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     )
 
 
+def _items(
+    rubric: str, items: Mapping[str, float], criteria: Sequence[Criterion]
+) -> tuple[RubricItem, ...]:
+    """Return the items of a rubric, by the names of their criteria."""
+    named = {criterion.name.lower(): criterion for criterion in criteria}
+    if rubric.lower() in named:
+        raise InputError(
+            f"The total of the rubric {rubric} is computed from its items"
+            f" ({', '.join(items) or 'none'}), but there are ratings or scores of it. Remove these,"
+            " or choose another name."
+        )
+    if len({name.lower() for name in items}) != len(items):
+        raise InputError(f"The rubric {rubric} has an item twice; name each once.")
+    if not items:
+        raise InputError(f"The rubric {rubric} has no items. Name criteria of pass or fail.")
+    for name, weight in items.items():
+        if name.lower() not in named:
+            near = did_you_mean(name.lower(), list(named))
+            raise InputError(
+                f"The rubric {rubric} has an item {name!r}, which is no criterion.{near} There are:"
+                f" {', '.join(each.name for each in criteria)}."
+            )
+        scale = named[name.lower()].scale
+        if not scale.is_ordered or len(scale.points) != 2:
+            raise InputError(
+                f"The item {name} of the rubric {rubric} is not pass or fail, but on {scale}. If it"
+                " is, pass its scale, such as 0-1; or leave it out."
+            )
+        if isinstance(weight, bool) or not 0 < weight <= FARTHEST:
+            raise InputError(f"The weight of {name} is a number above 0, not {weight!r}.")
+    return tuple(
+        RubricItem(named[name.lower()].pk, named[name.lower()].scale, weight)
+        for name, weight in items.items()
+    )
+
+
+def _fill_totals(data: ReportData, gatherer: Gatherer, criteria: Sequence[Criterion]) -> None:
+    """Compute the totals of rubrics, also of judges that scored any of their items by name."""
+    names = {criterion.pk: criterion.name.lower() for criterion in criteria}
+    numbers = gatherer.judges
+    scored = gatherer.scores.keys() | {
+        (about, numbers[judge]) for about, judge in gatherer.not_applicable if judge in numbers
+    }
+    for rubric in data.rubrics:
+        fill_totals_of_people(data, rubric)
+        for judge in numbers.values():
+            if any((names[item.pk], judge) in scored for item in rubric.items):
+                fill_totals_of_judge(data, rubric, judge)
+
+
 def _fill_not_applicable(
     data: ReportData, gatherer: Gatherer, criterion: Criterion, place: np.ndarray
 ) -> None:
@@ -496,8 +574,13 @@ def _fill_not_applicable(
         indexes, said = place[[*outputs]], np.zeros(len(place), dtype=np.int64)
         said[indexes] = [len(raters) for raters in outputs.values()]
         if not judge and about == criterion.name.lower():
+            pairs = [
+                (index, gatherer.number_of_rater(rater))
+                for index, names in zip(indexes.tolist(), outputs.values(), strict=True)
+                for rater in names
+            ]
             human = data.humans[criterion.pk]
-            data.humans[criterion.pk] = replace(human, not_applicable=said)
+            data.humans[criterion.pk] = replace(human, said_na=np.array(pairs, dtype=np.int64))
         elif judge in gatherer.judges and about in ("", criterion.name.lower()):
             key = criterion.pk, gatherer.judges[judge]
             data.not_applicable[key] = data.not_applicable.get(key, False) | (said > 0)

@@ -576,7 +576,8 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
         "" if measure.alpha is None else f"; raters agree with alpha {two_decimals(measure.alpha)}"
     )
     raters = counted(measure.raters, "person", "people")
-    counts = f"{counted(row.outputs, 'output')} rated by {raters}{agreement}"
+    about = f"{row.total_of}; " if row.total_of else ""
+    counts = f"{about}{counted(row.outputs, 'output')} rated by {raters}{agreement}"
     lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]
     if result.best and result.best.repeats:
         lines.append(f"  {_changes(result.best.judge, result.best.repeats)}")

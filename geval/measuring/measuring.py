@@ -16,7 +16,7 @@ from geval.files.rows import (
 )
 from geval.files.unused import Unused
 from geval.files.word_ratings import UnknownWords
-from geval.measuring.gathering import Criterion, Gathered, gathered
+from geval.measuring.gathering import Criterion, Gathered, Rubrics, gathered
 from geval.measuring.inputs import InputError, Source, input_files, side_by_side
 from geval.measuring.measurement import Measurement
 from geval.measuring.reading import (
@@ -63,6 +63,7 @@ def measure(
     coefficient: Coefficient = "spearman",
     by: str | Sequence[str] | None = None,
     find: str = "",
+    rubric: Rubrics | None = None,
     sheet: str = "",
     ask: Ask = nobody,
 ) -> Measurement:
@@ -95,6 +96,9 @@ def measure(
             the outputs of each value, too.
         find: on pass or fail, the answer that the judge has to find: of it `sensitivity` and
             `precision` are; by default the lower one, "fail" or 0.
+        rubric: criteria of pass or fail with their weights, by the name of the criterion that is
+            their total: `{"quality": {"cites sources": 2, "polite": 1}}`. The total is on the scale
+            1-5, or on that of `scale`.
         sheet: of a workbook.
         ask: answers open questions about a file; by default these are errors.
 
@@ -120,6 +124,15 @@ def measure(
         system or "",
         group=group or "",
     )
+    totals = {}
+    if rubric and isinstance(scale, Mapping):
+        names = {name.lower() for name in rubric}
+        totals = {
+            name.lower(): _scale_between(ends)
+            for name, ends in scale.items()
+            if name.lower() in names
+        }
+        scale = {name: scale[name] for name in scale if name.lower() not in totals} or None
     content = read_source(
         source,
         naming,
@@ -133,13 +146,14 @@ def measure(
     )
     return measure_rows(
         [*_about(content.rows, content.criterion)],
-        content.scales,
+        content.scales | totals,
         level=level,
         coefficient=coefficient,
         compared=content.judges,
         unused=content.unused,
         fields=content.fields,
         find=find,
+        rubrics=rubric,
     )
 
 
@@ -271,6 +285,7 @@ def measure_rows(
     unused: Unused | None = None,
     fields: Mapping[str, Mapping[str, str]] | None = None,
     find: str = "",
+    rubrics: Rubrics | None = None,
 ) -> Measurement:
     """Measure judges from rows of files.
 
@@ -280,6 +295,7 @@ def measure_rows(
         unused: what of the files was not used.
         fields: the documents' values of fields, by name.
         find: as for `measure`.
+        rubrics: as for `gathered`.
 
     Raises:
         InputError: there are no ratings and no scores, no such level or coefficient, no session
@@ -291,7 +307,7 @@ def measure_rows(
     ):
         if value not in values:
             raise InputError(f"There is no {kind} {value!r} (there are: {', '.join(values)}).")
-    parts = gathered(rows, scales)
+    parts = gathered(rows, scales, rubrics)
     if find:
         parts = replace(parts, criteria=_finding(parts.criteria, find))
     _refuse_nothing(parts.data.humans, parts.data.judges, parts.compared, parts.verdicts)

@@ -24,7 +24,7 @@ from geval.statistics.resampling import Interval
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 from geval.statistics.types import Estimate
-from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
+from geval.texts.numbers import counted, in_brackets, shown, thin, two_decimals, whole_percent
 
 # The axis of shares.
 SHARES = Axis(0.0, 1.0)
@@ -123,6 +123,12 @@ class VerdictRow:
     other_view: str = ""
     shares: tuple[ShareLine, ...] = ()
     passing: PassFail | None = None
+    items: int = 0
+
+    @property
+    def total_of(self) -> str:
+        """What a rubric's numbers are; "" for other criteria."""
+        return f"total of {counted(self.items, 'item')}" if self.items else ""
 
     @property
     def side(self) -> str:
@@ -287,6 +293,7 @@ def _row(
         best=best,
         forest=_forest(criterion, axis, running),
         ground=_ground(criterion, axis),
+        items=criterion.items,
         documents=criterion.documents,
         outputs=criterion.rated_outputs,
         ratings=criterion.ratings,

@@ -15,6 +15,7 @@ from geval.statistics.bias import Family
 from geval.statistics.cache import remembered
 from geval.statistics.consensus import HumanScore, consensus
 from geval.statistics.locked_rule import groups_of_names
+from geval.statistics.rubrics import Rubric
 from geval.statistics.types import FloatArray, IntArray
 
 
@@ -61,10 +62,10 @@ class ReportData:
     `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`,
     which counts the words of each output. `not_applicable` has a mask of outputs for each
     criterion and judge that answered "n/a", which are missing scores. `judges` maps (criterion id,
-    judge id) to scores. `withheld` counts the locked documents that are left out until the last
-    look. `sessions` has the session of each document, "" for none; documents of a session are
-    adjacent, and so are those of a group (`groups`, in the same way, which are given or stated by
-    names).
+    judge id) to scores; those on `rubrics` are totals. `withheld` counts the locked documents that
+    are left out until the last look. `sessions` has the session of each document, "" for none;
+    documents of a session are adjacent, and so are those of a group (`groups`, in the same way,
+    which are given or stated by names).
     """
 
     document_ids: IntArray
@@ -79,6 +80,7 @@ class ReportData:
     humans: dict[int, HumanScores] = field(default_factory=dict)
     judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
     not_applicable: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+    rubrics: tuple[Rubric, ...] = ()
     withheld: int = 0
     sessions: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()

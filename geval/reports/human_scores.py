@@ -38,8 +38,8 @@ class HumanScores:
     visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`. `weight` has
     shape (outputs,), the sampling weights, None where all are equal; `decided` has shape
     (outputs,), adjudicators' decisions, NaN where there is none and NO_POINT for "n/a"; None
-    if they decided nothing. `not_applicable` has shape (outputs,), how many people answered "n/a",
-    which is no rating; None where nobody did, or only some annotators are selected.
+    if they decided nothing. `said_na` has shape (answers, 2), the indexes of outputs and ids of
+    annotators of answers "n/a", which are no ratings; None where nobody gave one.
     `top` is a mask of outputs that only campaigns without a design chose.
     """
 
@@ -53,7 +53,15 @@ class HumanScores:
     reason: str = ""
     unscored: int = 0
     decided: FloatArray | None = None
-    not_applicable: IntArray | None = None
+    said_na: IntArray | None = None
+
+    @property
+    def not_applicable(self) -> IntArray | None:
+        """How many people answered "n/a" about each output, shape (outputs,); None where nobody
+        did."""
+        if self.said_na is None:
+            return None
+        return np.bincount(self.said_na[:, 0], minlength=len(self.mean))
 
     @property
     def is_weighted(self) -> bool:
@@ -90,10 +98,16 @@ class HumanScores:
             weight=None if self.weight is None else self.weight[outputs],
             top=None if self.top is None else self.top[outputs],
             decided=None if self.decided is None else self.decided[outputs],
-            not_applicable=(
-                None if self.not_applicable is None or annotators else self.not_applicable[outputs]
-            ),
+            said_na=self._na_among(outputs, annotators),
         )
+
+    def _na_among(self, outputs: np.ndarray, annotators: frozenset[int]) -> IntArray | None:
+        if self.said_na is None:
+            return None
+        output, annotator = self.said_na.T
+        chosen = outputs[output] & (not annotators or np.isin(annotator, [*annotators]))
+        new_index = np.cumsum(outputs) - 1
+        return np.column_stack((new_index[output[chosen]], annotator[chosen]))
 
     def scored(self, consensus: Consensus) -> "HumanScores":
         """Return ratings with another kind of human score. Outputs without a mean, because

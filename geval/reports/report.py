@@ -217,6 +217,8 @@ class CriterionResult:
     ceiling_within: Estimate = NO_CEILING
     # What an expert's labels have to show.
     bar: ExpertBar = USUAL_BAR
+    # Of a rubric, whose totals are the ratings and scores.
+    items: int = 0
     # Of the best judge; None where its scores are shown to follow this criterion most closely.
     as_close: AsClose | None = None
 
@@ -771,6 +773,7 @@ def _computed_result(
             options,
         ),
         in_sight=human.in_sight,
+        items=next((len(each.items) for each in data.rubrics if each.pk == criterion.pk), 0),
         annotators=human.annotators,
         no_human_score=human.reason,
         unscored=human.unscored,

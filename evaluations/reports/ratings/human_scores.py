@@ -86,7 +86,7 @@ def human_scores(
             for was_in_sight, columns in parts
             if was_in_sight
         )
-        said = at_output[(at_output >= 0) & ~is_number & is_person[at_rater]]
+        said = (at_output >= 0) & ~is_number & is_person[at_rater]
         human = human_scores_of(
             at_output[is_there],
             at_rater[is_there],
@@ -98,7 +98,11 @@ def human_scores(
         human_scores[criterion_id] = replace(
             human,
             decided=decided.get(criterion_id),
-            not_applicable=np.bincount(said, minlength=len(outputs)) if len(said) else None,
+            said_na=(
+                np.column_stack((at_output[said], annotator[said].astype(np.int64)))
+                if said.any()
+                else None
+            ),
         )
     return human_scores
 
