@@ -42,6 +42,7 @@ from annotations.results.progress import campaign_progress
 from annotations.results.reviewing import answers_of, hand_out_again, reject, restore
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
+from evaluations.models.criteria import with_items_of
 from evaluations.models.goals import LACKING
 from evaluations.reports.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
@@ -406,7 +407,8 @@ def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
     several = ModelMultipleChoiceField(project.criteria.all(), required=False)
     criteria = list(campaign.criteria.all()) if campaign.pk else []
     if "criteria" in values:
-        criteria = list(checked(errors, "criteria", values["criteria"], several.clean) or ())
+        chosen = checked(errors, "criteria", values["criteria"], several.clean) or ()
+        criteria = with_items_of(chosen)
     goal = _wanted_goal(values, campaign, errors)
     if "gold" in values and "kind" not in errors:
         try:

@@ -85,7 +85,7 @@ class CampaignForm(EditForm, GoalFields, forms.ModelForm):
         describe_fields(self, {WRITTEN.get(name, name): declared[name] for name in declared})
         for name, how in HOW_WRITTEN.items():
             self.fields[WRITTEN[name]].help_text = f"{how}{declared[name].description}"
-        self.fields["criteria"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+        self.fields["criteria"].queryset = project.criteria.without_rubrics()  # type: ignore[attr-defined]
         self.fields["unseen_percent"].required = False
         members = User._default_manager.filter(memberships__project=project).order_by("username")
         self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
@@ -100,9 +100,8 @@ class CampaignForm(EditForm, GoalFields, forms.ModelForm):
             self.fields["categories"].initial = "\n".join(campaign.span_categories)
             self.fields["severities"].initial = ", ".join(campaign.span_severities)
         else:
-            self.initial["criteria"] = list(
-                project.criteria.all()
-            )  # otherwise the empty instance would decide
+            # Otherwise the empty instance would decide.
+            self.initial["criteria"] = list(project.criteria.without_rubrics())
             annotators = members.filter(
                 memberships__project=project, memberships__role=Role.ANNOTATOR
             )

@@ -97,7 +97,7 @@ def rated_together(judge: Judge, criterion: Criterion, wording: Wording) -> Scor
     Args:
         wording: the judge's current wording of the criterion.
     """
-    criteria = list(criterion.project.criteria.all())
+    criteria = list(criterion.project.criteria.without_rubrics())
     cannot = any(other.prompt_file.strip() or other.scale_labels for other in criteria)
     if len(criteria) < 2 or len(criteria) > MOST_BESIDE or cannot or wording.beside:
         return None

@@ -63,6 +63,8 @@ def request_search(
         ImproveError: no documents are locked, an unknown change, a judge without a wording, or a
             limit was reached.
     """
+    if reason := criterion.why_items:
+        raise ImproveError(reason)
     usable_lock(judge.project)
     wanted, within = _known(changes), limits or SearchLimits()
     search = Search(

@@ -66,6 +66,8 @@ def make_study(
     """
     if reason := why_not(judge):
         raise StudyError(reason)
+    if reason := criterion.why_items:
+        raise StudyError(reason)
     usual_items, usual_replies = USUAL[StudyKind(kind)]
     wanted = items or usual_items
     if not STUDY_OUTPUTS <= wanted <= STUDY_MOST_OUTPUTS:

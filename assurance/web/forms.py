@@ -259,7 +259,7 @@ class StudyForm(forms.Form):
     def __init__(self, *args: Any, project: Project, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.kind = StudyKind(kind)
-        self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+        self.fields["criterion"].queryset = project.criteria.without_rubrics()  # type: ignore[attr-defined]
         items, replies = USUAL[self.kind]
         self.fields["items"].initial, self.fields["replies"].initial = items, replies
         if self.kind != StudyKind.AGAIN:

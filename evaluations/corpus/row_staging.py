@@ -124,6 +124,10 @@ class RowStager:
         self.known_sources = self._known_sources()
         self.systems = {system.name: system.pk for system in project.systems.all()}
         self.seen = {c.name.lower(): SeenCriterion(c, is_new=False) for c in project.criteria.all()}
+        self.rubrics = {
+            rubric.name.lower(): rubric.why_items
+            for rubric in project.criteria.exclude(items=None).distinct()
+        }
         self.stated_scales = {n.lower(): Scale(*scale[:3]) for n, scale in about.scales.items()}
         self.scales = self.stated_scales | dict(self._existing_scales())
         self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
@@ -257,6 +261,8 @@ class RowStager:
             self._stage_output(file, number, row)
         elif isinstance(row, PreferenceRow):
             self._stage_preference(file, number, row)
+        elif refusal := self.rubrics.get(row.criterion.lower()):
+            self.errors.add(file, row.line, "criterion", refusal)
         elif isinstance(row, RepliesRow):
             self._stage_replies(file, number, row)
         elif isinstance(row, NotApplicableRow):

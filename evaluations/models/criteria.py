@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from django.core.exceptions import ValidationError
@@ -12,6 +14,7 @@ from django.db.models.functions import Lower
 from evaluations.models.project import Project
 from geval.llm.presets import Preset
 from geval.statistics.expert_bar import ExpertBar
+from geval.statistics.rubrics import RubricItem
 from geval.statistics.scales import (
     FARTHEST,
     MOST_POINTS,
@@ -20,6 +23,12 @@ from geval.statistics.scales import (
     short,
     usable_scale,
 )
+
+
+class CriterionQuerySet(models.QuerySet["Criterion"]):
+    def without_rubrics(self) -> CriterionQuerySet:
+        """Return the criteria on which outputs are rated and judged."""
+        return self.filter(items=None)
 
 
 class Criterion(models.Model):
@@ -49,6 +58,17 @@ class Criterion(models.Model):
     required_specificity = models.FloatField(null=True, blank=True)
     required_kappa = models.FloatField(null=True, blank=True)
     allows_not_applicable = models.BooleanField(default=False, db_default=False)
+    # Ratings and scores of a rubric are not stored: geval/reports/rubric_totals.py computes them.
+    # Items keep theirs without it.
+    rubric = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="items",
+        db_index=False,
+    )
+    weight = models.FloatField(default=1, db_default=1.0)
     task_introduction = models.TextField(blank=True)
     inputs = models.TextField(
         blank=True, help_text="The part of the prompt that shows the texts to be judged."
@@ -58,6 +78,8 @@ class Criterion(models.Model):
         blank=True, help_text="What annotators should know about it, in Markdown."
     )
     position = models.PositiveIntegerField(default=0)
+
+    objects = CriterionQuerySet.as_manager()
 
     class Meta:
         ordering = ("position", "pk")
@@ -90,6 +112,11 @@ class Criterion(models.Model):
                 )
                 for name in ("required_sensitivity", "required_specificity", "required_kappa")
             ),
+            models.CheckConstraint(
+                condition=models.Q(weight__gt=0, weight__lte=FARTHEST),
+                name="weight_positive",
+                violation_error_message="A weight is a number above 0.",
+            ),
         )
 
     def __str__(self) -> str:
@@ -112,6 +139,37 @@ class Criterion(models.Model):
             return  # reported for the field itself
         if problems := problems_of_scale(*ends, self.scale_labels, is_ordered=self.is_ordered):
             raise ValidationError(problems)
+        if problems := dict(self._problems_of_rubric()):
+            raise ValidationError(problems)
+
+    def _problems_of_rubric(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with it as an item of a rubric, or as a rubric, by field."""
+        if self.pk and self.items.exists():
+            if not self.is_ordered:
+                yield "is_ordered", "The total of a rubric has an order. Take its items out first."
+            if self.rubric_id:
+                yield "rubric", "A rubric is no item of another. Take its items out first."
+        rubric = Criterion.objects.filter(pk=self.rubric_id).first()
+        if rubric is None:  # an id that nothing has is reported for the field itself
+            return
+        scale = self.scale
+        if not scale.is_ordered or len(scale.points) != 2:
+            yield (
+                "rubric",
+                f"An item of a rubric is pass or fail: put {self.name} on two points, such as 0-1.",
+            )
+        if rubric.project_id != self.project_id:
+            yield "rubric", "The rubric is in another project. Choose one of this project."
+        if rubric.rubric_id or rubric.pk == self.pk:
+            yield "rubric", f"{rubric} is an item itself. Choose a criterion that is none."
+        if not rubric.is_ordered:
+            yield "rubric", f"{rubric} has labels without an order. Choose one with an order."
+        if any(own.exists() for own in (rubric.ratings, rubric.scores, rubric.campaigns)):
+            yield (
+                "rubric",
+                f"{rubric} has ratings, scores or campaigns of its own, but a rubric's total comes"
+                " from its items. Choose a new criterion.",
+            )
 
     def use_preset(self, preset: Preset) -> None:
         """Copy the wording of a preset, without saving."""
@@ -139,8 +197,28 @@ class Criterion(models.Model):
         return f"{self.scale.written}{guess}"
 
     @property
+    def rubric_item(self) -> RubricItem:
+        """It as an item of its rubric."""
+        return RubricItem(self.pk, self.scale, self.weight)
+
+    @property
+    def why_items(self) -> str:
+        """Why a rubric is not rated, judged or improved itself; "" for other criteria."""
+        names = ", ".join(item.name for item in self.items.all())
+        return names and (
+            f"{self.name} is a rubric, whose total is computed from its items. Use these instead:"
+            f" {names}."
+        )
+
+    @property
     def newest_steps(self) -> EvaluationSteps | None:
         return self.steps.order_by("-version").first()
+
+
+def with_items_of(criteria: Iterable[Criterion]) -> list[Criterion]:
+    """Return criteria on which outputs can be rated and judged: in place of a rubric its items."""
+    rated = (list(criterion.items.all()) or [criterion] for criterion in criteria)
+    return list(dict.fromkeys(itertools.chain.from_iterable(rated)))
 
 
 class EvaluationSteps(models.Model):

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,10 +25,12 @@ from evaluations.reports.ratings.human_scores import human_scores, with_weights
 from geval.reports.data import DocumentName, ReportData, in_order
 from geval.reports.human_scores import human_scores_of
 from geval.reports.options import NO_ROUNDS, NO_SESSIONS, ReportOptions, read_options
+from geval.reports.rubric_totals import fill_totals_of_judge, fill_totals_of_people
 from geval.statistics.arrays import Outputs, positions
 from geval.statistics.bias import Family
 from geval.statistics.correlation import Level
 from geval.statistics.locked_rule import GROUP
+from geval.statistics.rubrics import Rubric, RubricItem, with_items
 from geval.statistics.types import FloatArray, tie_close_values
 from geval.texts.numbers import whole_number
 from geval_site.sql import fetch_row, fetch_value
@@ -124,13 +126,43 @@ def _frame(project: Project) -> ReportData:
         ),
         output_ids=rows[:, 0].astype(np.int64),
         words=rows[:, 3].copy(),
+        rubrics=_rubrics_of(project),
     )
 
 
+def _rubrics_of(project: Project) -> tuple[Rubric, ...]:
+    """Return the criteria that have items."""
+    items: dict[Criterion, list[RubricItem]] = {}
+    for item in project.criteria.exclude(rubric=None).select_related("rubric").order_by("pk"):
+        if item.rubric is not None:
+            items.setdefault(item.rubric, []).append(item.rubric_item)
+    return tuple(Rubric(rubric.pk, rubric.scale, tuple(of)) for rubric, of in items.items())
+
+
+def _to_be_read(data: ReportData, criterion_ids: Collection[int]) -> list[int]:
+    """Return criteria with the rubrics whose items they are, of those that the data has, and with
+    all items of rubrics."""
+    having = (
+        rubric.pk
+        for rubric in data.rubrics
+        if rubric.pk in data.humans and any(item.pk in criterion_ids for item in rubric.items)
+    )
+    return with_items(data.rubrics, [*dict.fromkeys([*criterion_ids, *having])])
+
+
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
-    """Read people's ratings on some criteria again."""
-    humans = human_scores(project.pk, criterion_ids, outputs=data.output_ids)
+    """Read people's ratings on some criteria again, and the totals of rubrics that depend on
+    them."""
+    read = _to_be_read(data, criterion_ids)
+    humans = human_scores(project.pk, read, outputs=data.output_ids)
     data.humans |= with_weights(project.pk, humans, outputs=data.output_ids)
+    _fill_totals_of_people(data, read)
+
+
+def _fill_totals_of_people(data: ReportData, criterion_ids: Collection[int]) -> None:
+    for rubric in data.rubrics:
+        if rubric.pk in criterion_ids:
+            fill_totals_of_people(data, rubric)
 
 
 def fill_judges(
@@ -140,12 +172,14 @@ def fill_judges(
     *,
     run: EvaluationRun | None = None,
 ) -> None:
-    """Read some judges' scores on some criteria again; a score without a criterion counts for every
-    criterion.
+    """Read some judges' scores on some criteria again, and the totals of rubrics that depend on
+    them; a score without a criterion counts for every criterion, and for a rubric where the judge
+    scored none of its items.
 
     Args:
         run: use only the scores of this run, instead of each judge's newest.
     """
+    criterion_ids = _to_be_read(data, criterion_ids)
     at_once = max(1, MOST_SCORES // max(1, len(data.outputs) * len(criterion_ids)))
     for start in range(0, len(judge_ids), at_once):
         part = judge_ids[start : start + at_once]
@@ -167,6 +201,10 @@ def fill_judges(
                 data.not_applicable[criterion_id, judge_id] = said
             if not np.isnan(scores).all():
                 data.judges[criterion_id, judge_id] = tie_close_values(scores)
+        for rubric, judge_id in itertools.product(data.rubrics, part):
+            is_read = rubric.pk in criterion_ids
+            if is_read and any((judge_id, item.pk) in given for item in rubric.items):
+                fill_totals_of_judge(data, rubric, judge_id)
 
 
 def _scores_of(
@@ -213,7 +251,9 @@ def only_round(data: ReportData, project: Project, round_id: int) -> ReportData:
     outputs = data.output_ids
     humans = human_scores(project.pk, [*data.humans], outputs=outputs, round_id=round_id)
     weighted = with_weights(project.pk, humans, outputs=outputs, round_id=round_id)
-    return replace(data, humans=weighted)
+    part = replace(data, humans=weighted)
+    _fill_totals_of_people(part, weighted.keys())
+    return part
 
 
 def rounds_of(project_id: int) -> dict[int, str]:
@@ -302,7 +342,12 @@ class LiveData:
         # The shape of the tables depends on these ids; when they change, everything is read again.
         frame = ids_of(self.project.pk)
         changed = [key for key in state if self.state is None or self.state.get(key) != state[key]]
-        if self.data is None or self.frame != frame or (None, None) in changed:
+        if (
+            self.data is None
+            or self.frame != frame
+            or (None, None) in changed
+            or self.data.rubrics != _rubrics_of(self.project)
+        ):
             self.data = load_data(
                 self.project,
                 list(self.project.judges.all()),

@@ -67,6 +67,7 @@ class CriterionFields(BaseModel):
         title="“Not applicable” is an answer",
         description="Of people and judges; it is in no figure, and agreement on it stands beside.",
     )
+    weight: float = Field(1, gt=0, description="Of an item in its rubric.")
     task_introduction: Text = Field(
         "", description="Begins the prompt. Leave empty for ours about a text and its source."
     )

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from evaluations.models import AuditEntry, Criterion, Judge, Project
+from evaluations.models import AuditEntry, CandidateOutput, Criterion, Judge, Project
 from tests.conftest import do_errands
 
 pytestmark = pytest.mark.django_db
@@ -209,3 +209,75 @@ def test_what_one_expert_has_to_show_is_a_setting(client: Client, small_project:
     assert criterion.scale.finds_highest
     assert (criterion.bar.sensitivity, criterion.bar.specificity) == (0.95, 0.8)
     assert criterion.bar.kappa == 0.7
+
+
+def items_of(rubric: Criterion) -> list[tuple[str, float, str]]:
+    return list(rubric.items.order_by("pk").values_list("name", "weight", "definition"))
+
+
+def test_items_are_lines_of_their_rubric(client: Client, small_project: Project) -> None:
+    lines = "2 | cites | Names a page.\n\npolite\nshort | In one sentence.\n"
+    client.post("/p/small/criteria/new/", FORM | {"items_text": lines})
+
+    rubric = Criterion.objects.get(name="wit")
+    assert items_of(rubric) == [
+        ("cites", 2, "Names a page."),
+        ("polite", 1, ""),
+        ("short", 1, "In one sentence."),
+    ]
+    assert set(rubric.items.values_list("scale_min", "scale_max")) == {(0, 1)}
+    page = client.get("/p/small/criteria/").content.decode()
+    assert "Total of 3 items" in page
+    assert "item of wit, weight 2" in page
+    address = f"/p/small/criteria/{rubric.pk}/"
+    form = client.get(address).context["form"]
+    assert form["items_text"].value().startswith("2 | cites | Names a page.\n1 | polite\n")
+
+    client.post(address, FORM | {"items_text": "3 | cites | Names it.\n1 | polite"})
+    assert items_of(rubric) == [("cites", 3, "Names it."), ("polite", 1, "")]
+    assert not Criterion.objects.filter(name="short").exists()
+
+
+def test_an_existing_criterion_becomes_an_item(client: Client, small_project: Project) -> None:
+    kept = small_project.criteria.create(
+        name="polite", scale_min=0, scale_max=1, definition="Two\nlines"
+    )
+    client.post("/p/small/criteria/new/", FORM | {"items_text": "4 | Polite"})
+
+    kept.refresh_from_db()
+    assert kept.rubric is not None
+    assert (kept.rubric.name, kept.weight, kept.definition) == ("wit", 4, "Two\nlines")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("2 | ", "has no name"),
+        ("2", "has no name"),
+        ("a\n2 | A", "twice"),
+        ("0 | a", "above 0"),
+        ("nan | a", "weight"),
+        ("coherence", "pass or fail"),
+        ("wit", "itself"),
+    ],
+)
+def test_lines_that_are_no_items(
+    client: Client, small_project: Project, lines: str, message: str
+) -> None:
+    answer = client.post("/p/small/criteria/new/", FORM | {"items_text": lines})
+
+    assert message in " ".join(answer.context["form"].errors["items_text"])
+    assert answer.context["criterion"].pk is None
+    assert not Criterion.objects.filter(name__in=("wit", "a")).exists()
+
+
+def test_an_item_with_ratings_is_not_removed(client: Client, small_project: Project) -> None:
+    client.post("/p/small/criteria/new/", FORM | {"items_text": "cites"})
+    rubric, output = Criterion.objects.get(name="wit"), CandidateOutput.objects.all()[0]
+    annotator = small_project.annotators.all()[0]
+    annotator.ratings.create(output=output, criterion=rubric.items.get(), score=1)
+
+    answer = client.post(f"/p/small/criteria/{rubric.pk}/", FORM | {"items_text": ""})
+
+    assert "Keep its line" in str(answer.context["form"].errors["items_text"])
+    assert rubric.items.count() == 1

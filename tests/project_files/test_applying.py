@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 
 from annotations.models import Campaign
 from evaluations.judging.judges.judges import retire
@@ -134,3 +135,24 @@ def test_a_site_needs_a_token(
 
     assert code == 2
     assert "GEVAL_TOKEN is not set; put a token" in capsys.readouterr().err
+
+
+def test_items_come_after_the_rubric_that_they_name(
+    run: Run, small_project: Project, tmp_path: Path
+) -> None:
+    item = "{scale_min: 0, scale_max: 1, rubric: Quality, weight: 2}"
+    text = f"project: small\ncriteria:\n  cites: {item}\n  quality: {{definition: good}}\n"
+    code, message = run("apply", text)
+    assert code == 0, message
+
+    cites = small_project.criteria.get(name="cites")
+    assert cites.rubric is not None
+    assert (cites.rubric.name, cites.weight) == ("quality", 2)
+    assert run("diff", text)[0] == 0
+    call_command("export_project", "small", str(tmp_path / "out.yaml"), "--as", "yaml")
+    exported = (tmp_path / "out.yaml").read_text()
+    assert "rubric: quality" in exported
+    assert run("diff", exported)[0] == 0
+    code, message = run("apply", text.replace("rubric: Quality", "rubric: qualities"))
+    assert code
+    assert "There is no criterion 'qualities'" in message

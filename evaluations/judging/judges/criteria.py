@@ -65,7 +65,7 @@ def problems_of_change(criterion: Criterion, values: Mapping[str, Any]) -> dict[
 
 
 def change_criterion(criterion: Criterion, values: Mapping[str, Any]) -> Criterion:
-    """Save new values of a criterion, which may itself be new.
+    """Save new values of a criterion, which may itself be new; `rubric` is an id.
 
     Raises:
         ValidationError: a value is wrong, or another criterion has this name.
@@ -73,7 +73,7 @@ def change_criterion(criterion: Criterion, values: Mapping[str, Any]) -> Criteri
     if problems := problems_of_change(criterion, values):
         raise ValidationError(problems)
     for name, value in values.items():
-        setattr(criterion, name, value)
+        setattr(criterion, "rubric_id" if name == "rubric" else name, value)
     if not {"scale_min", "scale_max", "scale_step"}.isdisjoint(values):
         criterion.scale_is_guess = False
     criterion.full_clean()

@@ -497,7 +497,7 @@ def _check_temperature(judge: Judge, findings: Findings | None) -> None:
 def _check_mode(judge: Judge, evaluator: LlmEvaluator, findings: Findings | None) -> None:
     if evaluator.chats and findings and findings.why_not(judge.mode):
         raise ValidationError({"mode": findings.why_not(judge.mode)})
-    for criterion in judge.project.criteria.all():
+    for criterion in judge.project.criteria.without_rubrics():
         reason = evaluator.why_not_on(criterion.scale, judge.mode)
         if reason:
             raise ValidationError({"mode": f"{criterion.name}: {reason}"})

@@ -28,6 +28,7 @@ from evaluations.models import (
     Search,
     Transport,
 )
+from evaluations.models.criteria import with_items_of
 from evaluations.people.limits import limits_money
 from evaluations.people.waking import wake_for_runs
 from geval.evaluators.base import Evaluator, Text
@@ -108,7 +109,8 @@ ALL_THAT_IS_MISSING = RunRequest()
 def start_run(
     judge: Judge, criteria: Sequence[Criterion], request: RunRequest = ALL_THAT_IS_MISSING
 ) -> EvaluationRun:
-    """Create a run of a judge on criteria; workers are woken when the transaction commits.
+    """Create a run of a judge on criteria, in place of rubrics on their items; workers are woken
+    when the transaction commits.
 
     Raises:
         RunError: nothing to judge, a judge that cannot run, a judge that is already running on
@@ -119,6 +121,7 @@ def start_run(
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
         raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
+    criteria = with_items_of(criteria)
     attempt, study = request.attempt, request.study
     changed = study.changes.get("settings") if study else None
     evaluator = evaluator_for(judge, attempt.settings if attempt else changed)

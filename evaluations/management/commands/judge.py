@@ -22,6 +22,7 @@ from evaluations.management.trial_text import advice_lines, trial_json, trial_li
 from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import EvaluationRun, ItemState, RunState, Transport
+from evaluations.models.criteria import with_items_of
 from geval.llm.prompts import PromptError
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from geval.texts.numbers import in_time
@@ -105,7 +106,7 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         judge = find_judge(project, options["judge"])
-        criteria = find_criteria(project, options["criterion"])
+        criteria = with_items_of(find_criteria(project, options["criterion"]))
         transport = Transport.BATCH if options["batch"] else Transport.LIVE
         if options["pilot"] is not None and options["pilot"] < 1:
             raise CommandError("--pilot takes a number of documents, at least 1.")

@@ -30,7 +30,7 @@ class Stored:
     `rows` selects them: the text after `FROM table t`. `values` are SQL expressions of fields that
     are neither a plain column nor a usual name. `staged` is a temporary table, or a query, that has
     the rows in place of the table. `defaults` are columns with the same value in each row of a
-    copy.
+    copy. Rows are in the order of `order`, as they refer only to earlier ones.
     """
 
     table: str
@@ -39,13 +39,15 @@ class Stored:
     staged: str = ""
     of_project: bool = False
     defaults: Mapping[str, object] = field(default_factory=dict)
+    order: str = "t.id"
 
 
 def select(file: RecordFile) -> str:
-    """Return the query of a file's rows, ordered by id, so that a copy has the same order."""
+    """Return the query of a file's rows, in an order that a copy keeps."""
     stored = STORED[file.name]
     fields = ", ".join(f'{sql} AS "{name}"' for name, sql in _fields(file, stored).items())
-    return f"SELECT {fields} FROM {stored.staged or stored.table} t {stored.rows} ORDER BY t.id"
+    rows = f"{stored.staged or stored.table} t {stored.rows}"
+    return f"SELECT {fields} FROM {rows} ORDER BY {stored.order}"
 
 
 def _fields(file: RecordFile, stored: Stored) -> dict[str, str]:
@@ -137,7 +139,12 @@ def _unless_pseudonyms(**names: str) -> dict[str, str]:
 
 
 STORED: Mapping[str, Stored] = {
-    "criteria": Stored("evaluations_criterion", of_project=True),
+    "criteria": Stored(
+        "evaluations_criterion",
+        of_project=True,
+        values={"rubric": "(SELECT r.name FROM evaluations_criterion r WHERE r.id = t.rubric_id)"},
+        order="t.rubric_id IS NOT NULL, t.id",
+    ),
     "steps": Stored(
         "evaluations_evaluationsteps", rows=f"{_CRITERION} WHERE c.project_id = %(project)s"
     ),

@@ -36,15 +36,18 @@ router = Router()
 
 
 class CriterionIn(CriterionFields, In):
-    """The criterion itself validates its scale, as for forms and archives."""
+    """The criterion itself validates its scale, as for forms and archives. `rubric` is the id of
+    the criterion whose item it is."""
 
     name: str = Field(min_length=1, max_length=100)
+    rubric: int | None = Field(None, le=LARGEST_ID)
 
 
 class CriterionChange(CriterionFields, Change):
     """What is left out stays as it is."""
 
     name: str = Field("", min_length=1, max_length=100)
+    rubric: int | None = Field(None, le=LARGEST_ID)
 
 
 class CriterionOut(Revised):
@@ -61,10 +64,16 @@ class CriterionOut(Revised):
     required_specificity: float | None
     required_kappa: float | None
     allows_not_applicable: bool
+    rubric: int | None
+    weight: float
     task_introduction: str
     inputs: str
     prompt_file: str
     guidelines: str
+
+    @staticmethod
+    def resolve_rubric(row: Criterion) -> int | None:
+        return row.rubric_id
 
 
 class RunIn(In):

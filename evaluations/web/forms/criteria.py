@@ -4,7 +4,9 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import transaction
 
+from evaluations.corpus.rubric_items import ItemLine, change_items, lines_of_items, read_items
 from evaluations.judging.judges.criteria import problems_of_change
 from evaluations.models import Criterion, Judge, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
@@ -15,11 +17,11 @@ from geval.llm.presets import Preset, presets
 
 BASICS = ("name", "definition", "scale_min", "scale_max")
 # Labels are written in another form than they are stored, and a box that is not ticked is not
-# sent.
+# sent. Items are weighed on the page of their rubric.
 DECLARED = {
     name: info
     for name, info in CriterionFields.model_fields.items()
-    if name not in ("scale_labels", "is_ordered")
+    if name not in ("scale_labels", "is_ordered", "weight")
 }
 FOLDED = (
     (
@@ -32,6 +34,7 @@ FOLDED = (
     ),
     ("Prompt", ("task_introduction", "inputs", "prompt_upload", "prompt_file")),
     ("Guidelines for annotators", ("guidelines",)),
+    ("Rubric", ("items_text",)),
 )
 
 
@@ -71,6 +74,16 @@ class CriterionForm(EditForm, forms.ModelForm):
         required=False,
         help_text="Such as kinds of failures: each point of the scale has a label.",
     )
+    items_text = forms.CharField(
+        label="Items",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text=(
+            "Makes this a rubric: a line for each item of pass or fail, such as “2 | Cites its"
+            " sources | Names a page of the manual.” The weight and the definition may be left out."
+            " People and judges answer the items; this criterion is their total."
+        ),
+    )
     prompt_upload = forms.FileField(
         label="Prompt from a file",
         required=False,
@@ -95,6 +108,7 @@ class CriterionForm(EditForm, forms.ModelForm):
             value = self.initial.get(name)
             if isinstance(value, float) and value.is_integer():
                 self.initial[name] = int(value)  # 1, not 1.0
+        self.fields["items_text"].initial = "\n".join(map(str, lines_of_items(self.instance)))
         named = self.instance.scale_labels or {}
         self.fields["without_order"].initial = not self.instance.is_ordered
         self.fields["labels_text"].initial = "\n".join(
@@ -121,6 +135,12 @@ class CriterionForm(EditForm, forms.ModelForm):
                 )
             named[f"{number:g}"] = label
         return named
+
+    def clean_items_text(self) -> list[ItemLine]:
+        lines = read_items(self.cleaned_data["items_text"])
+        if lines and self.instance.rubric_id:
+            raise ValidationError(f"It is an item of {self.instance.rubric}, and has none itself.")
+        return lines
 
     def clean_prompt_upload(self) -> str:
         file = self.cleaned_data["prompt_upload"]
@@ -151,6 +171,18 @@ class CriterionForm(EditForm, forms.ModelForm):
         self.instance.prompt_file = self.cleaned_data["prompt_file"]
         saved: Criterion = super().save(commit)
         return saved
+
+    def store(self) -> bool:
+        """Save the criterion with its items; return whether that was possible, or else show why
+        not."""
+        pk = self.instance.pk
+        try:
+            with transaction.atomic():
+                change_items(self.save(), self.cleaned_data["items_text"])
+        except ValidationError as error:
+            self.instance.pk = pk
+            self.add_error("items_text", error)
+        return self.is_valid()
 
 
 class StepsForm(forms.Form):

@@ -63,7 +63,9 @@ class PlaygroundForm(forms.Form):
     ) -> None:
         # The page has other forms with a criterion.
         super().__init__(data, auto_id="try_%s")
-        self.fields["criterion"].queryset = judge.project.criteria.all()  # type: ignore[attr-defined]
+        self.fields["criterion"].queryset = (  # type: ignore[attr-defined]
+            judge.project.criteria.without_rubrics()
+        )
         self.fields["criterion"].initial = chosen
         self.chosen = chosen
         self.parts = editable_parts(judge, chosen)

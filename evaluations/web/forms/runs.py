@@ -7,6 +7,7 @@ from django.http import QueryDict
 
 from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
+from evaluations.models.criteria import with_items_of
 from evaluations.models.goals import LACKING, GoalKind
 from evaluations.web.field_groups import show_for_choices
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
@@ -91,7 +92,7 @@ class RunForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        criteria = project.criteria.all()
+        criteria = project.criteria.without_rubrics()
         show_for_choices(self, "goal_kind", {kind: [name] for kind, name in GOALS.items()})
         self.fields["goal_rival"].queryset = project.judges.filter(  # type: ignore[attr-defined]
             retired_at=None
@@ -132,9 +133,9 @@ def wanted_run(project: Project, query: QueryDict) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     if query.get("judge") in {str(judge.pk) for judge in project.judges.that_run()}:
         wanted["judge"] = query["judge"]
-    criterion_ids = {str(criterion.pk) for criterion in project.criteria.all()}
-    if named := [pk for pk in query.getlist("criterion") if pk in criterion_ids]:
-        wanted["criteria"] = named
+    asked = query.getlist("criterion")
+    if named := [each for each in project.criteria.all() if str(each.pk) in asked]:
+        wanted["criteria"] = [criterion.pk for criterion in with_items_of(named)]
     if query.get("outputs") == PILOT:
         wanted["outputs"] = PILOT
     return wanted

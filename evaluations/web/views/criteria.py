@@ -31,10 +31,20 @@ def criterion_list(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "tab": "criteria",
-        "criteria": project.criteria.prefetch_related("steps"),
+        "criteria": _items_after_rubrics(project),
         "presets": PresetForm(project=project) if request.may_edit else None,  # type: ignore[attr-defined]
     }
     return render(request, "evaluations/criterion_list.html", context)
+
+
+def _items_after_rubrics(project: Project) -> list[Criterion]:
+    criteria = list(project.criteria.select_related("rubric").prefetch_related("steps", "items"))
+    rubrics = [criterion for criterion in criteria if not criterion.rubric_id]
+    return [
+        criterion
+        for rubric in rubrics
+        for criterion in (rubric, *(item for item in criteria if item.rubric_id == rubric.pk))
+    ]
 
 
 @project_action(EDITORS)
@@ -70,8 +80,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
         note_nothing(request)
     if form.is_valid():
         drafted = form.save(commit=False)
-        if not only_looks:
-            drafted.save()
+        if not only_looks and form.store():
             GuidelinesVersion.objects.current(project, by=request.user)
             messages.success(
                 request, f"{drafted.name} is saved. Running runs keep the prompt they started with."

@@ -128,7 +128,7 @@ def judge_settings(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
     """Return the form that tries a judge on a criterion: the named one, or else the last one
     tried."""
-    criteria = list(judge.project.criteria.all())
+    criteria = list(judge.project.criteria.without_rubrics())
     if not criteria or not can_try(judge):
         return None
     named = request.POST.get("criterion") or request.GET.get("criterion")

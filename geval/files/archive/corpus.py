@@ -28,10 +28,12 @@ CORPUS = (
         {"name": "criterion"}
         | same("definition scale_min scale_max scale_step scale_labels task_introduction inputs")
         | same("prompt_file guidelines position is_ordered finds_highest allows_not_applicable")
-        | same("required_sensitivity required_specificity required_kappa"),
+        | same("required_sensitivity required_specificity required_kappa weight")
+        | {"rubric_id": Ref("criteria", ("rubric",))},
         key=("criterion",),
         json={"scale_labels": NAMED_TEXTS},
         later={"is_ordered": True, "finds_highest": False, "allows_not_applicable": False}
+        | {"rubric": None, "weight": 1}
         | dict.fromkeys(("required_sensitivity", "required_specificity", "required_kappa")),
         rule=_scale_is_right,
     ),

@@ -17,6 +17,7 @@ _LISTS = ("criteria", "endpoints", "systems", "judges")
 # The sections that fields refer to, by section and field.
 _SIDES = {"judge": "judges", "rival": "judges", "system": "systems", "other": "systems"}
 REFERENCES: Mapping[str, Mapping[str, Any]] = {
+    "criteria": {"rubric": "criteria"},
     "judges": {"endpoint": "endpoints"},
     "campaigns": {"criteria": "criteria", "goal": {"criterion": "criteria"} | _SIDES},
     "requirements": {"judge": "judges", "criterion": "criteria"},
@@ -97,8 +98,11 @@ def current_of(info: Record, **lists: Iterable[Record]) -> Current:
     ids: dict[tuple[str, int], str] = {}
     for section in (*_LISTS, "campaigns"):
         named: dict[str, Record] = {}
-        for each in sorted(lists.get(section, ()), key=lambda record: record.get("version", 1)):
-            record = each | {"name": each.get("name") or each["system_id"]}
+        rows = sorted(lists.get(section, ()), key=lambda record: record.get("version", 1))
+        # Before references are read: criteria refer to each other.
+        ids.update({(section, each.get("id", 0)): _name_of(each) for each in rows})
+        for each in rows:
+            record = each | {"name": _name_of(each)}
             if section == "judges":
                 record["endpoint"] = each.get("endpoint_id") or ""
             if section == "campaigns":
@@ -106,10 +110,13 @@ def current_of(info: Record, **lists: Iterable[Record]) -> Current:
             names = REFERENCES.get(section, {})
             record = renamed(record, names, lambda kind, pk, _place: ids.get((kind, pk), ""))
             named[key_of(section, record["name"])] = record
-        ids.update({(section, each.get("id", 0)): each["name"] for each in named.values()})
         records[section] = named
     records["requirements"] = dict(_certified(records, lists.get("certificates", ())))
     return Current(info, records)
+
+
+def _name_of(record: Record) -> str:
+    return str(record.get("name") or record["system_id"])
 
 
 def _goal(goal: Record | None) -> Record | None:

@@ -58,7 +58,10 @@ class FormatsPart(FormatFields, FilePart):
 
 
 class CriterionPart(CriterionFields, FilePart):
-    pass
+    rubric: Named | None = Field(
+        None,
+        description="The criterion whose item this is: its total is the weighted share of passes.",
+    )
 
 
 class EndpointPart(EndpointFields, FilePart):

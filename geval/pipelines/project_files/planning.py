@@ -104,7 +104,9 @@ def is_in_use(record: Record) -> bool:
 def _parts(wanted: ProjectFile) -> Iterator[tuple[str, str, Place, Any]]:
     """Yield each record of a file: its section, name, place and values."""
     for section in NAMED:
-        for name, part in getattr(wanted, section).items():
+        parts = getattr(wanted, section).items()
+        # Rubrics before their items.
+        for name, part in sorted(parts, key=lambda named: bool(getattr(named[1], "rubric", ""))):
             yield section, name, (section, name), part
     for number, required in enumerate(wanted.requirements):
         name = requirements_on(required.judge, required.criterion)
@@ -183,6 +185,7 @@ def _required(texts: Sequence[str]) -> list[str]:
 _SAME: Mapping[str, Callable[[Any], Any]] = {
     "judge": str,
     "criterion": str.lower,
+    "rubric": str.lower,
     "criteria": lambda names: sorted(name.lower() for name in names),
     "annotators": sorted,
     "gold": _rows,
