@@ -1,8 +1,9 @@
 """The demo project: a small corpus written for it, invented annotators, and its users."""
 
 import json
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from django.contrib.auth import get_user_model
@@ -49,6 +50,12 @@ SYSTEM_KINDS = {
     "large_llm": System.Kind.LLM,
     "small_llm": System.Kind.LLM,
     "rambler": System.Kind.LLM,
+}
+# Weights and definitions of the items of the rubric of support answers.
+SUPPORT_ITEMS = {
+    "resolved": (2, "The answer settles what the customer asked for."),
+    "polite": (1, "The answer thanks, apologizes or offers more help."),
+    "dated": (1, "The answer says when; not applicable where nobody has to wait."),
 }
 # Public passwords: a production site refuses them, and the demo itself.
 LOGINS = {
@@ -97,18 +104,45 @@ def load_support() -> Project:
     )
     if is_new:
         add_members(project)
+        rubric = project.criteria.create(
+            name="quality", position=1, definition="What a good answer has."
+        )
+        for position, (name, (weight, definition)) in enumerate(SUPPORT_ITEMS.items(), start=2):
+            project.criteria.create(
+                name=name,
+                position=position,
+                scale_min=0,
+                scale_max=1,
+                rubric=rubric,
+                weight=weight,
+                definition=definition,
+                allows_not_applicable=name == "dated",
+            )
         texts, ratings, scores = [], [], []
         for row in load_example("support"):
             output = {"doc_id": row["id"], "system_id": "helper"}
             text = {"source": row["question"], "output": row["answer"]}
             texts.append(output | text | {"metadata": {"topic": row["topic"]}})
-            on_it = output | {"criterion": "resolved"}
-            ratings.append(on_it | {"annotator": "expert", "score": int(row["human"] == "pass")})
-            scores.append(on_it | {"judge": "a judge", "score": int(row["judge"] == "pass")})
+            for item, expert, judge in _answers_on_items(row):
+                on_it = output | {"criterion": item}
+                ratings.append(on_it | {"annotator": "expert", "score": expert})
+                scores.append(on_it | {"judge": "a judge", "score": judge})
         files = {"outputs": texts, "ratings": ratings, "scores": scores}
         load_texts(project, {f"{name}.json": json.dumps(rows) for name, rows in files.items()})
-        project.criteria.update(definition="The answer settles what the customer asked for.")
     return project
+
+
+def _answers_on_items(row: Mapping[str, str]) -> Iterator[tuple[str, int | str, int | str]]:
+    """Yield each item of the rubric with the expert's and the judge's answer about a text."""
+    answer = row["answer"]
+    yield "resolved", int(row["human"] == "pass"), int(row["judge"] == "pass")
+    is_kind = any(words in answer for words in ("sorry", "hank you", "good day"))
+    yield "polite", int(is_kind or "anything else" in answer), int(is_kind)
+    is_dated = bool(re.search(r"within|in the next|\d+ (May|June|July|August)", answer))
+    needs_none = "sign in" in row["question"]
+    expert = "n/a" if needs_none or "invoice" in row["question"] else int(is_dated)
+    judge = "n/a" if needs_none else int(is_dated or "days" in answer)
+    yield "dated", expert, judge
 
 
 def load_texts(project: Project, files: Mapping[str, str]) -> None:
@@ -224,4 +258,4 @@ def is_judged(judge: Judge) -> bool:
         .distinct()
         .count()
     )
-    return scored == outputs * project.criteria.count()
+    return scored == outputs * project.criteria.without_rubrics().count()

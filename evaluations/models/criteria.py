@@ -149,7 +149,7 @@ class Criterion(models.Model):
                 yield "is_ordered", "The total of a rubric has an order. Take its items out first."
             if self.rubric_id:
                 yield "rubric", "A rubric is no item of another. Take its items out first."
-        rubric = Criterion.objects.filter(pk=self.rubric_id).first()
+        rubric = Criterion.objects.filter(pk=self.rubric_id or 0).first()
         if rubric is None:  # an id that nothing has is reported for the field itself
             return
         scale = self.scale

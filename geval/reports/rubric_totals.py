@@ -23,7 +23,7 @@ def fill_totals_of_people(data: ReportData, rubric: Rubric) -> None:
     raters = np.array(sorted({*names, *(pk for human in humans for pk in _na_of(human)[:, 1])}))
     rated = [_cells(h.ratings.output, np.array(h.annotator_ids)[h.ratings.rater], raters)
              for h in humans]  # fmt: skip
-    said = [_cells(*_na_of(human).T, raters) for human in humans]
+    said = [_cells(na[:, 0], na[:, 1], raters) for na in map(_na_of, humans)]
     cells = np.unique(np.concatenate([*rated, *said]))
     passed = np.full((len(humans), len(cells)), np.nan)
     skipped = np.zeros(passed.shape, dtype=bool)
@@ -64,13 +64,13 @@ def fill_totals_of_judge(data: ReportData, rubric: Rubric, judge: int) -> None:
     said = [data.not_applicable.get(key, np.zeros(len(none), dtype=bool)) for key in keys]
     skipped = np.stack(said) & np.isnan(passed)
     total, is_na = rubric.totals(passed, skipped), skipped.all(axis=0)
-    for filled, values, is_any in (
-        (data.judges, tie_close_values(total), not np.isnan(total).all()),
-        (data.not_applicable, is_na, is_na.any()),
-    ):
-        filled.pop((rubric.pk, judge), None)
-        if is_any:
-            filled[rubric.pk, judge] = values
+    key = rubric.pk, judge
+    data.judges.pop(key, None)
+    data.not_applicable.pop(key, None)
+    if not np.isnan(total).all():
+        data.judges[key] = tie_close_values(total)
+    if is_na.any():
+        data.not_applicable[key] = is_na
 
 
 def _named(human: HumanScores) -> Iterable[tuple[int, str]]:

@@ -53,7 +53,8 @@ class Rubric:
         reached = (counting * np.where(not_applicable, 0.0, passed)).sum(axis=0)
         with np.errstate(invalid="ignore"):
             share = reached / counting.sum(axis=0)
-        return self.scale.lowest + share * (self.scale.highest - self.scale.lowest)
+        total: FloatArray = self.scale.lowest + share * (self.scale.highest - self.scale.lowest)
+        return total
 
 
 def with_items(rubrics: Iterable[Rubric], criteria: Collection[int]) -> list[int]:

@@ -13,8 +13,12 @@ pytestmark = pytest.mark.django_db
 def test_its_verdict_is_by_the_expert_and_loading_it_again_changes_nothing() -> None:
     project = load_support()
 
-    assert headline(build_report(project).criteria) == (
-        "Resolved: a judge agrees with your expert as required.",
-    )
+    report = build_report(project)
+    (resolved,) = [each for each in report.criteria if each.criterion == "resolved"]
+    assert headline([resolved]) == ("Resolved: a judge agrees with your expert as required.",)
+    (quality,) = [each for each in report.criteria if each.items]
+    assert (quality.criterion, quality.items, quality.rated_outputs) == ("quality", 3, 240)
+    (not_applicable,) = report.not_applicable
+    assert (not_applicable.criterion, not_applicable.both) == ("dated", 30)
     assert load_support() == project == Project.objects.get()
     assert project.documents.count() == 240
