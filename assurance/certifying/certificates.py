@@ -76,6 +76,9 @@ def certify(
     data, is_searched = _data(judge, criterion)
     # The search that made the judge has seen all documents that are not withheld.
     cannot_say = SEEN_BY_SEARCH if is_searched and data.withheld else outdated(judge, criterion)
+    if judge.can_run and criterion.why_items:
+        # Its scores depend on the prompts of its items, to which no certificate on it is bound.
+        cannot_say = criterion.why_items
     if cannot_say:
         checked = [
             Checked(requirement, RequirementOutcome.CANNOT_SAY, None, cannot_say)

@@ -124,7 +124,7 @@ def load_support() -> Project:
             text = {"source": row["question"], "output": row["answer"]}
             texts.append(output | text | {"metadata": {"topic": row["topic"]}})
             for item, expert, judge in _answers_on_items(row):
-                on_it = output | {"criterion": item}
+                on_it: dict[str, int | str] = {**output, "criterion": item}
                 ratings.append(on_it | {"annotator": "expert", "score": expert})
                 scores.append(on_it | {"judge": "a judge", "score": judge})
         files = {"outputs": texts, "ratings": ratings, "scores": scores}

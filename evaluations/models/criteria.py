@@ -164,11 +164,12 @@ class Criterion(models.Model):
             yield "rubric", f"{rubric} is an item itself. Choose a criterion that is none."
         if not rubric.is_ordered:
             yield "rubric", f"{rubric} has labels without an order. Choose one with an order."
-        if any(own.exists() for own in (rubric.ratings, rubric.scores, rubric.campaigns)):
+        runs = rubric.project.runs.filter(run_criteria__criterion=rubric)
+        if any(own.exists() for own in (rubric.ratings, rubric.scores, rubric.campaigns, runs)):
             yield (
                 "rubric",
-                f"{rubric} has ratings, scores or campaigns of its own, but a rubric's total comes"
-                " from its items. Choose a new criterion.",
+                f"{rubric} has ratings, scores, campaigns or runs of its own, but a rubric's total"
+                " comes from its items. Choose a new criterion.",
             )
 
     def use_preset(self, preset: Preset) -> None:

@@ -338,6 +338,13 @@ TERMS: dict[str, Term] = {
         " scale.",
         "Pass or fail",
     ),
+    "rubric": Term(
+        "Rubric, total of items",
+        "The weighted share of the items that an output passes, on the scale of the rubric. Items"
+        " that do not apply are left out.",
+        "A rater or judge who left an item without an answer has no total for that output.",
+        "Rubrics",
+    ),
     "weighted_kappa": Term(
         "Weighted kappa",
         "Agreement beyond chance of two who rate on one scale, where a distance counts with its"

@@ -63,7 +63,8 @@ def fill_totals_of_judge(data: ReportData, rubric: Rubric, judge: int) -> None:
     )
     said = [data.not_applicable.get(key, np.zeros(len(none), dtype=bool)) for key in keys]
     skipped = np.stack(said) & np.isnan(passed)
-    total, is_na = rubric.totals(passed, skipped), skipped.all(axis=0)
+    total = rubric.totals(passed, skipped)
+    is_na = np.asarray(skipped.all(axis=0))
     key = rubric.pk, judge
     data.judges.pop(key, None)
     data.not_applicable.pop(key, None)

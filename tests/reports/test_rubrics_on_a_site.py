@@ -9,24 +9,30 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.test import Client
 
 import geval
+from annotations.forms.campaigns import CampaignForm
 from annotations.models import Rating
+from assurance.certifying.certificates import certify
 from assurance.improving.work import ImproveError, request_search
 from evaluations.corpus.store import load_files
 from evaluations.models import Criterion, Judge, Project
+from evaluations.models.changes import note_change
 from evaluations.models.criteria import with_items_of
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
+from evaluations.web.forms.runs import RunForm, wanted_run
 from geval.command_line import main
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from geval.measuring.inputs import InputError
 from geval.reports.downloads.report_json import as_json
+from geval.reports.requirements import parse_requirement
 
 pytestmark = pytest.mark.django_db
 WEIGHTS = {"cites": 2.0, "polite": 1.0, "short": 1.0}
@@ -112,8 +118,6 @@ def test_a_rubric_alone_is_read_with_its_items(answered: Project, quality: Crite
 
 
 def test_live_totals_follow_ratings_and_weights(answered: Project, quality: Criterion) -> None:
-    from evaluations.models.changes import note_change
-
     before = live_data(answered).humans[quality.pk].mean
     cites = answered.criteria.get(name="cites")
     Rating.objects.filter(criterion=cites, score=0).update(score=1)
@@ -270,3 +274,66 @@ def test_check_takes_rubrics(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     for wrong in ("quality: cites=x", "quality: ", ": cites", "quality: cites, cites"):
         assert main(["check", str(file.path), "--rubric", wrong]) == 3
         assert "--rubric" in capsys.readouterr().err
+
+
+def test_runs_and_campaigns_take_the_items_of_a_rubric(
+    answered: Project,
+    quality: Criterion,
+    make_judge: Callable[..., Judge],
+    as_role: Callable[[str], Client],
+) -> None:
+    judge = make_judge(answered, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    items = set(quality.items.all())
+    client, api = as_role("owner"), f"/api/v1/projects/{answered.slug}"
+
+    made = client.post(
+        f"{api}/runs", {"judge": judge.pk, "criteria": ["Quality"]}, content_type="application/json"
+    )
+    assert set(answered.runs.get(pk=made.json()["id"]).judged_criteria()) == items
+
+    made = client.post(
+        f"{api}/campaigns", {"name": "c", "criteria": [quality.pk]}, content_type="application/json"
+    )
+    assert set(answered.campaigns.get(pk=made.json()["id"]).criteria.all()) == items
+
+    form = RunForm(
+        project=answered, initial=wanted_run(answered, QueryDict(f"criterion={quality.pk}"))
+    )
+    assert set(form.initial["criteria"]) == {item.pk for item in items}
+    for offered in (form, CampaignForm(project=answered)):
+        assert set(offered.fields["criteria"].queryset) == items  # type: ignore[attr-defined]
+
+
+def test_judges_alone_have_totals(project: Project, quality: Criterion, tmp_path: Path) -> None:
+    rows = [row for row in answers() if "annotator" not in row]
+    load_files(project, files_of(tmp_path, rows))
+
+    data = data_of(project)
+    assert np.isnan(data.humans[quality.pk].mean).all()
+    assert np.isfinite(data.judges[quality.pk, project.judges.get().pk]).all()
+
+
+def test_totals_are_weighted_as_their_items(tmp_path: Path) -> None:
+    rows = [
+        row
+        | ({"probability": 0.5 if int(row["doc_id"][1:]) % 2 else 1} if "annotator" in row else {})
+        for row in answers()
+    ]
+    data = geval.measure(rows, rubric={"quality": WEIGHTS}).gathered.data
+
+    rated = ~np.isnan(data.humans[4].mean)
+    odd = np.array([int(name[1:]) % 2 for name in data.doc_ids])
+    assert data.humans[4].weight is not None
+    np.testing.assert_array_equal(data.humans[4].weight[rated], np.where(odd, 2, 1)[rated])
+
+
+def test_a_rubric_is_certified_by_its_items(
+    answered: Project, quality: Criterion, make_judge: Callable[..., Judge]
+) -> None:
+    judge = make_judge(answered, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    required = [parse_requirement("spearman.dataset.low>=0.1")]
+
+    on_rubric = certify(judge, quality, required).content["requirements"][0]
+    assert "cites, polite, short" in on_rubric["reason"]
+    imported = answered.judges.get(name="gpt")
+    assert certify(imported, quality, required).outcome == "met"

@@ -12,7 +12,7 @@ from geval.files.archive.record_file import (
     same,
 )
 from geval.files.archive.shapes import NAMED_TEXTS, TEXTS, TURNS
-from geval.statistics.scales import problems_of_scale
+from geval.statistics.scales import Scale, problems_of_scale
 
 
 def _scale_is_right(row: Row) -> None:
@@ -20,6 +20,9 @@ def _scale_is_right(row: Row) -> None:
     problems = problems_of_scale(*ends, row["scale_labels"], is_ordered=row["is_ordered"])
     for name, problem in problems.items():
         raise WrongValueError(f"{name}: {problem}")
+    scale = Scale(*ends)
+    if row["rubric"] is not None and (not row["is_ordered"] or len(scale.points) != 2):
+        raise WrongValueError("rubric: an item of a rubric is on a scale of two points")
 
 
 CORPUS = (
