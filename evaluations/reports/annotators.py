@@ -27,7 +27,8 @@ def annotators_found(
         data: all data of the project.
     """
     part = data.selected(of_ratings(options))
-    criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
+    rated = project.criteria.without_rubrics()
+    criteria = [about for about in rated if options.shows(about.pk)]
     people = []
     for index, criterion in enumerate(criteria):
         on_step(index / len(criteria), f"{criterion.name}: severity and competence of annotators")

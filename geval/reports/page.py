@@ -90,7 +90,8 @@ class ReportPage:
 
     @property
     def ratings(self) -> int:
-        return sum(criterion.ratings for criterion in self.report.criteria)
+        # Totals of rubrics are no further ratings.
+        return sum(each.ratings for each in self.report.criteria if not each.items)
 
     @property
     def annotators(self) -> int:

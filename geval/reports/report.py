@@ -921,7 +921,10 @@ def _discriminated(
     about = (options.coefficient, options.level)
     followed = (data.humans[result.pk].mean, scores)
     closest: AsClose | None = None
+    related = {frozenset((each.pk, item.pk)) for each in data.rubrics for item in each.items}
     for other in results:
+        if frozenset((result.pk, other.pk)) in related:
+            continue  # a total follows its own items
         people = data.humans[other.pk].mean
         correlation = remembered(correlation_at, outputs, people, scores, *about)
         if other.pk == result.pk or (correlation.value or 0.0) <= 0:
