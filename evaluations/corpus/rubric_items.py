@@ -19,7 +19,8 @@ class ItemLine:
     definition: str = ""
 
     def __str__(self) -> str:
-        written = f"{self.weight:g} | {self.name}"
+        # All digits, so that an unchanged line changes nothing.
+        written = f"{self.weight}".removesuffix(".0") + f" | {self.name}"
         return f"{written} | {self.definition}" if self.definition else written
 
     @property

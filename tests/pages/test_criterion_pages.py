@@ -238,6 +238,20 @@ def test_items_are_lines_of_their_rubric(client: Client, small_project: Project)
     assert not Criterion.objects.filter(name="short").exists()
 
 
+def test_lines_that_are_not_changed_change_nothing(client: Client, small_project: Project) -> None:
+    lines = f"{1 / 3} | cites | a | b\n3 | 5"
+    client.post("/p/small/criteria/new/", FORM | {"items_text": lines})
+    rubric = Criterion.objects.get(name="wit")
+    before = items_of(rubric)
+    assert before == [("cites", 1 / 3, "a | b"), ("5", 3, "")]
+
+    address = f"/p/small/criteria/{rubric.pk}/"
+    shown = client.get(address).context["form"]["items_text"].value()
+    for fields in ({"items_text": shown}, {}):
+        client.post(address, FORM | fields)
+        assert items_of(rubric) == before
+
+
 def test_an_existing_criterion_becomes_an_item(client: Client, small_project: Project) -> None:
     kept = small_project.criteria.create(
         name="polite", scale_min=0, scale_max=1, definition="Two\nlines"

@@ -137,6 +137,8 @@ class CriterionForm(EditForm, forms.ModelForm):
         return named
 
     def clean_items_text(self) -> list[ItemLine]:
+        if self.add_prefix("items_text") not in self.data:  # not sent, so nothing is removed
+            return lines_of_items(self.instance)
         lines = read_items(self.cleaned_data["items_text"])
         if lines and self.instance.rubric_id:
             raise ValidationError(f"It is an item of {self.instance.rubric}, and has none itself.")
