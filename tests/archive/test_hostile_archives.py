@@ -87,7 +87,6 @@ def setting(**values: object) -> Edit:
         ("judges", setting(settings={"a": DEEP}), "nested too deeply"),
         ("runs", setting(parameters=5), "parameters: input should be an object"),
         ("scores", setting(distribution=[1]), "distribution: input should be an object"),
-        ("scores", setting(value=None), "value is empty"),
     ],
 )
 def test_what_no_form_takes_is_refused_with_its_file_and_line(

@@ -47,6 +47,11 @@ def rated_project(
     return sessions
 
 
+def rounded(content: object) -> object:
+    """Without the last digits, which the order of a sum may change in a panel's weights."""
+    return json.loads(json.dumps(content), parse_float=lambda written: round(float(written), 9))
+
+
 @pytest.mark.parametrize("name", ["today", "noise"])
 @pytest.mark.parametrize("change", FREE_CHANGES)
 def test_both_propose_the_same_changes_and_prove_the_same_gains(
@@ -76,7 +81,9 @@ def test_both_propose_the_same_changes_and_prove_the_same_gains(
     assert len(library["candidates"]) == len(candidates)
     for own, row in zip(library["candidates"], candidates, strict=True):
         theirs = candidate_json(row)
-        assert {key: own[key] for key in own if key != "look"}.items() <= theirs.items()
+        assert {key: rounded(own[key]) for key in own if key != "look"} == {
+            key: rounded(theirs[key]) for key in own if key != "look"
+        }
         if theirs["look"] is None:
             assert own["look"] is None
         else:
