@@ -5,7 +5,7 @@ from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.shares import ShareEstimate
 from geval.statistics.weighted_kappa import KappaEstimate
-from geval.texts.numbers import in_brackets, shown, thin
+from geval.texts.numbers import counted, in_brackets, shown, thin
 from geval.texts.sentences import listed
 
 ONE_EXPERT = "One expert's labels cannot show how far experts agree."
@@ -89,7 +89,8 @@ def expert_caution(evidence: ExpertEvidence) -> str:
     if verdict != evidence.own_verdict and evidence.filled is not None:
         missing = evidence.evidence.rated - evidence.evidence.outputs
         how = "wrong" if passing else "the middle rating"
-        return f"With its {thin(missing)} missing scores as {how}, less is shown."
+        unscored = counted(missing, "output")
+        return f"With the {unscored} that it did not score as {how}, less is shown."
     if verdict == Verdict.TOO_EARLY:
         needed = labels_needed(evidence) or evidence.missing
         return f"{needed[:1].upper()}{needed[1:]}."

@@ -42,7 +42,7 @@ class NotApplicableToPeople:
 
     def __str__(self) -> str:
         return (
-            "not applicable: of the people who rated an output, at least one on"
+            "not applicable: where several people rated, at least one on"
             f" {counted(self.by_any, 'output')}, all on {self.by_all} of {self.by_any}"
         )
 
@@ -51,7 +51,7 @@ def agreement_of_people(
     data: ReportData, criteria: Sequence[CriterionLike]
 ) -> Iterator[NotApplicableToPeople]:
     """Yield how far people agree on it, where anybody said so of an output that another rated."""
-    for criterion in criteria:
+    for criterion in _rated(data, criteria):
         said, human = _by_people(data, criterion), data.humans[criterion.pk]
         answers = human.ratings.count + said
         shared = (answers > 1) & (said > 0)
@@ -64,7 +64,7 @@ def agreement_of_judges(
     data: ReportData, criteria: Sequence[CriterionLike], judges: Sequence[JudgeLike]
 ) -> Iterator[NotApplicable]:
     """Yield the agreement of each judge with people on it, where either said so."""
-    for criterion, judge in itertools.product(criteria, judges):
+    for criterion, judge in itertools.product(_rated(data, criteria), judges):
         key = criterion.pk, judge.pk
         if key in data.judges or key in data.not_applicable:
             people = _by_people(data, criterion) > 0
@@ -72,6 +72,12 @@ def agreement_of_judges(
             if own.any() or people.any():
                 counts = (int(mask.sum()) for mask in (people, own, own & people))
                 yield NotApplicable(criterion.name, judge.label, *counts)
+
+
+def _rated(data: ReportData, criteria: Sequence[CriterionLike]) -> list[CriterionLike]:
+    """Return the criteria that are answered: rubrics are computed from them."""
+    rubrics = {rubric.pk for rubric in data.rubrics}
+    return [criterion for criterion in criteria if criterion.pk not in rubrics]
 
 
 def _by_people(data: ReportData, criterion: CriterionLike) -> IntArray:
