@@ -14,7 +14,6 @@ from django.db.models.functions import Lower
 from evaluations.models.project import Project
 from geval.llm.presets import Preset
 from geval.statistics.expert_bar import ExpertBar
-from geval.statistics.rubrics import RubricItem
 from geval.statistics.scales import (
     FARTHEST,
     MOST_POINTS,
@@ -196,11 +195,6 @@ class Criterion(models.Model):
         """The scale that prompts state, and whether somebody confirmed it."""
         guess = " (a guess from its ratings)" if self.scale_is_guess else ""
         return f"{self.scale.written}{guess}"
-
-    @property
-    def rubric_item(self) -> RubricItem:
-        """It as an item of its rubric."""
-        return RubricItem(self.pk, self.scale, self.weight)
 
     @property
     def why_items(self) -> str:

@@ -135,7 +135,7 @@ def _rubrics_of(project: Project) -> tuple[Rubric, ...]:
     items: dict[Criterion, list[RubricItem]] = {}
     for item in project.criteria.exclude(rubric=None).select_related("rubric").order_by("pk"):
         if item.rubric is not None:
-            items.setdefault(item.rubric, []).append(item.rubric_item)
+            items.setdefault(item.rubric, []).append(RubricItem(item.pk, item.scale, item.weight))
     return tuple(Rubric(rubric.pk, rubric.scale, tuple(of)) for rubric, of in items.items())
 
 

@@ -126,6 +126,7 @@ def test_a_criterion_shows_name_definition_and_scale_and_folds_the_rest(client: 
         "Pass or fail, and what is required": (False, ""),
         "Prompt": (False, ""),
         "Guidelines for annotators": (False, ""),
+        "Rubric": (False, ""),
     }
 
 
@@ -141,6 +142,7 @@ def test_what_a_criterion_says_otherwise_is_in_sight_in_short(
         "Pass or fail, and what is required": (False, ""),
         "Prompt": (False, ""),
         "Guidelines for annotators": (True, "Read the whole text before you…"),
+        "Rubric": (False, ""),
     }
 
 
