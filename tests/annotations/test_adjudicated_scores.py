@@ -42,10 +42,10 @@ def disputed(
     return disputed_items(campaign)[0].item
 
 
-@pytest.mark.parametrize(("points", "count"), [(("2", "3"), 1), (("2", "2"), 0)])
+@pytest.mark.parametrize(("points", "differ"), [(("2", "3"), True), (("2", "2"), False)])
 def test_labels_that_differ_are_disputed_whatever_their_numbers(
     make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
-    points: tuple[str, str], count: int,
+    points: tuple[str, str], *, differ: bool,
 ) -> None:  # fmt: skip
     campaign = make_campaign(overlap=2, adjudicate_beyond=4.0)
     first, *others = campaign.criteria.order_by("pk")
@@ -55,11 +55,13 @@ def test_labels_that_differ_are_disputed_whatever_their_numbers(
     for user, point in zip(annotators[:2], points, strict=True):
         seat = seat_of(campaign, user)
         fields = {f"score-{first.pk}": point} | {f"score-{each.pk}": "3" for each in others}
-        submit(seat, queue_of(seat)[0], fields, user=user, version=0, seconds=1)
+        for pk in queue_of(seat):
+            submit(seat, pk, fields, user=user, version=0, seconds=1)
 
     disputed = disputed_items(campaign)
 
-    assert [each.has_no_distance for each in disputed] == [True] * count
+    assert bool(disputed) == differ
+    assert all(each.has_no_distance for each in disputed)
     for each in disputed:
         assert disputed_questions(each.item) == frozenset([first.pk])
 
