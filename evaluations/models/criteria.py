@@ -151,8 +151,7 @@ class Criterion(models.Model):
         rubric = Criterion.objects.filter(pk=self.rubric_id or 0).first()
         if rubric is None:  # an id that nothing has is reported for the field itself
             return
-        scale = self.scale
-        if not scale.is_ordered or len(scale.points) != 2:
+        if not self.scale.is_pass_fail:
             yield (
                 "rubric",
                 f"An item of a rubric is pass or fail: put {self.name} on two points, such as 0-1.",

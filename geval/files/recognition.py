@@ -74,16 +74,16 @@ def recognise(
         return Recognition(guess)
     short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
     contents = contents_of(short, rows)
-    known = project_names or KnownNames()
+    in_project = project_names or KnownNames()
     labels = _labels_side_by_side(contents)
     guess |= _as_cells(labels, OVERALL)
     if kind_of(guess) in LONG and (tidy := _as_tidy(guess, contents)):
         guess = tidy
-    recognition = _Reading(guess, contents, known).recognition()
-    if not labels or not known.criteria:
+    recognition = _Reading(guess, contents, in_project).recognition()
+    if not labels or not in_project.criteria:
         return recognition
     others = {name: target for name, target in recognition.columns.items() if name not in labels}
-    question = _about_labels_side_by_side(labels, list(known.criteria))
+    question = _about_labels_side_by_side(labels, list(in_project.criteria))
     return Recognition(others, (*recognition.questions, question))
 
 

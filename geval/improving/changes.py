@@ -39,8 +39,7 @@ MEASURE_LABELS: dict[str, str] = {
 
 def measure_on(scale: Scale) -> Measure:
     """Return what is to be improved on a scale: balanced accuracy on pass or fail, else rho."""
-    is_pass_fail = scale.is_ordered and len(scale.points) == 2
-    return Measure.BALANCE if is_pass_fail else Measure.RANK
+    return Measure.BALANCE if scale.is_pass_fail else Measure.RANK
 
 
 # Why a search that tried a change proposes none.

@@ -22,6 +22,7 @@ from geval.texts.sentences import listed
 
 # Fixed and stated, so that a search can be repeated.
 SEED = 0
+BEST = "the best of all on training"
 # A vote is of so many judges: an odd number, and more seldom vote better than they cost.
 VOTES = 3
 # By how much a flat map is made to rise over the range of scores, as a share of the ratings' range.
@@ -164,8 +165,7 @@ def _choice(ground: Ground) -> list[FoundChange]:
     if np.array_equal(arm.scores, ground.today, equal_nan=True):
         return []
     formula = _on_scale(arms, ground, chosen)
-    about = "the best of all on training"
-    return [_found(ground, FreeChange.CHOICE, arm.name, formula, chosen.by_document, about)]
+    return [_found(ground, FreeChange.CHOICE, arm.name, formula, chosen.by_document, BEST)]
 
 
 def _choice_of_verdicts(ground: Ground) -> list[FoundChange]:
@@ -178,17 +178,16 @@ def _choice_of_verdicts(ground: Ground) -> list[FoundChange]:
     formula = CriterionFormula(
         members=(Member(judge=best.judge.name, criterion=best.criterion, weight=1.0),),
         intercept=0.0,
-        points=_step(ground, best.scores),
+        points=_step(ground, best.scores, ground.threshold(best.scores)),
     )
-    about = "the best of all on training"
-    return [_found(ground, FreeChange.CHOICE, best.name, formula, selected.by_document, about)]
+    return [_found(ground, FreeChange.CHOICE, best.name, formula, selected.by_document, BEST)]
 
 
 def _vote(ground: Ground) -> list[FoundChange]:
     """Return the vote of the VOTES judges with the best verdicts, chosen without the documents on
     which it is measured."""
     points = ground.criterion.scale.points
-    arms = [arm for arm in ground.arms if np.isin(arm.scores, (*points, np.nan)).all()]
+    arms = [arm for arm in ground.arms if np.isin(arm.scores[~np.isnan(arm.scores)], points).all()]
     by_judge = list({arm.judge: arm for arm in reversed(arms)}.values())
     if len(by_judge) < VOTES:
         return []
@@ -201,8 +200,9 @@ def _vote(ground: Ground) -> list[FoundChange]:
     held_out = np.empty(merits.shape[1])
     order = np.random.default_rng(SEED).permutation(len(held_out))
     for fold in np.array_split(order, min(FOLDS, len(order))):
-        chosen = best(np.delete(merits, fold, axis=1))
-        held_out[fold] = _merits(ground, [scores[chosen].mean(axis=0).round()])[0, fold]
+        shares = scores[best(np.delete(merits, fold, axis=1))].mean(axis=0)
+        voted = np.where(shares >= ground.middle, points[1], points[0])
+        held_out[fold] = _merits(ground, [np.where(np.isnan(shares), np.nan, voted)])[0, fold]
     chosen = best(merits)
     members = [by_judge[index] for index in chosen]
     formula = CriterionFormula(
@@ -211,7 +211,7 @@ def _vote(ground: Ground) -> list[FoundChange]:
             for arm in members
         ),
         intercept=0.0,
-        points=_step(ground, scores[chosen].mean(axis=0)),
+        points=_step(ground, scores[chosen].mean(axis=0), ground.middle),
     )
     about = f"the vote of {listed([arm.name for arm in members])}"
     return [_found(ground, FreeChange.PANEL, f"Vote of {VOTES} judges", formula, held_out, about)]
@@ -224,13 +224,14 @@ def _merits(ground: Ground, scores: Sequence[FloatArray] | FloatArray) -> FloatA
     return merits[:, ~np.isnan(merits[0])]
 
 
-def _step(ground: Ground, scores: FloatArray) -> tuple[tuple[float, float], ...]:
-    """Return the map from scores to verdicts; none where they are verdicts."""
+def _step(ground: Ground, scores: FloatArray, threshold: float) -> tuple[tuple[float, float], ...]:
+    """Return the map from scores to verdicts, which pass from a threshold on; none where they are
+    verdicts."""
     points = ground.criterion.scale.points
     values = np.unique(scores[~np.isnan(scores)])
     if np.isin(values, points).all():
         return ()
-    passes = values >= ground.threshold(scores)
+    passes = values >= threshold
     ends = [*values[~passes][-1:], *values[passes][:1]]
     if len(ends) < 2:
         return ((float(ends[0]), points[int(passes[0])]),)

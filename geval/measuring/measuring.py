@@ -337,7 +337,7 @@ def _finding(criteria: tuple[Criterion, ...], answer: str) -> tuple[Criterion, .
     Raises:
         InputError: no criterion has two points of which one is that answer.
     """
-    two = [each for each in criteria if each.scale.is_ordered and len(each.scale.points) == 2]
+    two = [each for each in criteria if each.scale.is_pass_fail]
     turned = {}
     for criterion in two:
         scale = criterion.scale

@@ -150,6 +150,11 @@ class Scale:
         return value_in_pair(word) if (self.lowest, self.highest) == (0, 1) else None
 
     @property
+    def is_pass_fail(self) -> bool:
+        """Whether it has two points, of which the higher passes."""
+        return self.is_ordered and len(self.points) == 2
+
+    @property
     def is_integral(self) -> bool:
         """Whether every point is a non-negative whole number, so that digits can spell it."""
         return all(point == int(point) and point >= 0 for point in self.points)
