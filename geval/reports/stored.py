@@ -8,7 +8,7 @@ import hashlib
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import EnumType
@@ -84,7 +84,7 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return datetime.fromisoformat
     if origin is np.ndarray:
         return lambda parts: np.frombuffer(b64decode(parts[2]), parts[0]).reshape(parts[1])
-    if origin is dict:
+    if origin in (dict, Mapping):
         key, value = map(_reader, inside)
         return lambda pairs: {
             key(first): value(second)

@@ -1,6 +1,7 @@
 """Results of any type that reports have come back from their stored form as they were."""
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
@@ -41,6 +42,7 @@ class Outer:
     pair: tuple[int, str]
     by_pair: dict[tuple[str, str], Inner]
     by_number: dict[int, float | None]
+    by_name: Mapping[str, float]
     texts: list[str] = field(default_factory=list)
 
 
@@ -64,6 +66,7 @@ outer = st.builds(
     st.tuples(st.integers(-(2**63), 2**63), st.text()),
     st.dictionaries(st.tuples(st.text(), st.text()), inner),
     st.dictionaries(st.integers(-(2**63), 2**63), st.none() | st.floats(allow_nan=False)),
+    st.dictionaries(st.text(), st.floats(allow_nan=False)),
     st.lists(st.text()),
 )
 

@@ -133,7 +133,7 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     assert rest
     form = client.get(unescape(rest[1])).context["form"]
     assert form.initial["judge"] == str(run.judge_id)
-    assert form.initial["criteria"] == [str(Criterion.objects.get().pk)]
+    assert form.initial["criteria"] == [Criterion.objects.get().pk]
     assert ", goal reached" in " ".join(client.get("/p/small/runs/").content.decode().split())
 
 
