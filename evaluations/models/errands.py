@@ -86,7 +86,7 @@ class Errand(models.Model):
 
 class StepsRequest(Errand):
     """A request for a judge's model to write evaluation steps, which become a version of the
-    criterion's."""
+    criterion's, or a rubric's items, which people edit before they save them."""
 
     PROJECT = "criterion__project_id"
 
@@ -97,12 +97,22 @@ class StepsRequest(Errand):
     steps = models.ForeignKey(
         "EvaluationSteps", on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    is_for_items = models.BooleanField(default=False, db_default=False)
+    items_text = models.TextField(
+        blank=True, default="", db_default="", help_text="Lines, until the criterion is saved."
+    )
 
     class Meta:
         ordering = ("pk",)
         constraints = (
-            models.UniqueConstraint(fields=("criterion", "judge"), name="steps_request_once"),
+            models.UniqueConstraint(
+                fields=("criterion", "judge", "is_for_items"), name="steps_request_once"
+            ),
         )
 
     def __str__(self) -> str:
-        return f"steps for {self.criterion} by {self.judge}"
+        return f"{self.what} for {self.criterion} by {self.judge}"
+
+    @property
+    def what(self) -> str:
+        return "items" if self.is_for_items else "evaluation steps"

@@ -77,6 +77,12 @@ _PAIR_FIELDS = {name.lower(): shows for name, shows in PAIR_PLACEHOLDERS.items()
 # memory.
 MOST_PLACEHOLDERS = 100
 STEPS_HEADING = "Evaluation Steps:"
+ITEMS_REQUEST = """Write a rubric for this criterion: four to eight questions that are answered by \
+yes or no, each about one thing, so that a text that is good on the criterion has yes everywhere.
+Write a line for each, and nothing else: its weight from 1 to 3, its name of one to four words and \
+the question, between bars. For example:
+
+2 | Cites its sources | Does the text name the source of each figure?"""
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
 DEFAULT_INTRODUCTION = (
     "You will be given a source text and a text that was written from it. Rate the written text on"
@@ -201,6 +207,12 @@ def steps_prompt(parts: PromptParts) -> str:
     including their heading (auto chain-of-thought)."""
     alone = replace(parts, beside=())
     return f"{_introduction_and_criteria(alone, _rated_together(alone))}\n\n\n{STEPS_HEADING}"
+
+
+def items_prompt(parts: PromptParts) -> str:
+    """Return the prompt that asks the LLM for the items of a rubric, as lines of three parts."""
+    alone = replace(parts, beside=())
+    return f"{_introduction_and_criteria(alone, _rated_together(alone))}\n\n\n{ITEMS_REQUEST}"
 
 
 def needs_steps(parts: PromptParts) -> bool:
@@ -520,12 +532,15 @@ def _criterion(joint: JointCriterion) -> str:
 STEPS_MAX_TOKENS = 600
 
 
-def steps_request(parts: PromptParts, settings: RequestSettings) -> ChatRequest:
-    """Return the request for steps: greedy, so that asking again gives the same if the model is
-    deterministic. Where a judge's replies have room for a thought, so has this reply."""
+def steps_request(
+    parts: PromptParts, settings: RequestSettings, *, is_for_items: bool = False
+) -> ChatRequest:
+    """Return the request for steps, or for a rubric's items: greedy, so that asking again gives the
+    same if the model is deterministic. Where a judge's replies have room for a thought, so has this
+    reply."""
     return ChatRequest(
         model=settings.model,
-        prompt=steps_prompt(parts),
+        prompt=items_prompt(parts) if is_for_items else steps_prompt(parts),
         temperature=None if settings.temperature is None else 0.0,
         max_tokens=max(STEPS_MAX_TOKENS, settings.max_tokens),
         length_parameter=settings.length_parameter,

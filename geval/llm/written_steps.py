@@ -44,6 +44,11 @@ _OTHER_KIND = re.compile(
 _EVALUATES = re.compile(
     r"\b(?:I['’]d|I would|I) (?:rate|give|score) (?:this|the|it)\b|\bmy (?:rating|score) is\b", re.I
 )
+# Of a rubric: a line with a weight, also in a list or a table.
+_RUBRIC_ITEM = re.compile(
+    r"\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|\|\s*)?"
+    r"(\d{1,3}(?:\.\d{1,3})?)\s*\|\s*([^\s|][^|]*?)\s*(?:\|([^|]*))?\|?\s*"
+)
 # All of an item.
 _PLACEHOLDER = re.compile(
     r"[*_\s:.)]{0,9}(?:[\[<(][^\])>\n]{0,80}[\])>]|step \d+|…)?[*_\s:.]*", re.I
@@ -81,6 +86,25 @@ def read_steps(choice: ReplyChoice) -> str:
             "do without them."
         )
     return text
+
+
+def read_items(choice: ReplyChoice) -> str:
+    """Return the lines of a reply that are items of a rubric, `weight | name | question`; the first
+    of a name.
+
+    Raises:
+        StepsError: there is none, or the reply was cut off.
+    """
+    lines: dict[str, str] = {}
+    for written in () if choice.is_cut else choice.text.splitlines():
+        if match := _RUBRIC_ITEM.fullmatch(written):
+            weight, name, question = (part or "" for part in match.groups())
+            line = " | ".join(filter(None, (weight, name, question.strip())))
+            lines.setdefault(name.casefold(), line)
+    if not lines:
+        reason = "it was cut off" if choice.is_cut else f"“{choice.text[:200]}”"
+        raise StepsError(f"The model's reply has no items: {reason}. Write them by hand.")
+    return "\n".join(lines.values())
 
 
 def _without_rating(text: str) -> str:

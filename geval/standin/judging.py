@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from geval.llm.delimiting import NOTE
+from geval.llm.prompts import ITEMS_REQUEST
 from geval.llm.reflection import HEADING
 from geval.standin import features
 from geval.standin.features import unit
@@ -236,6 +237,19 @@ def distribution(
     }
     total = sum(weights.values())
     return {point: 0.98 * weight / total for point, weight in weights.items()}
+
+
+def items_for(prompt: str) -> str:
+    """Return plain items for the criterion of a prompt for a rubric's items, or nothing for another
+    prompt."""
+    if not prompt.rstrip().endswith(ITEMS_REQUEST):
+        return ""
+    match = _NAMED.search(prompt)
+    criterion = match.group(1).strip().lower() if match else "the criterion"
+    return (
+        f"2 | Meets {criterion} | Does the whole text meet the definition of {criterion}?\n"
+        "1 | Without an exception | Does every sentence meet it?"
+    )
 
 
 def steps_for(prompt: str) -> str:

@@ -11,6 +11,7 @@ from geval.llm.server_fit import MOST_ALTERNATIVES
 from geval.standin.judging import (
     StandInReading,
     distribution,
+    items_for,
     preference,
     read_comparison,
     read_joint_prompt,
@@ -101,6 +102,8 @@ def _answer(
         points = preference(compared)
         source = seeded(compared.criterion, compared.source, compared.first, compared.second, *draw)
         return _drawn(points, temperature=temperature, source=source), [points]
+    if items := items_for(prompt):
+        return items, []
     if wants_steps(prompt):
         return steps_for(prompt), []
     if wants_reflection(prompt):

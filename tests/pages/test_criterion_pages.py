@@ -295,3 +295,34 @@ def test_an_item_with_ratings_is_not_removed(client: Client, small_project: Proj
 
     assert "Keep its line" in str(answer.context["form"].errors["items_text"])
     assert rubric.items.count() == 1
+
+
+def test_items_are_proposed_edited_and_saved(
+    client: Client, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    judge = make_judge(small_project)
+    criterion = Criterion.objects.create(project=small_project, name="wit")
+    address = f"/p/small/criteria/{criterion.pk}/"
+
+    def items_in_form() -> str:
+        page = client.get(f"{address}?items=proposed")
+        return str(page.context["form"]["items_text"].value())
+
+    client.post(address + "steps/", {"judge": judge.pk, "generate": "items"})
+    do_errands()
+    shown = client.get(address).content.decode()
+    proposed = items_in_form()
+
+    assert not criterion.steps.exists()
+    assert not criterion.items.exists()
+    assert f"{address}?items=proposed" in shown
+    assert [line.split(" | ")[:2] for line in proposed.splitlines()] == [
+        ["2", "Meets wit"],
+        ["1", "Without an exception"],
+    ]
+
+    edited = proposed.splitlines()[0].replace("2 |", "3 |")
+    client.post(address, FORM | {"items_text": edited})
+
+    assert [(item.name, item.weight) for item in criterion.items.all()] == [("Meets wit", 3)]
+    assert items_in_form() == edited

@@ -21,7 +21,7 @@ from geval.llm.prompts import (
     render,
     steps_request,
 )
-from geval.llm.written_steps import read_steps
+from geval.llm.written_steps import read_items, read_steps
 
 # Below an errand's limit (`PATIENCE_SECONDS`), which includes retries.
 STEPS_SECONDS = 90.0
@@ -132,6 +132,18 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
     request = steps_request(prompt_parts(criterion), judge.request_settings)
     answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
     return store_steps(criterion, read_steps(answer.choices[0]), written_by=judge.model)
+
+
+def propose_items(criterion: Criterion, judge: Judge) -> str:
+    """Have a judge's model write items that make a criterion a rubric, as lines of text.
+
+    Raises:
+        EndpointError, StepsError: the endpoint does not answer, or its answer has no items.
+    """
+    assert judge.endpoint is not None
+    request = steps_request(prompt_parts(criterion), judge.request_settings, is_for_items=True)
+    answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
+    return read_items(answer.choices[0])
 
 
 def prompt_parts(criterion: Criterion) -> PromptParts:

@@ -17,7 +17,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluations.judging.judges.clients import ask_model
-from evaluations.judging.judges.criteria import generate_steps
+from evaluations.judging.judges.criteria import generate_steps, propose_items
 from evaluations.judging.judges.listing import find_models
 from evaluations.judging.judges.probing import PROBE_PATIENCE_SECONDS, probe_endpoint
 from evaluations.judging.runs.accounts import read_account
@@ -88,8 +88,11 @@ def _probe(probe: ModelProbe) -> None:
 
 
 def _write_steps(wanted: StepsRequest) -> None:
-    steps = generate_steps(wanted.criterion, wanted.judge)
-    StepsRequest.objects.filter(pk=wanted.pk).update(steps=steps)
+    if wanted.is_for_items:
+        answer: dict[str, Any] = {"items_text": propose_items(wanted.criterion, wanted.judge)}
+    else:
+        answer = {"steps": generate_steps(wanted.criterion, wanted.judge)}
+    StepsRequest.objects.filter(pk=wanted.pk).update(**answer)
 
 
 def explain(wanted: Explanation) -> None:
@@ -173,9 +176,13 @@ def request_models(endpoint: Endpoint) -> ModelProbe:
     return request_probe(endpoint, "")
 
 
-def request_steps(criterion: Criterion, judge: Judge) -> StepsRequest:
-    """Have a judge's model write a new version of a criterion's steps."""
-    wanted: StepsRequest = _request("steps", criterion=criterion, judge=judge)
+def request_steps(
+    criterion: Criterion, judge: Judge, *, is_for_items: bool = False
+) -> StepsRequest:
+    """Have a judge's model write a new version of a criterion's steps, or a rubric's items."""
+    wanted: StepsRequest = _request(
+        "steps", criterion=criterion, judge=judge, is_for_items=is_for_items
+    )
     return wanted
 
 

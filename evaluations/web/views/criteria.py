@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotations.models import GuidelinesVersion
 from evaluations.corpus.removing import StillInUseError, remove_criterion
+from evaluations.corpus.rubric_items import lines_of_items, read_items
 from evaluations.judging.judges.criteria import add_presets, preview, store_steps
 from evaluations.judging.runs.errands import request_steps
 from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
@@ -65,7 +66,7 @@ def criterion_create(request: HttpRequest, project: Project) -> HttpResponse:
     return _edit(request, project, criterion)
 
 
-@reads("judge")
+@reads("judge", "items")
 @project_view(EDITORS)
 @transaction.atomic
 def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
@@ -74,13 +75,19 @@ def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
     """Save the criterion, or with the button "Preview" show the resulting prompt without saving."""
-    form = CriterionForm(request.POST or None, request.FILES or None, instance=criterion)
+    form = CriterionForm(
+        request.POST or None,
+        request.FILES or None,
+        instance=criterion,
+        initial=_proposed_items(request, criterion),
+    )
     only_looks = "preview" in request.POST
     if only_looks:
         note_nothing(request)
     if form.is_valid():
         drafted = form.save(commit=False)
         if not only_looks and form.store():
+            drafted.steps_requests.update(items_text="")
             GuidelinesVersion.objects.current(project, by=request.user)
             messages.success(
                 request, f"{drafted.name} is saved. Running runs keep the prompt they started with."
@@ -110,6 +117,20 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
     return render(request, "evaluations/criterion_form.html", context)
 
 
+def _proposed_items(request: HttpRequest, criterion: Criterion) -> dict[str, str]:
+    """Return the initial items of the form from the link "Put them into the form": those that the
+    rubric has, then a model's of other names."""
+    if "items" not in request.GET or not criterion.pk:
+        return {}
+    wanted = criterion.steps_requests.exclude(items_text="").order_by("wanted_at").last()
+    if wanted is None:
+        return {}
+    lines = {line.key: line for line in lines_of_items(criterion)}
+    for line in read_items(wanted.items_text):
+        lines.setdefault(line.key, line)
+    return {"items_text": "\n".join(map(str, lines.values()))}
+
+
 def _pilot_judge(request: HttpRequest, project: Project) -> Judge | None:
     """Return the judge for trying a changed criterion: the one whose scores led here, or the only
     one; None if it must be chosen."""
@@ -126,9 +147,10 @@ def _back_to(request: HttpRequest, criterion: Criterion) -> HttpResponse:
 
 
 def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
-    """Return the last request for steps, if it is in progress or failed."""
+    """Return the last request for steps or items, if it is in progress or failed, or its items are
+    not saved."""
     wanted = criterion.steps_requests.select_related("judge").order_by("-wanted_at").first()
-    if wanted is None or not (wanted.is_open or wanted.has_failed):
+    if wanted is None or not (wanted.is_open or wanted.has_failed or wanted.items_text):
         return None
     return shown_errand("steps", wanted, then="say")
 
@@ -136,13 +158,18 @@ def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
 @reads("judge")
 @project_action(EDITORS)
 def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Create a version of the steps: as entered, or written by a judge's model."""
+    """Create a version of the steps: as entered, or written by a judge's model, which may write a
+    rubric's items instead."""
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
     form = StepsForm(request.POST, project=project)
     if not form.is_valid():
         messages.error(request, "Choose a judge of this project.")
     elif "generate" in request.POST and form.cleaned_data["judge"]:
-        wanted = request_steps(criterion, form.cleaned_data["judge"])
+        wanted = request_steps(
+            criterion,
+            form.cleaned_data["judge"],
+            is_for_items=request.POST["generate"] == "items",
+        )
         if request.htmx:  # type: ignore[attr-defined]
             # Only this part of the page is replaced; typed input stays.
             errand = shown_errand("steps", wanted, then="say")

@@ -62,7 +62,7 @@ def _text(errand: Errand) -> str:
         case ModelProbe():
             return f"Probing what {errand.endpoint} can do with {errand.model}"
         case StepsRequest():
-            return f"{errand.judge.model} is writing evaluation steps"
+            return f"{errand.judge.model} is writing {errand.what}"
         case Explanation():
             return "Asking the model to explain its score"
     raise AssertionError(errand)
