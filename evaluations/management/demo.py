@@ -99,7 +99,7 @@ def load_support() -> Project:
         slug="support",
         defaults={
             "name": "Support answers",
-            "description": "240 invented answers, passed or failed by one expert and a judge.",
+            "description": "240 invented answers in two languages, passed or failed by one expert and a judge.",
         },
     )
     if is_new:
@@ -122,7 +122,8 @@ def load_support() -> Project:
         for row in load_example("support"):
             output = {"doc_id": row["id"], "system_id": "helper"}
             text = {"source": row["question"], "output": row["answer"]}
-            texts.append(output | text | {"metadata": {"topic": row["topic"]}})
+            metadata = {name: row[name] for name in ("topic", "language")}
+            texts.append(output | text | {"metadata": metadata})
             for item, expert, judge in _answers_on_items(row):
                 on_it: dict[str, int | str] = {**output, "criterion": item}
                 ratings.append(on_it | {"annotator": "expert", "score": expert})
@@ -136,12 +137,13 @@ def _answers_on_items(row: Mapping[str, str]) -> Iterator[tuple[str, int | str, 
     """Yield each item of the rubric with the expert's and the judge's answer about a text."""
     answer = row["answer"]
     yield "resolved", int(row["human"] == "pass"), int(row["judge"] == "pass")
-    is_kind = any(words in answer for words in ("sorry", "hank you", "good day"))
-    yield "polite", int(is_kind or "anything else" in answer), int(is_kind)
-    is_dated = bool(re.search(r"within|in the next|\d+ (May|June|July|August)", answer))
-    needs_none = "sign in" in row["question"]
-    expert = "n/a" if needs_none or "invoice" in row["question"] else int(is_dated)
-    judge = "n/a" if needs_none else int(is_dated or "days" in answer)
+    is_kind = bool(re.search("sorry|[Tt]hank you|good day|[Gg]racias|Lamentamos|buen día", answer))
+    yield "polite", int(is_kind or bool(re.search("anything else|algo más", answer))), int(is_kind)
+    dates = r"within|in the next|en un plazo|en los próximos|\d+ (May|June|July|August|de [majs])"
+    is_dated = bool(re.search(dates, answer))
+    needs_none = bool(re.search("sign in|no puedo entrar", row["question"]))
+    expert = "n/a" if needs_none or re.search("invoice|factura", row["question"]) else int(is_dated)
+    judge = "n/a" if needs_none else int(is_dated or bool(re.search("days|días", answer)))
     yield "dated", expert, judge
 
 
