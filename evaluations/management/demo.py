@@ -99,7 +99,9 @@ def load_support() -> Project:
         slug="support",
         defaults={
             "name": "Support answers",
-            "description": "240 invented answers in two languages, passed or failed by one expert and a judge.",
+            "description": (
+                "240 invented answers in two languages, passed or failed by one expert and a judge."
+            ),
         },
     )
     if is_new:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 from geval.files.rows import ShareRow
+from geval.statistics.expert_bar import ExpertBar
+from geval.statistics.scales import Scale, usable_scale
 
 PREFERENCE = (
     "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
@@ -16,29 +18,51 @@ PREFERENCE = (
 
 
 class Pulled(list[dict[str, Any]]):
-    """Rows of outputs, ratings, preferences and scores, as uploads have them; `scales` are the
-    lowest rating, the highest and the step of each criterion, and `choices` those of judges between
-    two outputs, both of which `geval.measure` takes."""
-
-    scales: Mapping[str, tuple[float, float, float]]
-    choices: tuple[ShareRow, ...]
+    """Rows of outputs, ratings, preferences and scores, as uploads have them. `geval.measure` also
+    takes the `scales` of criteria, what each requires of a judge by an expert's labels (`bars`),
+    the weights of items by rubric, and the `choices` of judges between two outputs."""
 
     def __init__(
         self,
         rows: Iterable[dict[str, Any]],
-        scales: Mapping[str, tuple[float, float, float]],
+        criteria: Sequence[Mapping[str, Any]],
         choices: Iterable[ShareRow] = (),
     ) -> None:
         super().__init__(rows)
-        self.scales = scales
         self.choices = tuple(choices)
+        self.scales: dict[str, Scale] = {}
+        self.bars: dict[str, ExpertBar] = {}
+        self.rubrics: dict[str, dict[str, float]] = {}
+        names = {each["id"]: each["name"] for each in criteria}
+        for each in criteria:
+            self.scales[each["name"]] = _scale_of(each)
+            self.bars[each["name"]] = _bar_of(each)
+            if each["rubric"] is not None:
+                items = self.rubrics.setdefault(names[each["rubric"]], {})
+                items[each["name"]] = each["weight"]
+
+
+def _scale_of(criterion: Mapping[str, Any]) -> Scale:
+    return replace(
+        usable_scale(
+            *(criterion[f"scale_{name}"] for name in ("min", "max", "step", "labels")),
+            is_ordered=criterion["is_ordered"],
+            allows_not_applicable=criterion["allows_not_applicable"],
+        ),
+        finds_highest=criterion["finds_highest"],
+    )
+
+
+def _bar_of(criterion: Mapping[str, Any]) -> ExpertBar:
+    stated = {each.name: criterion[f"required_{each.name}"] for each in fields(ExpertBar)}
+    return ExpertBar(**{name: least for name, least in stated.items() if least is not None})
 
 
 @dataclass(frozen=True)
 class Contents:
     """A site's data of a project, in the order in which it was stored."""
 
-    criteria: Iterable[Mapping[str, Any]]
+    criteria: Sequence[Mapping[str, Any]]
     judges: Iterable[Mapping[str, Any]]
     documents: Iterable[Mapping[str, Any]]
     outputs: Iterable[Mapping[str, Any]]
@@ -49,11 +73,7 @@ class Contents:
 
     def pulled(self) -> Pulled:
         """The rows."""
-        scales = {
-            each["name"]: (each["scale_min"], each["scale_max"], each["scale_step"])
-            for each in self.criteria
-        }
-        return Pulled(self._rows(), scales, self._choices())
+        return Pulled(self._rows(), self.criteria, self._choices())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         # A conversation has turns instead of a source; here the document's name is enough.

@@ -40,7 +40,7 @@ from geval.statistics.arrays import Outputs, Ratings
 from geval.statistics.bias import Family
 from geval.statistics.consensus import Consensus
 from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
-from geval.statistics.labels import most_frequent_label
+from geval.statistics.labels import most_frequent_point
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.rubrics import Rubric, RubricItem
 from geval.statistics.scales import FARTHEST, Scale, ScaleGuess, parted_guess, usual_scale_for
@@ -489,7 +489,7 @@ def gathered(
             raters=raters,
         )
         if not criterion.scale.is_ordered:
-            most = most_frequent_label(human.ratings, len(criterion.scale.points))
+            most = most_frequent_point(human.ratings, criterion.scale)
             human = human.scored(Consensus(most))
         data.humans[criterion.pk] = _weighing(human, values.stated, place)
         _fill_not_applicable(data, gatherer, criterion, place)
@@ -749,7 +749,7 @@ def _fill_judges(
                 own, again = scores_of_repeats(at, value, len(place))
                 if not criterion.scale.is_ordered and again.any():
                     repeated = _as_ratings(at, value, len(place))
-                    own = most_frequent_label(repeated, len(criterion.scale.points))
+                    own = most_frequent_point(repeated, criterion.scale)
                 scores = np.where(np.isnan(own), scores, own)
                 if again.any():
                     repeats[criterion.pk, judge] = share_that_repeats(

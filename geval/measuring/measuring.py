@@ -33,6 +33,7 @@ from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
+from geval.statistics.expert_bar import ExpertBar
 from geval.statistics.scales import Scale, scale_of_words, short
 
 PERSON, JUDGE = "person", "judge"
@@ -144,6 +145,9 @@ def measure(
         by_column=True,
         fields=as_names(by),
     )
+    if rubric is None:
+        rubric = getattr(source, "rubrics", None)
+        totals = {name.lower(): source.scales[name] for name in rubric or {}}
     return measure_rows(
         [*_about(content.rows, content.criterion)],
         content.scales | totals,
@@ -154,6 +158,7 @@ def measure(
         fields=content.fields,
         find=find,
         rubrics=rubric,
+        bars=getattr(source, "bars", {}),
     )
 
 
@@ -234,7 +239,7 @@ def read_source(
             _check_names(stated, _criteria_of(rows))
     if scale is None and not labels and not order and not recognised:
         # From a site's project, whose scales may have changed since texts were rated.
-        scale_of = _scale_of(getattr(source, "scales", None))
+        scale_of = {name.lower(): own for name, own in getattr(source, "scales", {}).items()}.get
     names = map(str.lower, _criteria_of(rows))
     scales = {name: own for name in names if (own := scale_of(name)) is not None}
     counting = replace(naming, judge=()) if every_judge else naming
@@ -286,6 +291,7 @@ def measure_rows(
     fields: Mapping[str, Mapping[str, str]] | None = None,
     find: str = "",
     rubrics: Rubrics | None = None,
+    bars: Mapping[str, ExpertBar] | None = None,
 ) -> Measurement:
     """Measure judges from rows of files.
 
@@ -296,6 +302,7 @@ def measure_rows(
         fields: the documents' values of fields, by name.
         find: as for `measure`.
         rubrics: as for `gathered`.
+        bars: what criteria require of judges by an expert's labels, by name.
 
     Raises:
         InputError: there are no ratings and no scores, no such level or coefficient, no session
@@ -308,6 +315,9 @@ def measure_rows(
         if value not in values:
             raise InputError(f"There is no {kind} {value!r} (there are: {', '.join(values)}).")
     parts = gathered(rows, scales, rubrics)
+    if bars:
+        criteria = (replace(each, bar=bars.get(each.name, each.bar)) for each in parts.criteria)
+        parts = replace(parts, criteria=tuple(criteria))
     if find:
         parts = replace(parts, criteria=_finding(parts.criteria, find))
     _refuse_nothing(parts.data.humans, parts.data.judges, parts.compared, parts.verdicts)

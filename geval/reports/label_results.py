@@ -27,12 +27,12 @@ from geval.statistics.labels import (
     confused_by_people,
     label_figures,
     label_kappa_lead,
+    label_numbers,
     missing_as_wrong_labels,
     most_frequent_label,
     null_labels,
 )
 from geval.statistics.resampling import Interval
-from geval.statistics.scales import Scale
 from geval.statistics.thresholds import (
     EXPERT_LABELS,
     PASS_FAIL_OUTPUTS,
@@ -329,7 +329,7 @@ def labels_result(
         compared: from how many judges these were chosen.
     """
     labels, human, scale = labels_of(criterion), data.humans[criterion.pk], criterion.scale
-    ratings = replace(human.ratings, value=_numbers(human.ratings.value, scale))
+    ratings = replace(human.ratings, value=label_numbers(human.ratings.value, scale))
     people = most_frequent_label(ratings, len(labels))
     units = data.units_on(criterion.pk)
     documents = LeftOut.of(data.units.documents, data.units.group)
@@ -340,7 +340,7 @@ def labels_result(
         scores = data.judges.get((criterion.pk, judge.pk))
         if scores is None or np.isnan(people + scores).all():
             continue
-        given = _numbers(scores, scale)
+        given = label_numbers(scores, scale)
         about = (labels, units, people, given, nulls, alpha, compared, criterion.bar.kappa)
         results.append(_judge_result(judge, *about))
     ordered = sorted(
@@ -356,11 +356,6 @@ def labels_result(
         _confused(ratings, labels),
         tuple(ordered),
     )
-
-
-def _numbers(values: FloatArray, scale: Scale) -> FloatArray:
-    """Return labels as whole numbers from 0, from points of the criterion's scale."""
-    return np.round((values - scale.lowest) / scale.step)
 
 
 def _judge_result(

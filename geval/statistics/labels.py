@@ -7,7 +7,7 @@ texts, of those of like length.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from geval.statistics.null_judges import (
     system_scores,
 )
 from geval.statistics.resampling import Interval
+from geval.statistics.scales import Scale
 from geval.statistics.shares import ShareEstimate, share_of_outputs
 from geval.statistics.thresholds import SCORED_SHARE
 from geval.statistics.types import FloatArray, IntArray
@@ -121,6 +122,18 @@ def _kappa(tables: FloatArray) -> FloatArray:
     agreed = mean_of(np.trace(tables, axis1=-2, axis2=-1), total)
     chance = mean_of((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), total**2)
     return np.asarray(mean_of(agreed - chance, np.where(chance < 1 - 1e-12, 1 - chance, 0.0)))
+
+
+def label_numbers(values: FloatArray, scale: Scale) -> FloatArray:
+    """Return labels as whole numbers from 0, from points of their scale."""
+    return np.round((values - scale.lowest) / scale.step)
+
+
+def most_frequent_point(ratings: Ratings, scale: Scale) -> FloatArray:
+    """Return the point of a scale without an order that most people gave each output, as
+    `most_frequent_label`."""
+    numbers = replace(ratings, value=label_numbers(ratings.value, scale))
+    return scale.lowest + scale.step * most_frequent_label(numbers, len(scale.points))
 
 
 def most_frequent_label(ratings: Ratings, labels: int) -> FloatArray:

@@ -6,14 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 
 import geval
 from evaluations.corpus.store import load_files
-from evaluations.models import PairScore, Project, RunState, Score
+from evaluations.management.demo import load_support
+from evaluations.models import CandidateOutput, PairScore, Project, Role, RunState, Score
 from evaluations.reports.report import build_report
 from geval.client import ApiError, Client, site
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
+from geval.statistics.scales import Scale
 from tests.measuring.conftest import made_up, written
 from tests.measuring.test_same_numbers_as_the_site import (
     SESSIONS,
@@ -43,8 +46,34 @@ def test_what_is_pulled_has_the_numbers_of_the_site(site_address: str, rated: Pr
 
     pulled = geval.pull(site_address, rated.slug)
 
-    assert pulled.scales["fluency"] == (1, 9, 1)
+    assert pulled.scales["fluency"] == Scale(1, 9)
     assert geval.measure(pulled).to_dict() | {"project": rated.slug} == shown
+
+
+def test_kinds_of_criteria_are_pulled_with_the_numbers_of_the_site(
+    site_address: str, owner: User
+) -> None:
+    project = load_support()
+    project.memberships.create(user=owner, role=Role.OWNER)
+    project.criteria.filter(name="resolved").update(finds_highest=True, required_sensitivity=0.97)
+    failures = project.criteria.create(
+        name="failure", scale_min=1, scale_max=3, is_ordered=False,
+        scale_labels={"1": "none", "2": "tone", "3": "facts"},
+    )  # fmt: skip
+    rater = project.annotators.get()
+    run = project.runs.latest("pk")
+    for number, output in enumerate(CandidateOutput.objects.of_project(project)):
+        failures.ratings.create(output=output, annotator=rater, score=1 + number % 3)
+        run.scores.create(output=output, criterion=failures, value=1 + (number % 7 and number % 3))
+    shown = json.loads(as_json(build_report(project)))
+
+    pulled = geval.pull(site_address, project.slug)
+
+    assert shown["criteria"]["quality"]["rubric_items"] == 3
+    assert shown["labels"]
+    # Its query leads to the view from a site's usual one.
+    measured = geval.measure(pulled).to_dict() | {"project": project.slug}
+    assert measured | {"view": None} == shown | {"view": None}
 
 
 def test_choices_of_judges_are_pulled_with_the_numbers_of_the_site(
@@ -85,7 +114,7 @@ def test_of_several_runs_the_newest_scores_are_pulled_whatever_the_scale_is_now(
     pulled = geval.pull(site_address, rated.slug)
 
     assert geval.measure(pulled).to_dict() | {"project": rated.slug} == shown
-    assert pulled.scales["fluency"] == (1, 3, 1)
+    assert pulled.scales["fluency"] == Scale(1, 3)
 
 
 def test_versions_of_a_judge_are_pulled_as_judges_of_their_own(

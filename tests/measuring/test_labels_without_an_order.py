@@ -3,6 +3,7 @@ order is needed."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from geval.statistics.labels import (
     label_figures,
     missing_as_wrong_labels,
     most_frequent_label,
+    most_frequent_point,
     null_labels,
 )
+from geval.statistics.scales import Scale
 
 INTENTS = ("billing", "shipping", "refund")
 
@@ -144,6 +147,8 @@ def test_most_people_decide_and_a_tie_decides_nothing() -> None:
     assert most_frequent_label(ratings, 3).tolist()[:1] == [2]
     assert np.isnan(most_frequent_label(ratings, 3)[[1, 3]]).all()
     assert most_frequent_label(ratings, 3)[2] == 1
+    on_1_to_3 = replace(ratings, value=ratings.value + 1)
+    assert most_frequent_point(on_1_to_3, Scale(1, 3))[[0, 2]].tolist() == [3, 2]
     assert confused_by_people(ratings, 3).tolist() == [[0, 1, 2], [1, 0, 0], [2, 0, 1]]
 
 

@@ -103,7 +103,10 @@ def _rounded(content: Any) -> Any:
 
 def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[str, Any]:
     weights = {} if result.weights is None else {"weights": asdict(result.weights)}
-    return weights | {
+    items = {"rubric_items": result.items} if result.items else {}
+    return {
+        **weights,
+        **items,
         "documents": result.documents,
         "rated_outputs": result.rated_outputs,
         "ratings_with_scores_in_sight": result.in_sight,
