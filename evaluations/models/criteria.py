@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -13,14 +12,14 @@ from django.db.models.functions import Lower
 
 from evaluations.models.project import Project
 from geval.llm.presets import Preset
-from geval.statistics.expert_bar import ExpertBar
+from geval.statistics.expert_bar import ExpertBar, bar_of
 from geval.statistics.scales import (
     FARTHEST,
     MOST_POINTS,
     Scale,
     problems_of_scale,
+    scale_of,
     short,
-    usable_scale,
 )
 
 
@@ -124,12 +123,7 @@ class Criterion(models.Model):
     @property
     def bar(self) -> ExpertBar:
         """What one expert's labels have to show of a judge."""
-        own = {
-            name: value
-            for name in ("sensitivity", "specificity", "kappa")
-            if (value := getattr(self, f"required_{name}")) is not None
-        }
-        return ExpertBar(**own)
+        return bar_of(self)
 
     def clean(self) -> None:
         """Validate the scale, whatever its source."""
@@ -179,15 +173,7 @@ class Criterion(models.Model):
 
     @property
     def scale(self) -> Scale:
-        scale = usable_scale(
-            self.scale_min,
-            self.scale_max,
-            self.scale_step,
-            self.scale_labels,
-            is_ordered=self.is_ordered,
-            allows_not_applicable=self.allows_not_applicable,
-        )
-        return replace(scale, finds_highest=self.finds_highest)
+        return scale_of(self)
 
     @property
     def scale_in_words(self) -> str:

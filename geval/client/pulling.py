@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from geval.files.project_fields import CriterionFields
 from geval.files.rows import ShareRow
-from geval.statistics.expert_bar import ExpertBar
-from geval.statistics.scales import Scale, usable_scale
 
 PREFERENCE = (
     "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
@@ -19,8 +18,8 @@ PREFERENCE = (
 
 class Pulled(list[dict[str, Any]]):
     """Rows of outputs, ratings, preferences and scores, as uploads have them. `geval.measure` also
-    takes the `scales` of criteria, what each requires of a judge by an expert's labels (`bars`),
-    the weights of items by rubric, and the `choices` of judges between two outputs."""
+    takes the settings of `criteria` by name, the weights of items by rubric, and the `choices` of
+    judges between two outputs."""
 
     def __init__(
         self,
@@ -30,32 +29,13 @@ class Pulled(list[dict[str, Any]]):
     ) -> None:
         super().__init__(rows)
         self.choices = tuple(choices)
-        self.scales: dict[str, Scale] = {}
-        self.bars: dict[str, ExpertBar] = {}
+        self.criteria = {each["name"]: CriterionFields.model_validate(each) for each in criteria}
         self.rubrics: dict[str, dict[str, float]] = {}
         names = {each["id"]: each["name"] for each in criteria}
         for each in criteria:
-            self.scales[each["name"]] = _scale_of(each)
-            self.bars[each["name"]] = _bar_of(each)
             if each["rubric"] is not None:
                 items = self.rubrics.setdefault(names[each["rubric"]], {})
                 items[each["name"]] = each["weight"]
-
-
-def _scale_of(criterion: Mapping[str, Any]) -> Scale:
-    return replace(
-        usable_scale(
-            *(criterion[f"scale_{name}"] for name in ("min", "max", "step", "labels")),
-            is_ordered=criterion["is_ordered"],
-            allows_not_applicable=criterion["allows_not_applicable"],
-        ),
-        finds_highest=criterion["finds_highest"],
-    )
-
-
-def _bar_of(criterion: Mapping[str, Any]) -> ExpertBar:
-    stated = {each.name: criterion[f"required_{each.name}"] for each in fields(ExpertBar)}
-    return ExpertBar(**{name: least for name, least in stated.items() if least is not None})
 
 
 @dataclass(frozen=True)

@@ -560,7 +560,7 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     numbers = []
     if judge:
         ends = judge.interval or (measure.no_interval and f"(no interval: {measure.no_interval})")
-        if not row.shares:
+        if not row.passing:
             numbers.append(f"rho {judge.value} {ends}".rstrip())
         numbers += [f"{share.name} {share.value} {share.interval}".rstrip() for share in row.shares]
     if row.rater and result.best:
@@ -568,7 +568,7 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
         place = shown(result.evidence(result.best).in_place)
         rater = f"one rater {row.rater.value} {row.rater.interval}".rstrip()
         numbers.append(f"in a rater's place {place}, {rater}")
-    if measure.best_null_rho is not None and not row.shares:
+    if measure.best_null_rho is not None and not row.passing:
         numbers.append(
             f"best that reads nothing {two_decimals(measure.best_null_rho)} ({measure.best_null})"
         )

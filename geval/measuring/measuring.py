@@ -33,8 +33,9 @@ from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import NO_SESSIONS, ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
-from geval.statistics.expert_bar import ExpertBar
+from geval.statistics.expert_bar import ExpertBar, bar_of
 from geval.statistics.scales import Scale, scale_of_words, short
+from geval.statistics.scales import scale_of as scale_by
 
 PERSON, JUDGE = "person", "judge"
 NAME_LABELS = (
@@ -146,8 +147,9 @@ def measure(
         fields=as_names(by),
     )
     if rubric is None:
-        rubric = getattr(source, "rubrics", None)
-        totals = {name.lower(): source.scales[name] for name in rubric or {}}
+        rubric = _from_site(source, "rubrics")
+        settings = _from_site(source, "criteria")
+        totals = {name.lower(): scale_by(settings[name]) for name in rubric}
     return measure_rows(
         [*_about(content.rows, content.criterion)],
         content.scales | totals,
@@ -158,8 +160,14 @@ def measure(
         fields=content.fields,
         find=find,
         rubrics=rubric,
-        bars=getattr(source, "bars", {}),
+        bars={name: bar_of(own) for name, own in _from_site(source, "criteria").items()},
     )
+
+
+def _from_site(source: Source, name: str) -> Any:
+    """Return what `geval.pull` gave beside its rows, by name; empty for other sources, of which a
+    frame may have a column of that name."""
+    return getattr(source, name, {}) if isinstance(source, list) else {}
 
 
 class SourceContent(NamedTuple):
@@ -231,7 +239,7 @@ def read_source(
         }
         others = unnamed_judges(files, naming)
         criterion = criterion_named(files, naming)
-    rows += getattr(source, "choices", ())
+    rows += _from_site(source, "choices")
     _refuse_nothing(rows)
     refuse_unknown_criterion(rows, criterion)
     for stated in (scale, labels, order):
@@ -239,7 +247,8 @@ def read_source(
             _check_names(stated, _criteria_of(rows))
     if scale is None and not labels and not order and not recognised:
         # From a site's project, whose scales may have changed since texts were rated.
-        scale_of = {name.lower(): own for name, own in getattr(source, "scales", {}).items()}.get
+        settings = _from_site(source, "criteria")
+        scale_of = {name.lower(): scale_by(own) for name, own in settings.items()}.get
     names = map(str.lower, _criteria_of(rows))
     scales = {name: own for name in names if (own := scale_of(name)) is not None}
     counting = replace(naming, judge=()) if every_judge else naming

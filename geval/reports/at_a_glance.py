@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from geval.reports.drawings.forest import (
     Axis,
@@ -63,8 +64,8 @@ class Check:
 
 @dataclass(frozen=True)
 class ShareLine:
-    """A share that is required of a judge by an expert's labels, on an axis from 0 to 1: what it is
-    of, its value and interval, where they are drawn, what the best null judge reaches, and what is
+    """A share, or kappa, that is required of a judge by an expert's labels: what it is of, its
+    value and interval, where they are drawn, what the best null judge reaches, and what is
     required."""
 
     name: str
@@ -74,7 +75,7 @@ class ShareLine:
     span: AxisSpan | None
     null: str
     required: str
-    ticks: tuple[Tick, ...] = SHARES.ticks
+    ticks: tuple[Tick, ...]
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class VerdictRow:
     outputs people should check. `instructed` has the judges that a text can instruct, with the
     effect of an instruction, in words; `level_to_try` is a level with a verdict where this view's
     cannot have one, and `other_view` is that view's query string. Where the verdict is by an
-    expert's labels, `shares` are what the judge finds and keeps, and `passing` the counts.
+    expert's labels, `shares` are what the judge finds and keeps with the counts `passing`, or its
+    weighted kappa.
     """
 
     pk: int
@@ -191,17 +193,17 @@ class AtAGlance:
 
     @property
     def share_names(self) -> tuple[str, ...]:
-        """The names of both shares, where all verdicts are by an expert's labels."""
-        names = {tuple(share.name for share in row.shares) for row in self.rows}
+        """The heads of the columns of shares, where all verdicts are by an expert's labels."""
+        names = {tuple(share.name for share in row.shares) for row in self.rows if row.passing}
         if not names:
-            return ("Kappa", "Weakest label found")
+            return ("Kappa", "Weakest label found")[: 2 if self.of_labels else 1]
         first = min(names)
         return first if len(names) == 1 else tuple(name.split()[1] for name in first)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the drawn columns."""
-        return (SHARES, SHARES) if self.is_by_expert else (self.axis,)
+        return (SHARES,) * len(self.share_names) if self.is_by_expert else (self.axis,)
 
 
 def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
@@ -213,22 +215,37 @@ def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
     criteria = [criterion for criterion in report.criteria if criterion.judges]
     axis = shared_axis(value for criterion in criteria for value in _drawn(criterion))
     lowest = _where_raters_agree_least(criteria)
-    rows = [_row(criterion, axis, running, lowest == criterion.pk) for criterion in criteria]
+    of_shares = SHARES if all(map(_by_expert, criteria)) else axis
+    axes = _Axes(axis, of_shares)
+    rows = [_row(criterion, axes, running, lowest == criterion.pk) for criterion in criteria]
     # The strongest verdicts come first; criteria with the same verdict keep their order.
     return AtAGlance(
         axis,
         tuple(sorted(rows, key=lambda row: row.verdict.place)),
-        tuple(_label_row(result, result.best) for result in report.labels if result.best),
+        tuple(
+            _label_row(result, result.best, of_shares) for result in report.labels if result.best
+        ),
     )
 
 
-def _label_row(result: LabelsResult, best: LabelJudge) -> LabelRow:
+class _Axes(NamedTuple):
+    """The axes of correlations and of shares."""
+
+    all: Axis
+    of_shares: Axis
+
+
+def _by_expert(criterion: CriterionResult) -> ExpertEvidence | None:
+    return criterion.by_expert(criterion.best) if criterion.best else None
+
+
+def _label_row(result: LabelsResult, best: LabelJudge, axis: Axis) -> LabelRow:
     sides = [("kappa", best.kappa)]
     if best.finds:
         weakest = min(best.finds, key=lambda side: side.figure.estimate.value or 0.0)
         sides.append((f"{weakest.kind} found", weakest))
     shares = tuple(
-        share_line(name, side.figure.estimate, side.figure.interval, required=SHARES.at(side.least))
+        share_line(name, side.figure.estimate, side.figure.interval, required=side.least, axis=axis)
         for name, side in sides
     )
     return LabelRow(result.pk, result.criterion, best.verdict, best.judge, best.reading, shares)
@@ -250,18 +267,23 @@ def _drawn(criterion: CriterionResult) -> Iterator[float]:
         (judge.shown(criterion.options), criterion.interval_of(judge)) for judge in criterion.judges
     ]
     sides += [(null.correlation, null.interval) for null in criterion.shown_nulls]
+    by_expert = _by_expert(criterion)
+    for side in by_expert.sides if by_expert else ():
+        yield side.least
+        sides.append((side.figure.estimate, side.figure.interval))
     for estimate, interval in sides:
         if estimate.value is not None:
             yield from (estimate.value, *(interval.ends or ()))
 
 
 def _row(
-    criterion: CriterionResult, axis: Axis, running: Collection[int], is_lowest_bar: bool
+    criterion: CriterionResult, axes: _Axes, running: Collection[int], is_lowest_bar: bool
 ) -> VerdictRow:
+    axis, of_shares = axes
     best, verdict = criterion.best, criterion.verdict
     evidence = criterion.evidence(best) if best else None
     share = evidence.share if evidence else None
-    by_expert = criterion.by_expert(best) if best else None
+    by_expert = _by_expert(criterion)
     has_checks = evidence is not None and verdict != Verdict.TOO_EARLY and not by_expert
     return VerdictRow(
         pk=criterion.pk,
@@ -308,12 +330,17 @@ def _row(
             if criterion.level_to_try
             else ""
         ),
-        shares=_shares(by_expert, by_expert.passing) if by_expert and by_expert.passing else (),
+        shares=_shares(by_expert, of_shares) if by_expert else (),
         passing=by_expert.passing if by_expert else None,
     )
 
 
-def _shares(evidence: ExpertEvidence, passing: PassFail) -> tuple[ShareLine, ...]:
+def _shares(evidence: ExpertEvidence, axis: Axis) -> tuple[ShareLine, ...]:
+    passing = evidence.passing
+    if passing is None:
+        (side,) = evidence.sides
+        kappa = (side.figure.estimate, side.figure.interval)
+        return (share_line("weighted kappa", *kappa, required=side.least, axis=axis),)
     nulls = [null.passing for null in evidence.evidence.nulls if null.passing]
     sides = zip(evidence.sides, FOUND_AND_KEPT[passing.finds_passes], strict=True)
     rows = [
@@ -324,25 +351,31 @@ def _shares(evidence: ExpertEvidence, passing: PassFail) -> tuple[ShareLine, ...
             name,
             side.figure.estimate,
             side.figure.interval,
-            null=SHARES.at(max(values)) if (values := _values(of_nulls)) else "",
-            required=SHARES.at(side.least),
+            best_null=max(_values(of_nulls), default=None),
+            required=side.least,
+            axis=axis,
         )
         for name, side, of_nulls in rows
     )
 
 
 def share_line(
-    name: str, estimate: Estimate, interval: Interval, *, null: str = "", required: str = ""
+    name: str,
+    estimate: Estimate,
+    interval: Interval,
+    *,
+    best_null: float | None = None,
+    required: float | None = None,
+    axis: Axis = SHARES,
 ) -> ShareLine:
-    """Return a share, or a coefficient, on an axis from 0 to 1; positions are empty for none."""
+    """Return a share, or a coefficient, on an axis; positions are empty for none."""
+    value, null, least = (
+        "" if number is None else axis.at(number)
+        for number in (estimate.value, best_null, required)
+    )
+    span = axis.span(*interval.ends) if interval.ends else None
     return ShareLine(
-        name,
-        shown(estimate),
-        in_brackets(interval),
-        "" if estimate.value is None else SHARES.at(estimate.value),
-        SHARES.span(*interval.ends) if interval.ends else None,
-        null,
-        required,
+        name, shown(estimate), in_brackets(interval), value, span, null, least, axis.ticks
     )
 
 
@@ -385,7 +418,7 @@ def _expert_checks(evidence: ExpertEvidence | None) -> tuple[Check, ...]:
     ]
     also = f"{', '.join(evidence.rivals)} may do as well" if evidence.rivals else ""
     about = "; ".join(filter(None, (beats, also)))
-    reads = Check(evidence.is_shown, "Better than who reads nothing", about, "null_judges")
+    reads = Check(evidence.is_shown, "Better than reading nothing", about, "null_judges")
     return (*checks, reads)
 
 

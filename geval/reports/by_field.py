@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geval.reports.at_a_glance import SHARES, ShareLine, share_line
+from geval.reports.at_a_glance import ShareLine, share_line
 from geval.reports.data import ReportData
 from geval.reports.label_results import labels_result
 from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Records, criterion_result
 from geval.reports.verdicts.expert import FOUND_AND_KEPT
 from geval.reports.verdicts.verdict import Verdict
+from geval.reports.words import caution
 from geval.statistics.jackknife import no_interval, t_quantile
 from geval.statistics.resampling import Interval
 from geval.statistics.shares import WithEnds, ends_of_sum
@@ -92,8 +93,7 @@ class FieldFigure:
     @property
     def line(self) -> ShareLine:
         """The figure drawn from 0 to 1."""
-        required = "" if self.least is None else SHARES.at(self.least)
-        return share_line(self.words, self.estimate, self.interval, required=required)
+        return share_line(self.words, self.estimate, self.interval, required=self.least)
 
     @property
     def gap(self) -> str:
@@ -105,12 +105,13 @@ class FieldFigure:
 @dataclass(frozen=True)
 class ValueResult:
     """The documents with a value of a field: how many have ratings and scores, and the judge's
-    verdict and figures on them."""
+    verdict on them, what qualifies it, and the figures."""
 
     value: str
     documents: int
     outputs: int
     verdict: Verdict
+    why: str
     figures: tuple[FieldFigure, ...]
 
 
@@ -179,6 +180,7 @@ def by_field_as_dict(result: FieldResult) -> dict[str, Any]:
                 "documents": row.documents,
                 "outputs": row.outputs,
                 "verdict": row.verdict.label,
+                "why": row.why,
                 "figures": {
                     figure.name: {
                         "value": figure.estimate.value,
@@ -303,11 +305,12 @@ class _Compared(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A judge on some of the documents: the outputs that count, its verdict, and what is compared,
-    by name."""
+    """A judge on some of the documents: the outputs that count, its verdict and what qualifies it,
+    and what is compared, by name."""
 
     outputs: int
     verdict: Verdict
+    why: str
     figures: Mapping[str, _Compared]
 
 
@@ -317,20 +320,26 @@ def _on(
     if criterion.scale.is_ordered:
         result = criterion_result(criterion, [judge], data, options, Records())
         own = result.judges[0]
-        return _Part(own.correlations.pairs, result.verdict_on(own), _figures_of(result, own))
+        figures = _figures_of(result, own)
+        return _Part(
+            own.correlations.pairs,
+            result.verdict_on(own),
+            caution(result, is_lowest_bar=False),
+            figures,
+        )
     of_labels = labels_result(criterion, [judge], data).judges[0]
     own_figures = of_labels.figures
     compared = {
         name: _Compared(figure, name)
         for name, figure in (("kappa", own_figures.kappa), ("accuracy", own_figures.accuracy))
     }
-    return _Part(own_figures.outputs, of_labels.verdict, compared)
+    return _Part(own_figures.outputs, of_labels.verdict, of_labels.reading, compared)
 
 
 def _row(value: str, documents: int, own: _Part, rest: _Part | None) -> ValueResult:
     others = rest.figures if rest else {}
     figures = tuple(_figure(name, own.figures[name], others.get(name)) for name in own.figures)
-    return ValueResult(value, documents, own.outputs, own.verdict, figures)
+    return ValueResult(value, documents, own.outputs, own.verdict, own.why, figures)
 
 
 def _figures_of(result: CriterionResult, judge: JudgeResult) -> dict[str, _Compared]:
@@ -344,7 +353,9 @@ def _figures_of(result: CriterionResult, judge: JudgeResult) -> dict[str, _Compa
             "specificity": _Compared(passing.specificity, kept, result.bar.specificity),
         }
     if result.has_expert:
-        return {"weighted kappa": _Compared(judge.analysis.kappa, "weighted kappa")}
+        return {
+            "weighted kappa": _Compared(judge.analysis.kappa, "weighted kappa", result.bar.kappa)
+        }
     options = result.options
     documents = judge.correlations.documents_used
     name = f"{options.coefficient} at {options.level} level"

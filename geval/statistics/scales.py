@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 # The scales in common use, narrowest first; ratings without a declared scale get the first that
 # contains them all.
@@ -251,6 +252,20 @@ def usable_scale(
         if not ends[0] < ends[1]:
             return Scale(1, 5)
         return Scale(*ends, step=(ends[1] - ends[0]) / 100)
+
+
+def scale_of(criterion: Any) -> Scale:
+    """Return the scale of a criterion's settings, as `usable_scale`; its attributes have the names
+    that `CriterionFields` declares."""
+    scale = usable_scale(
+        criterion.scale_min,
+        criterion.scale_max,
+        criterion.scale_step,
+        criterion.scale_labels,
+        is_ordered=criterion.is_ordered,
+        allows_not_applicable=criterion.allows_not_applicable,
+    )
+    return replace(scale, finds_highest=criterion.finds_highest)
 
 
 def _number(written: str) -> float | None:

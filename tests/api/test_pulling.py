@@ -16,7 +16,7 @@ from evaluations.reports.report import build_report
 from geval.client import ApiError, Client, site
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
-from geval.statistics.scales import Scale
+from geval.statistics.scales import Scale, scale_of
 from tests.measuring.conftest import made_up, written
 from tests.measuring.test_same_numbers_as_the_site import (
     SESSIONS,
@@ -46,7 +46,7 @@ def test_what_is_pulled_has_the_numbers_of_the_site(site_address: str, rated: Pr
 
     pulled = geval.pull(site_address, rated.slug)
 
-    assert pulled.scales["fluency"] == Scale(1, 9)
+    assert scale_of(pulled.criteria["fluency"]) == Scale(1, 9)
     assert geval.measure(pulled).to_dict() | {"project": rated.slug} == shown
 
 
@@ -114,7 +114,7 @@ def test_of_several_runs_the_newest_scores_are_pulled_whatever_the_scale_is_now(
     pulled = geval.pull(site_address, rated.slug)
 
     assert geval.measure(pulled).to_dict() | {"project": rated.slug} == shown
-    assert pulled.scales["fluency"] == Scale(1, 3)
+    assert scale_of(pulled.criteria["fluency"]) == Scale(1, 3)
 
 
 def test_versions_of_a_judge_are_pulled_as_judges_of_their_own(
