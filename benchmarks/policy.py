@@ -19,8 +19,8 @@ from scipy import special
 
 import geval
 from benchmarks.site import BENCHMARK_DATA
-from geval.improving.policies import NULL_AS_GOOD
 from geval.improving.policy import Policy
+from geval.improving.policy_question import NULL_AS_GOOD
 from geval.improving.promises import losses_of, parse_promise
 from geval.measuring.inputs import InputError
 from geval.reports.human_scores import Rater, human_scores_of

@@ -1,13 +1,15 @@
 """The result of `geval.policy`: what a judge decides, what goes to people, and what is promised."""
 
+import dataclasses
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
 from geval.improving.promises import Promise, PromiseKind
 from geval.statistics.risk_control import Point
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, money, thin, with_decimals
 
 
@@ -71,7 +73,8 @@ class Policy:
     why, or `more_documents` that have to be rated. `calibration` are scores and what they are worth
     on people's scale, where these values are kept. `training` and `locked` count rated documents,
     or groups of them. `curve` has rows for a data frame, as has `outputs`, with each decision.
-    `seconds` and `price` are those of a rating.
+    `by_value` has what is kept of the locked documents of each value of `field`; `small` values
+    have fewer than INTERVAL_DOCUMENTS rated ones. `seconds` and `price` are those of a rating.
     """
 
     criterion: str
@@ -84,8 +87,11 @@ class Policy:
     calibration: tuple[tuple[float, float], ...]
     training: int
     locked: int
-    curve: tuple[CurvePoint, ...] = field(repr=False)
-    outputs: tuple[OutputDecision, ...] = field(repr=False)
+    curve: tuple[CurvePoint, ...] = dataclasses.field(repr=False)
+    field: str
+    by_value: Mapping[str, CurvePoint]
+    small: int
+    outputs: tuple[OutputDecision, ...] = dataclasses.field(repr=False)
     ratings_per_output: float
     seconds: float | None
     price: float | None
@@ -149,6 +155,14 @@ class Policy:
             for each in (*whole_curve[:1], *whole_curve[1:][-1:]):
                 if each.error is not None:
                     yield f"Keeping {_percent(each.coverage)}: error {self._error(each)}."
+        for value, point in self.by_value.items():
+            error = "no error can be shown" if point.error is None else self._error(point)
+            yield f"{self.field} {value}: keeps {_percent(point.coverage)}; error {error}."
+        if self.small:
+            yield (
+                f"Not shown: {counted(self.small, 'value')} of {self.field} with fewer than"
+                f" {INTERVAL_DOCUMENTS} rated locked documents."
+            )
         yield f"{self.training} training documents, {self.locked} locked."
         yield from self.notes
 

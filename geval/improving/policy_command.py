@@ -23,7 +23,7 @@ def run(arguments: Sequence[str]) -> int:
         result = policy(
             options.files,
             scale=parse_scale(options.scale),
-            **arguments_of(options, "promise judge second criterion locked seconds price"),
+            **arguments_of(options, "promise judge second by criterion locked seconds price"),
         )
     except (InputError, ImproveError, StatementError) as error:
         sys.stderr.write(f"{error}\n")
@@ -55,6 +55,11 @@ def _parser() -> FilesParser:
         action="append",
         metavar="NAME",
         help="another judge, whose agreement may be the confidence; can be repeated (all)",
+    )
+    parser.add_argument(
+        "--by",
+        metavar="FIELD",
+        help="also by each value of a column, such as a language; or system",
     )
     parser.add_argument("--criterion", metavar="NAME", help="if the files have several")
     add_scale(parser)

@@ -107,6 +107,33 @@ def test_the_curve_is_beside_random_checks_and_who_wrote_it() -> None:
     assert json.loads(result.to_json())["curve"][0]["confidence"] == "policy"
 
 
+def test_the_promise_is_shown_by_a_field() -> None:
+    rows = [row | {"language": ("en", "de", "fr", "")[min(int(row["doc"][1:]) // 130, 3)]}
+            for row in labels(420)]  # fmt: skip
+    rows += [row | {"doc": f"es{row['doc']}", "language": "es"} for row in labels(12)]
+
+    result = geval.policy(rows, promise="few false passes", by="language", **COLUMNS)
+
+    assert result.kept is not None
+    assert set(result.by_value) == {"en", "de", "fr"}
+    assert result.small == 1
+    low, high = (end(each.coverage for each in result.by_value.values()) for end in (min, max))
+    assert low <= result.kept.coverage <= high
+    shown = str(result)
+    assert "language en: keeps" in shown
+    assert "1 value of language" in shown
+    assert json.loads(result.to_json())["by_value"]["de"]["outputs"]
+
+
+@pytest.mark.parametrize(("by", "message"), [("topics", "topics"), ("topic", "at most 20")])
+def test_a_field_that_is_not_there_or_has_too_many_values_is_refused(by: str, message: str) -> None:
+    rows = [row | {"topic": f"t{number % 21}"}
+            for number, row in enumerate(labels(1000, systems=1))]  # fmt: skip
+
+    with pytest.raises(InputError, match=message):
+        geval.policy(rows, promise="few false passes", by=by, **COLUMNS)
+
+
 def test_within_points_of_people_is_promised_by_agreement_with_a_second_judge() -> None:
     people = ["ann", "bob", "cyd"]
     columns = COLUMNS | {"human": people}
