@@ -3,7 +3,7 @@ judges, and how often similar scores were wrong. One is chosen on training docum
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,50 @@ from geval.statistics.types import FloatArray, IntArray
 # Of ridge regression.
 PENALTY = 5.0
 SIMILAR = "how often similar scores were right"
+
+
+# A mean and a standard deviation.
+Moments = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredOutputs:
+    """Scores of outputs, shape (outputs,), NaN for missing; their `distributions`, None where there
+    is none; and the scores of `others`, other judges by name."""
+
+    scores: FloatArray
+    distributions: Sequence[Mapping[float, float] | None]
+    others: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class ConfidenceRule:
+    """A chosen confidence with all that was learned on training documents, so that outputs that
+    come later get the same.
+
+    `others` has for each other judge the moments of both judges' scores where these are on
+    different scales, None where they are compared as they are. All measures together are a weighted
+    sum of standardised `columns`: the score, its square, then the measures by name.
+    """
+
+    name: str
+    reach: float
+    mark: float | None
+    others: dict[str, tuple[Moments, Moments] | None]
+    columns: dict[str, Moments]
+    slopes: tuple[float, ...]
+    mean: float
+
+    def values_of(self, outputs: ScoredOutputs) -> FloatArray:
+        """Return the confidence of outputs, shape (outputs,), NaN where there is none."""
+        missing = np.full(len(outputs.scores), np.nan)
+        if not self.name:
+            return np.where(np.isnan(outputs.scores), np.nan, 0.0)
+        values = {each.name: each.values for each in _measures(outputs, self)}
+        if self.name in self.columns:
+            return values.get(self.name, missing)
+        columns = _table(outputs.scores, values, self.columns)
+        return np.where(np.isnan(outputs.scores), np.nan, -self.mean - columns @ self.slopes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +71,14 @@ class Confidence:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeScores:
+class JudgeScores(ScoredOutputs):
     """What confidence is taken from; arrays have shape (outputs,).
 
-    `distributions` are those of scores, None where there is none; `others` the scores of other
-    judges by name. `reach` is how far from the score a probability counts as near it, `mark` the
-    score from which an output passes, None on other scales. `doubt` is what an error of the judge
-    costs, NaN where nobody rated, `cluster` the document or group, `training` a mask.
+    `reach` is how far from the score a probability counts as near it, `mark` the score from which
+    an output passes, None on other scales. `doubt` is what an error of the judge costs, NaN where
+    nobody rated, `cluster` the document or group, `training` a mask.
     """
 
-    scores: FloatArray
-    distributions: Sequence[Mapping[float, float] | None]
-    others: Mapping[str, FloatArray]
     ends: tuple[float, float]
     reach: float
     mark: float | None
@@ -52,23 +92,27 @@ class JudgeScores:
         return self.training & ~np.isnan(self.doubt) & ~np.isnan(self.scores)
 
 
-def choose_confidence(judged: JudgeScores) -> Confidence | None:
+def choose_confidence(judged: JudgeScores) -> ConfidenceRule:
     """Return the confidence with which kept answers of training documents err least, over all
-    coverages; what is learned from errors is learned from other documents. None if nothing varies.
+    coverages; what is learned from errors is learned from other documents. Without a name, where
+    nothing varies: then all answers are equal.
     """
+    rule = ConfidenceRule("", judged.reach, judged.mark, _scales_of(judged), {}, (), 0.0)
     if not judged.learns.any():
-        return None
-    measures = [*_measures(judged)]
+        return rule
+    measures = {each.name: each.values for each in _measures(judged, rule)}
+    rule, together = _by_all(judged, measures, rule)
     measured = [
         each
-        for each in (*measures, _by_all(judged, measures))
+        for each in (*(Confidence(*each) for each in measures.items()), together)
         if len(np.unique(each.values[judged.training & ~np.isnan(each.values)])) > 1
     ]
 
     def mean_error(each: Confidence) -> float:
         return _mean_error(judged, each.values if each.held_out is None else each.held_out)
 
-    return min(measured, key=mean_error, default=None)
+    chosen = min(measured, key=mean_error, default=None)
+    return rule if chosen is None else replace(rule, name=chosen.name)
 
 
 def _mean_error(judged: JudgeScores, confidence: FloatArray) -> float:
@@ -85,23 +129,25 @@ def _mean_error(judged: JudgeScores, confidence: FloatArray) -> float:
     return float(errors[at].mean())
 
 
-def _measures(judged: JudgeScores) -> Iterator[Confidence]:
-    if any(judged.distributions):
+def _measures(outputs: ScoredOutputs, rule: ConfidenceRule) -> Iterator[Confidence]:
+    if any(outputs.distributions):
         yield Confidence(
             "probability near its score",
-            np.array([_near(*each, judged.reach) for each in _with_scores(judged)]),
+            np.array([_near(*each, rule.reach) for each in _with_scores(outputs)]),
         )
         yield Confidence(
-            "spread of its answers", np.array([-_spread(*each) for each in _with_scores(judged)])
+            "spread of its answers", np.array([-_spread(*each) for each in _with_scores(outputs)])
         )
-    if judged.mark is not None:
-        yield Confidence("distance to the pass mark", np.abs(judged.scores - judged.mark))
-    for name, scores in judged.others.items():
-        yield Confidence(f"agreement with {name}", -np.abs(_apart(judged, scores)))
+    if rule.mark is not None:
+        yield Confidence("distance to the pass mark", np.abs(outputs.scores - rule.mark))
+    for name, moments in rule.others.items():
+        if name in outputs.others:
+            apart = _apart(outputs.scores, outputs.others[name], moments)
+            yield Confidence(f"agreement with {name}", -np.abs(apart))
 
 
-def _with_scores(judged: JudgeScores) -> Iterator[tuple[float, Mapping[float, float] | None]]:
-    return zip(judged.scores.tolist(), judged.distributions, strict=True)
+def _with_scores(outputs: ScoredOutputs) -> Iterator[tuple[float, Mapping[float, float] | None]]:
+    return zip(outputs.scores.tolist(), outputs.distributions, strict=True)
 
 
 def _near(score: float, shares: Mapping[float, float] | None, reach: float) -> float:
@@ -118,38 +164,76 @@ def _spread(score: float, shares: Mapping[float, float] | None) -> float:
     return math.sqrt(sum(share * (point - score) ** 2 for point, share in shares.items()))
 
 
-def _apart(judged: JudgeScores, scores: FloatArray) -> FloatArray:
-    """Return how far another judge's scores are; by their standardised values where they are not on
-    the criterion's scale."""
-    if np.nanmin(scores) >= judged.ends[0] and np.nanmax(scores) <= judged.ends[1]:
-        return np.asarray(judged.scores - scores)
-    own, other = (_standardised(side, judged.learns) for side in (judged.scores, scores))
-    return np.where(np.isnan(judged.scores + scores), np.nan, own - other)
+def _scales_of(judged: JudgeScores) -> dict[str, tuple[Moments, Moments] | None]:
+    """Return the moments of both judges' scores for others that are not on the criterion's
+    scale."""
+    low, high = judged.ends
+    return {
+        name: None
+        if np.nanmin(scores) >= low and np.nanmax(scores) <= high
+        else (_moments(judged.scores, judged.learns), _moments(scores, judged.learns))
+        for name, scores in judged.others.items()
+    }
 
 
-def _by_all(judged: JudgeScores, measures: Sequence[Confidence]) -> Confidence:
+def _apart(
+    scores: FloatArray, others: FloatArray, moments: tuple[Moments, Moments] | None
+) -> FloatArray:
+    """Return how far another judge's scores are."""
+    if moments is None:
+        return np.asarray(scores - others)
+    own, other = (
+        _standardised(side, of) for side, of in zip((scores, others), moments, strict=True)
+    )
+    return np.where(np.isnan(scores + others), np.nan, own - other)
+
+
+def _by_all(
+    judged: JudgeScores, measures: Mapping[str, FloatArray], rule: ConfidenceRule
+) -> tuple[ConfidenceRule, Confidence]:
     """Return minus the doubt expected from the score and all measures, by ridge regression (Hoerl
-    and Kennard, 1970); a missing value counts as the mean."""
-    columns = [judged.scores, judged.scores**2, *(each.values for each in measures)]
-    table = np.stack([_standardised(column, judged.learns) for column in columns], axis=1)
+    and Kennard, 1970), and what was learned; a missing value counts as the mean."""
+    columns = _columns(judged.scores, measures)
+    moments = {name: _moments(column, judged.learns) for name, column in columns.items()}
+    table = _table(judged.scores, measures, moments)
 
-    def sureness(of: np.ndarray) -> FloatArray:
+    def learned(of: np.ndarray) -> tuple[FloatArray, float]:
         mean = float(judged.doubt[of].mean()) if of.any() else 0.0
         squares = table[of].T @ table[of] + PENALTY * np.eye(table.shape[1])
-        slopes = np.linalg.solve(squares, table[of].T @ (judged.doubt[of] - mean))
-        return np.where(np.isnan(judged.scores), np.nan, -mean - table @ slopes)
+        return np.linalg.solve(squares, table[of].T @ (judged.doubt[of] - mean)), mean
 
     held_out = np.full(len(judged.scores), np.nan)
     for left_out in range(FOLDS):
         own = judged.cluster % FOLDS == left_out
-        held_out[own] = sureness(judged.learns & ~own)[own]
+        slopes, mean = learned(judged.learns & ~own)
+        held_out[own] = np.where(np.isnan(judged.scores), np.nan, -mean - table @ slopes)[own]
     name = "all measures together" if measures else SIMILAR
-    return Confidence(name, sureness(judged.learns), held_out)
+    slopes, mean = learned(judged.learns)
+    rule = replace(rule, name=name, columns=moments, slopes=tuple(slopes.tolist()), mean=mean)
+    return rule, Confidence(name, rule.values_of(judged), held_out)
 
 
-def _standardised(column: FloatArray, learns: np.ndarray) -> FloatArray:
+def _columns(scores: FloatArray, measures: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    return {"score": scores, "score squared": scores**2, **measures}
+
+
+def _table(
+    scores: FloatArray, measures: Mapping[str, FloatArray], moments: Mapping[str, Moments]
+) -> FloatArray:
+    """Return the standardised columns, shape (outputs, columns), 0 where one is missing."""
+    columns, missing = _columns(scores, measures), np.full(len(scores), np.nan)
+    return np.stack(
+        [_standardised(columns.get(name, missing), of) for name, of in moments.items()], axis=1
+    )
+
+
+def _moments(column: FloatArray, learns: np.ndarray) -> Moments:
     some = column[learns & ~np.isnan(column)]
-    spread = float(some.std()) if len(some) else 0.0
+    return (float(some.mean()), float(some.std())) if len(some) else (0.0, 0.0)
+
+
+def _standardised(column: FloatArray, moments: Moments) -> FloatArray:
+    mean, spread = moments
     if not spread:
         return np.zeros(len(column))
-    return np.asarray(np.nan_to_num((column - some.mean()) / spread))
+    return np.asarray(np.nan_to_num((column - mean) / spread))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from geval.improving.confidence import Confidence, JudgeScores, choose_confidence
+from geval.improving.confidence import ConfidenceRule, JudgeScores, choose_confidence
 from geval.improving.policy import CurvePoint, OutputDecision, Policy
 from geval.improving.promises import Promise, PromiseLosses, losses_of
 from geval.measuring.inputs import InputError
@@ -86,10 +86,9 @@ class PolicyQuestion:
         )  # fmt: skip
 
     @cached_property
-    def confidence(self) -> Confidence:
-        """The chosen one; the same for all answers where nothing tells them apart."""
+    def _judged(self) -> JudgeScores:
         data, about, scale = self.data, self.criterion.pk, self.criterion.scale
-        judged = JudgeScores(
+        return JudgeScores(
             scores=self.scores,
             distributions=[self.distributions.get(at) for at in range(len(self.scores))],
             others={
@@ -104,8 +103,16 @@ class PolicyQuestion:
             cluster=self.outputs.clustered.document,
             training=~self.locked,
         )
-        nothing = Confidence("", np.where(np.isnan(self.scores), np.nan, 0.0))
-        return choose_confidence(judged) or nothing
+
+    @cached_property
+    def rule(self) -> ConfidenceRule:
+        """The chosen confidence."""
+        return choose_confidence(self._judged)
+
+    @cached_property
+    def confidence(self) -> FloatArray:
+        """Of each output, shape (outputs,)."""
+        return self.rule.values_of(self._judged)
 
     @cached_property
     def rated(self) -> tuple[int, int]:
@@ -124,7 +131,7 @@ class PolicyQuestion:
         )  # fmt: skip
 
     def answer(self, seconds: float | None, price: float | None, notes: tuple[str, ...]) -> Policy:
-        stakes, counts = self.stakes(self.confidence.values), self.human.ratings.count
+        stakes, counts = self.stakes(self.confidence), self.human.ratings.count
         error = 1 - confidence_of(self.looks, 1)
         controlled, reason, more = Controlled(), NOTHING_VARIES, self._lacking()
         if more:
@@ -139,7 +146,7 @@ class PolicyQuestion:
             criterion=self.criterion.name,
             judge=self.judge.label,
             promise=self.promise,
-            confidence=self.confidence.name,
+            confidence=self.rule.name,
             kept=kept,
             reason=reason,
             more_documents=more,
@@ -248,7 +255,7 @@ class PolicyQuestion:
 
     def _decisions(self, kept: CurvePoint | None) -> Iterator[OutputDecision]:
         least = -np.inf if kept is None or kept.threshold is None else kept.threshold
-        sides = (self.losses.answers, self.confidence.values)
+        sides = (self.losses.answers, self.confidence)
         for output, (answer, sure) in enumerate(zip(*sides, strict=True)):
             yield OutputDecision(
                 *self.data.name_of(output),

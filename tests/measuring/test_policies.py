@@ -1,13 +1,21 @@
 """`geval.policy`: which outputs a judge may decide, and what is promised of them."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 import geval
+from geval.improving.confidence import (
+    ConfidenceRule,
+    JudgeScores,
+    ScoredOutputs,
+    choose_confidence,
+)
 from geval.improving.ground import ImproveError
 from geval.improving.policy_command import run
 from geval.improving.promises import PromiseKind, parse_promise
@@ -284,3 +292,22 @@ def test_the_command_ends_with_a_code(
     assert bool(shown) is (code != 3)
     if shown:
         assert json.loads(shown)["is_promised"] is (code == 0)
+
+
+def test_outputs_that_come_later_get_the_same_confidence() -> None:
+    rng = np.random.default_rng(5)
+    quality = rng.normal(3, 1, 200)
+    scores, other = (np.round(quality + rng.normal(0, 0.5, 200), 1) for _ in range(2))
+    shares = [{float(point): 0.25 for point in rng.integers(1, 6, 4)} for _ in range(200)]
+    judged = JudgeScores(
+        scores=scores, distributions=shares, others={"other": other * 20}, ends=(1, 5), reach=0.5,
+        mark=None, doubt=np.abs(scores - quality), cluster=np.arange(200),
+        training=np.arange(200) < 120,
+    )  # fmt: skip
+
+    rule = choose_confidence(judged)
+
+    stored = TypeAdapter(ConfidenceRule).validate_python(json.loads(json.dumps(asdict(rule))))
+    later = ScoredOutputs(scores[150:], shares[150:], {"other": other[150:] * 20})
+    assert len(set(stored.values_of(later))) > 1
+    np.testing.assert_allclose(stored.values_of(later), rule.values_of(judged)[150:])
