@@ -24,16 +24,18 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from evaluations.judging.runs.errands import KINDS
 from evaluations.models import (
     CountedEvent,
     EvaluationRun,
     EventCount,
+    Explanation,
     ItemState,
     Judge,
     KeptReport,
+    ModelProbe,
     RunItem,
     RunState,
+    StepsRequest,
     UpkeepJob,
     Upload,
     WebhookDelivery,
@@ -57,6 +59,8 @@ JUDGE = ["project", "judge"]
 MOST_COUNTED = 100_000
 # A lease that ended this long ago would have been taken over, if any worker were able to.
 STALE_AFTER = timedelta(minutes=5)
+# Small requests to endpoints, as a worker does them (judging/runs/errands.py).
+QUICK_ERRANDS = (ModelProbe, StepsRequest, Explanation)
 REMOVED = ("", "removed")  # the judge label of counters whose project was deleted
 
 
@@ -280,7 +284,7 @@ def waiting_jobs() -> dict[str, int]:
         RUNS: _count(RunItem.objects.open().filter(run__in=active)),
         "uploads": _count(Upload.objects.neglected()),
         "webhooks": _count(WebhookDelivery.objects.due()),
-        "quick": sum(_count(kind.model.objects.free()) for kind in KINDS.values()),
+        "quick": sum(_count(errands.objects.free()) for errands in QUICK_ERRANDS),
         "reports": _count(KeptReport.objects.free()),
     }
 

@@ -1,6 +1,5 @@
 """`geval.policy`: which outputs a judge may decide, which go to people, and what error remains."""
 
-import hashlib
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -145,10 +144,6 @@ def _take_look(question: PolicyQuestion, lock: LockFile, result: Policy) -> None
     """
     about = {"judge": result.judge, "criterion": result.criterion, "change": "policy",
              "title": str(result.promise)}  # fmt: skip
-    values = np.stack([question.losses.loss, question.scores, question.locked], axis=1).round(9)
-    names = map(question.data.name_of, range(len(values)))
-    lines = sorted(f"{name}{row.tolist()}" for name, row in zip(names, values, strict=True))
-    digest = hashlib.sha256("\0".join([*about.values(), result.confidence, *lines]).encode())
     kept = result.kept
     look = LookResult(
         measure="policy", outcome="kept" if kept else "cannot promise", documents=result.locked,
@@ -157,4 +152,4 @@ def _take_look(question: PolicyQuestion, lock: LockFile, result: Policy) -> None
         confidence=confidence_of(lock.looks_allowed, 1), reason=result.reason,
         ranked=None, constant=None,
     )  # fmt: skip
-    lock.look(digest.hexdigest(), about, lambda: look)
+    lock.look(question.digest, about, lambda: look)

@@ -121,8 +121,8 @@ class Policy:
         about = f"{self.judge} on {self.criterion}"
         if self.kept is not None:
             ends = self.kept.coverage_low, self.kept.coverage_high
-            kept = f"{_percent(self.kept.coverage)}{_between(*ends)} of its answers"
-            return f"{about}: keep {kept}; {self.promise.sentence}."
+            kept = f"{percents(self.kept.coverage)} {ends_of_share(*ends)}".rstrip()
+            return f"{about}: keep {kept} of its answers; {self.promise.sentence}."
         if self.more_documents is not None:
             more = counted(self.more_documents, "more rated document")
             why = f" ({self.reason})" if self.reason else ""
@@ -147,17 +147,17 @@ class Policy:
                 random = (whole.remaining or 0.0) * self.kept.coverage
                 yield (
                     f"Errors left in all outputs, if people are right:"
-                    f" {_percent(self.kept.remaining)}; with as many checks at random"
-                    f" {_percent(random)}."
+                    f" {percents(self.kept.remaining)}; with as many checks at random"
+                    f" {percents(random)}."
                 )
         else:
             whole_curve = [each for each in self.curve if each.confidence == "policy"]
             for each in (*whole_curve[:1], *whole_curve[1:][-1:]):
                 if each.error is not None:
-                    yield f"Keeping {_percent(each.coverage)}: error {self._error(each)}."
+                    yield f"Keeping {percents(each.coverage)}: error {self._error(each)}."
         for value, point in self.by_value.items():
             error = "no error can be shown" if point.error is None else self._error(point)
-            yield f"{self.field} {value}: keeps {_percent(point.coverage)}; error {error}."
+            yield f"{self.field} {value}: keeps {percents(point.coverage)}; error {error}."
         if self.small:
             yield (
                 f"Not shown: {counted(self.small, 'value')} of {self.field} with fewer than"
@@ -167,13 +167,7 @@ class Policy:
         yield from self.notes
 
     def _error(self, point: CurvePoint) -> str:
-        error = point.error or 0.0
-        if self.promise.kind != PromiseKind.ONE_PERSON:
-            return f"{_percent(error)}{_between(point.error_low, point.error_high)}"
-        ends = [point.error_low, point.error_high]
-        shown = ", ".join(with_decimals(end) for end in ends if end is not None)
-        brackets = f" [{shown}]" if shown else ""
-        return f"{with_decimals(error)}{brackets} points farther from people than one person"
+        return error_of(self.promise, point.error or 0.0, point.error_low, point.error_high)
 
     def _effort(self) -> str:
         effort = self.per_1000
@@ -200,12 +194,22 @@ class Policy:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
 
-def _percent(share: float) -> str:
+def percents(share: float) -> str:
     """Format a share in percents, with a decimal where it is small."""
     return f"{100 * share:.{1 if share < 0.1 else 0}f} %"
 
 
-def _between(low: float | None, high: float | None) -> str:
+def ends_of_share(low: float | None, high: float | None) -> str:
+    """Format an interval of shares; empty where there is none."""
     if low is None or high is None or low == high:
         return ""
-    return f" [{_percent(low)}, {_percent(high)}]"
+    return f"[{percents(low)}, {percents(high)}]"
+
+
+def error_of(promise: Promise, error: float, low: float | None, high: float | None) -> str:
+    """Format an error of kept answers with its interval: a share, or points."""
+    if promise.kind != PromiseKind.ONE_PERSON:
+        return f"{percents(error)} {ends_of_share(low, high)}".rstrip()
+    shown = ", ".join(with_decimals(end) for end in (low, high) if end is not None)
+    brackets = f" [{shown}]" if shown else ""
+    return f"{with_decimals(error)}{brackets} points farther from people than one person"

@@ -1,6 +1,7 @@
 """A question whether a policy can promise something, of a report's data: the same for files and for
 the projects of a site."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +10,7 @@ import numpy as np
 
 from geval.improving.confidence import ConfidenceRule, JudgeScores, choose_confidence
 from geval.improving.policy import CurvePoint, OutputDecision, Policy
-from geval.improving.promises import Promise, PromiseLosses, losses_of
-from geval.measuring.inputs import InputError
+from geval.improving.promises import PolicyError, Promise, PromiseLosses, losses_of
 from geval.reports.by_field import MOST_VALUES
 from geval.reports.data import ReportData
 from geval.reports.human_scores import HumanScores
@@ -123,6 +123,15 @@ class PolicyQuestion:
         )
         return training, locked
 
+    @property
+    def digest(self) -> str:
+        """A digest of everything that the answer depends on, apart from `field`."""
+        values = np.stack([self.losses.loss, self.scores, self.locked], axis=1).round(9)
+        names = map(self.data.name_of, range(len(values)))
+        lines = sorted(f"{name}{row.tolist()}" for name, row in zip(names, values, strict=True))
+        about = (self.judge.label, self.criterion.name, "policy", str(self.promise), self.rule.name)
+        return hashlib.sha256("\0".join([*about, *lines]).encode()).hexdigest()
+
     def stakes(self, confidence: FloatArray) -> Stakes:
         losses = self.losses
         return Stakes(
@@ -223,7 +232,7 @@ class PolicyQuestion:
         how many values there are too few rated ones.
 
         Raises:
-            InputError: too many values have enough of them.
+            PolicyError: too many values have enough of them.
         """
         if kept is None or not self.field:
             return {}, 0
@@ -243,7 +252,7 @@ class PolicyQuestion:
             key=lambda value: -counts[value],
         )
         if len(shown) > MOST_VALUES:
-            raise InputError(
+            raise PolicyError(
                 f"{self.field} has {len(shown)} values; a promise is shown by a field with at most"
                 f" {MOST_VALUES}."
             )

@@ -21,6 +21,11 @@ ROUNDING = 1e-9
 SEED = 0  # the same ratings give the same policy
 
 
+class PolicyError(InputError):
+    """Nothing can be promised of these ratings, or there is no such promise; the message says what
+    to do."""
+
+
 class PromiseKind(StrEnum):
     """Whether kept answers agree with people as one person does, are near people's mean, or seldom
     pass what people fail."""
@@ -60,14 +65,14 @@ def parse_promise(text: str) -> Promise:
     """Parse a promise, such as "within 0.5".
 
     Raises:
-        InputError: there is no such promise.
+        PolicyError: there is no such promise.
     """
     if match := _WITHIN.fullmatch(text.strip()):
         return Promise(PromiseKind.WITHIN, float(match[1]))
     names = (PromiseKind.ONE_PERSON, "within 0.5", PromiseKind.FALSE_PASSES)
     if text in names:
         return Promise(PromiseKind(text))
-    raise InputError(
+    raise PolicyError(
         f"There is no promise {text[:80]!r}.{did_you_mean(text, names)} Promises:"
         f" {', '.join(names)} (any number of points)."
     )
@@ -110,7 +115,7 @@ def losses_of(
         training: a mask of shape (outputs,).
 
     Raises:
-        InputError: the ratings are not of the kind that the promise takes.
+        PolicyError: the ratings are not of the kind that the promise takes.
     """
     mean, system = human.mean, outputs.system
     learns = training & ~np.isnan(mean + scores)
@@ -122,7 +127,7 @@ def losses_of(
         mark = middle if is_given else best_threshold(passes, scores[learns])
     if promise.kind == PromiseKind.FALSE_PASSES:
         if mark is None:
-            raise InputError(
+            raise PolicyError(
                 f'"{promise}" takes a criterion that outputs pass or fail; this one has the scale'
                 f' {scale}. Promise "within 0.5" points, or "as one person".'
             )
@@ -130,25 +135,49 @@ def losses_of(
         people = np.where(np.isnan(mean), np.nan, mean >= sum(scale.points) / 2)
         verdict = np.where(np.isnan(scores), np.nan, scores >= mark)
         null = 1 - people
-        loss = np.where(verdict == 1, null, np.nan)
         doubt = np.abs(verdict - people)
     elif promise.kind == PromiseKind.WITHIN:
         calibration = _calibration(outputs, mean, scores, learns)
         answers = scores if calibration is None else calibration(scores)
-        loss = doubt = _is_apart(answers, mean, promise.distance)
+        doubt = _is_apart(answers, mean, promise.distance)
         null = _is_apart(_nearest_by_system(mean, system, learns, promise), mean, promise.distance)
     else:
         if human.ratings.count.max(initial=0) < 2:
-            raise InputError(
+            raise PolicyError(
                 f'"{promise}" takes outputs that two people rated, and each of these has one'
                 f' rating. Promise "within 0.5" points, or have a second person rate.'
             )
         calibration = _calibration(outputs, mean, scores, learns)
         answers = scores if calibration is None else calibration(scores)
-        loss = doubt = _farther_than_one(human, answers)
+        doubt = _farther_than_one(human, answers)
         null = _farther_than_one(human, _nearest_by_system(mean, system, learns, promise))
+    loss = loss_of(promise, human, answers, scale=scale, mark=mark)
     by_system, of_judge = (_by_system(outputs, learns, side) for side in (null, doubt))
     return PromiseLosses(answers, calibration, loss, doubt, null, by_system, of_judge, mark)
+
+
+def loss_of(
+    promise: Promise,
+    human: HumanScores,
+    answers: FloatArray,
+    *,
+    scale: Scale,
+    mark: float | None,
+) -> FloatArray:
+    """Return what each answer loses, shape (outputs,), NaN where nobody rated or nothing is at
+    stake.
+
+    Args:
+        answers: shape (outputs,), on people's scale.
+        mark: the score from which the judge passes an output, if any.
+    """
+    if promise.kind == PromiseKind.WITHIN:
+        return _is_apart(answers, human.mean, promise.distance)
+    if promise.kind == PromiseKind.ONE_PERSON:
+        return _farther_than_one(human, answers)
+    fails = np.where(np.isnan(human.mean), np.nan, human.mean < sum(scale.points) / 2)
+    passes = answers >= (np.inf if mark is None else mark)
+    return np.where(passes, fails, np.nan)
 
 
 def _by_system(outputs: Outputs, learns: np.ndarray, loss: FloatArray) -> FloatArray:

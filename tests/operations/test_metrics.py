@@ -18,12 +18,14 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from evaluations.judging.runs import leases
+from evaluations.judging.runs.errands import KINDS
 from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, resume_run
 from evaluations.judging.runs.results import note_result
 from evaluations.judging.runs.scheduling import choose_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
+from evaluations.operations.metrics import QUICK_ERRANDS
 from evaluations.people.counting import count_events
 from evaluations.people.waking import send
 from geval_site.queues import WORK_ON_UPLOAD
@@ -328,3 +330,7 @@ def test_messages_in_the_queue_of_the_database_are_counted() -> None:
     send(WORK_ON_UPLOAD, 0)
 
     assert sent() == before + 1
+
+
+def test_all_kinds_of_errands_are_counted() -> None:
+    assert [kind.model for kind in KINDS.values()] == [*QUICK_ERRANDS]

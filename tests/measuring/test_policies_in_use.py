@@ -1,0 +1,94 @@
+"""How many kept answers are checked, whether a promise holds by them, and what moved."""
+
+import numpy as np
+import pytest
+
+from geval.improving.policy_watch import Holding, Sample, check_share, moved, promise_today
+from geval.reports.drawings.kept_errors import ErrorPoint, KeptErrors, kept_errors
+from geval.reports.drawings.shapes import Dot, Words
+
+
+@pytest.mark.parametrize(
+    ("kept", "bound", "share"),
+    # ln 40 / (0.1 ln 2 + 0.9 ln (0.9 / 0.95)) = 178.6 checks, of ten times as many as are kept
+    [(0, 0.05, 1.0), (17, 0.05, 1.0), (100, 0.05, 0.1786), (1786, 0.05, 0.01), (100, None, 0.1786)],
+)
+def test_a_share_of_kept_answers_is_checked(kept: int, bound: float | None, share: float) -> None:
+    assert check_share(kept, bound) == pytest.approx(share, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound", "holding"),
+    [
+        ([], 0.05, Holding.OPEN),
+        ([np.nan] * 500, 0.05, Holding.OPEN),
+        ([0.0] * 20, 0.05, Holding.OPEN),
+        ([0.0] * 400, 0.05, Holding.HOLDS),
+        ([0.0, 1.0] * 50, 0.05, Holding.BROKEN),
+        ([0.0] * 19 + [1.0], 0.05, Holding.OPEN),
+        ([-0.5] * 300, None, Holding.HOLDS),
+        ([0.5] * 300, None, Holding.BROKEN),
+        ([0.5, -0.5] * 150, None, Holding.OPEN),
+    ],
+)
+def test_checks_show_whether_a_promise_holds(
+    loss: list[float], bound: float | None, holding: Holding
+) -> None:
+    today = promise_today(np.array(loss), bound, 4.0)
+
+    assert today.holding == holding
+    assert today.checks == np.count_nonzero(~np.isnan(np.array(loss)))
+    assert (today.error is None) is (today.checks == 0)
+
+
+def sample(mean: float, documents: int = 40, *, seed: int) -> Sample:
+    rng = np.random.default_rng(seed)
+    document = np.repeat(np.arange(documents), 2)
+    values = mean + rng.normal(size=documents)[document] + rng.normal(size=len(document))
+    return Sample(values, np.ones(len(values)), document)
+
+
+def test_what_moved_is_named() -> None:
+    pairs = {
+        "texts": (sample(0, seed=1), sample(0, seed=2)),
+        "judge": (sample(0, seed=3), sample(2, seed=4)),
+        "people": (sample(0, seed=5), sample(5, documents=9, seed=6)),  # too few documents
+    }
+
+    assert moved(pairs) == ("judge",)
+    assert moved({}) == ()
+
+
+def test_weights_count_in_what_moved() -> None:
+    """Half of the later outputs are higher, and stand for few."""
+    before, after = sample(0, seed=1), sample(0, seed=2)
+    is_high = np.arange(80) % 2 == 0
+    values = after.values + np.where(is_high, 3, 0)
+
+    equal = Sample(values, np.ones(80), after.document)
+    weighted = Sample(values, np.where(is_high, 0.01, 1.0), after.document)
+
+    assert moved({"texts": (before, equal)}) == ("texts",)
+    assert moved({"texts": (before, weighted)}) == ()
+
+
+@pytest.mark.parametrize("is_share", [True, False])
+def test_the_curve_has_a_dot_a_threshold_and_names_apart(is_share: bool) -> None:
+    points = [ErrorPoint(0.2, 0.0, 0.0, 0.3), ErrorPoint(1.0, 0.04, None, None)]
+    drawing = kept_errors(
+        KeptErrors("this policy", points),
+        [KeptErrors("random checks", [ErrorPoint(0.2, 0.04, None, None)])],
+        promised=0.05,
+        kept=0.2,
+        is_share=is_share,
+        title="Keeping 20 %",
+        width=340,
+    )
+
+    dots = [shape for shape in drawing.shapes if isinstance(shape, Dot)]
+    assert len(dots) == 2
+    assert dots[0].x > dots[1].x  # the axis runs from all answers to few
+    names = {s.text: s.y for s in drawing.shapes if isinstance(s, Words) and s.x > 250}
+    assert {"this policy", "random checks", "promised"} <= set(names)
+    assert abs(names["promised"] - names["random checks"]) >= 12
+    assert len(drawing.rows) == 3
