@@ -98,11 +98,11 @@ def plan(
         data.humans.get(aim.criterion_id),
         units,
         lambda mean: values_of(aim, data, units, mean),
-        UnitCosts(_seconds_per_rating(aim.criterion.project_id), price, _money_per_output(aim)),
+        UnitCosts(seconds_per_rating(aim.criterion.project_id), price, _money_per_output(aim)),
     )
 
 
-def _seconds_per_rating(project_id: int) -> float | None:
+def seconds_per_rating(project_id: int) -> float | None:
     """Return the median active time per item in the project's campaigns, in seconds."""
     seconds = fetch_value(
         """SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a.seconds)

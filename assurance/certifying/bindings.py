@@ -13,7 +13,15 @@ import orjson
 
 from assurance.instrument.sensitivity import ended_probes
 from evaluations.judging.runs.lifecycle import current_prompt, evaluator_for
-from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion, Study
+from evaluations.models import (
+    Criterion,
+    EvaluationSteps,
+    Judge,
+    ModelReply,
+    Policy,
+    RunCriterion,
+    Study,
+)
 from evaluations.models.newest_scores import runs_of_newest
 from geval.llm.prompts import PromptError
 from geval.reports.data import ReportData
@@ -31,6 +39,7 @@ BOUND = {
     "ratings": "the ratings",
     "scores": "the scores",
     "probes": "the scores of the probes",
+    "policy": "the policy in use",
 }
 _SETTINGS = (
     "kind", "settings", "mode", "samples", "temperature", "sends_temperature", "use_steps",
@@ -44,27 +53,34 @@ def bindings_of(
     data: ReportData,
     *,
     with_probes: bool,
+    with_policy: bool = False,
     with_decisions: bool = False,
 ) -> dict[str, Any]:
     """Return everything that figures of a judge on a criterion depend on now.
 
     Args:
         with_probes: whether a figure is based on probes.
+        with_policy: whether one is of the policy in use.
         with_decisions: whether adjudicators' decisions are the human score.
     """
     steps, prompt = _prompt(judge, criterion)
     probes = {"probes": _probes(judge, criterion)} if with_probes else {}
-    return probes | {
-        "prompt": _digest([prompt]) if prompt else None,
-        "steps": _digest([steps.text]) if steps else None,
-        "settings": _digest([settings_bound(judge)]),
-        "model": judge.model or None,
-        "answered_by": _answered_by(judge, criterion),
-        "texts": _texts(data),
-        "ratings": _ratings(criterion, data, with_decisions=with_decisions),
-        "scores": _scores(judge, criterion, data),
-        "software": __version__,
-    }
+    policy = {"policy": _policy(judge, criterion)} if with_policy else {}
+    return (
+        probes
+        | policy
+        | {
+            "prompt": _digest([prompt]) if prompt else None,
+            "steps": _digest([steps.text]) if steps else None,
+            "settings": _digest([settings_bound(judge)]),
+            "model": judge.model or None,
+            "answered_by": _answered_by(judge, criterion),
+            "texts": _texts(data),
+            "ratings": _ratings(criterion, data, with_decisions=with_decisions),
+            "scores": _scores(judge, criterion, data),
+            "software": __version__,
+        }
+    )
 
 
 def settings_bound(judge: Judge) -> dict[str, Any]:
@@ -237,6 +253,17 @@ def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) ->
         ]
         counted["digest"] = _digest([counted["digest"], *sorted(decided)])
     return counted
+
+
+def policy_of(judge: Judge, criterion: Criterion) -> Policy | None:
+    """Return the policy in use."""
+    policies = Policy.objects.filter(judge=judge, criterion=criterion, ended_at=None)
+    return policies.exclude(used_at=None).first()
+
+
+def _policy(judge: Judge, criterion: Criterion) -> str | None:
+    policy = policy_of(judge, criterion)
+    return None if policy is None else _digest([policy.promise, policy.digest])
 
 
 def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:

@@ -7,7 +7,13 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
-from assurance.certifying.bindings import bindings_of, differences, outdated, probes_outdated
+from assurance.certifying.bindings import (
+    bindings_of,
+    differences,
+    outdated,
+    policy_of,
+    probes_outdated,
+)
 from evaluations.corpus.locks.draws import earlier_draws
 from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Certificate, Criterion, Judge
@@ -20,6 +26,7 @@ from geval.reports.data import ReportData
 from geval.reports.options import ADJUDICATED, MEAN, Epsilon, ReportOptions
 from geval.reports.required_figures import InView, figures_in
 from geval.reports.requirements import (
+    OF_POLICIES,
     OF_PROBES,
     Checked,
     RequiredFigure,
@@ -102,6 +109,7 @@ def certify(
             criterion,
             data,
             with_probes=any(requirement.figure in OF_PROBES for requirement in requirements),
+            with_policy=any(requirement.figure in OF_POLICIES for requirement in requirements),
             with_decisions=human_score == ADJUDICATED,
         ),
         "made_at": timezone.now().isoformat(timespec="seconds"),
@@ -149,6 +157,7 @@ def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any])
         criterion,
         data,
         with_probes="probes" in content["bound_to"],
+        with_policy="policy" in content["bound_to"],
         with_decisions=content.get("human_score") == ADJUDICATED,
     )
 
@@ -198,7 +207,22 @@ def _checked(
     of_probes = OF_PROBES & figures.keys()
     if of_probes and (why_not := probes_outdated(judge, criterion)):
         figures |= dict.fromkeys(of_probes, RequiredFigure(None, why_not))
+    if OF_POLICIES & figures.keys():
+        figures |= _policy_figures(judge, criterion)
     return [check(requirement, figures[requirement.figure]) for requirement in requirements]
+
+
+def _policy_figures(judge: Judge, criterion: Criterion) -> dict[str, RequiredFigure]:
+    """Return the figures of the policy in use, as they were proven; empty without one."""
+    policy = policy_of(judge, criterion)
+    if policy is None or policy.kept is None:
+        return {}
+    kept, units = policy.kept, policy.content["locked"]
+    return {
+        name: RequiredFigure(kept[f"{part}_{end}"], estimate=kept[part], units=units)
+        for name in OF_POLICIES
+        for part, end in [name.split(".")[1:]]
+    }
 
 
 def _required_figures(

@@ -22,6 +22,7 @@ from evaluations.models.causes import MOST_LETTERS
 from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
 from evaluations.models.instrument import MOST_REPLIES
 from evaluations.web.field_groups import FieldGroup, field_groups
+from geval.improving.promises import Promise, PromiseKind
 from geval.reports.options import EPSILON_FOR, HUMAN_SCORES, MEAN
 from geval.reports.requirements import Requirement, RequirementError
 from geval.statistics.locked_rule import LOOKS, MOST_LOOKS, SHARE
@@ -229,6 +230,48 @@ class CertificateForm(forms.Form):
             return read_requirements(self.cleaned_data["requirements"].splitlines())
         except RequirementError as error:
             raise forms.ValidationError(str(error)) from None
+
+
+class PolicyForm(forms.Form):
+    """A criterion and what is promised of kept answers on it."""
+
+    criterion = forms.ModelChoiceField(Criterion.objects.none(), empty_label=None)
+    promise = forms.ChoiceField(
+        choices=[
+            (
+                PromiseKind.ONE_PERSON,
+                "As one person: kept answers are as close to people as one",
+            ),
+            (PromiseKind.WITHIN, "Within some points: 95 % are this near to people’s mean"),
+            (PromiseKind.FALSE_PASSES, "Few false passes: people fail at most 5 % of what passes"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    points = forms.FloatField(
+        min_value=0, max_value=1000, initial=0.5, required=False,
+        label="Points, if within some points",
+    )  # fmt: skip
+    field = forms.ChoiceField(required=False, label="Also by")
+
+    def __init__(self, *args: Any, criteria: list[Criterion], fields: tuple[str, ...],
+                 **kwargs: Any) -> None:  # fmt: skip
+        super().__init__(*args, **kwargs)
+        names = [each.pk for each in criteria]
+        self.fields["criterion"].queryset = Criterion.objects.filter(pk__in=names)  # type: ignore[attr-defined]
+        choices = [("", "nothing"), *((name, name) for name in fields)]
+        self.fields["field"].choices = choices  # type: ignore[attr-defined]
+
+    @property
+    def asked(self) -> Promise:
+        kind = PromiseKind(self.cleaned_data["promise"])
+        points = self.cleaned_data["points"] if kind == PromiseKind.WITHIN else 0.0
+        return Promise(kind, points)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if cleaned.get("promise") == PromiseKind.WITHIN and cleaned.get("points") is None:
+            self.add_error("points", "Enter a number of points.")
+        return cleaned
 
 
 class StudyForm(forms.Form):

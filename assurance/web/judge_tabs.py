@@ -16,5 +16,6 @@ def _has_replies(judge: Judge, _may_edit: bool) -> bool:
 TABS = (
     JudgeTab("Improve", ("improve",), _can_be_improved, is_of_project=True),
     JudgeTab("Reliability", ("judge_instrument", "judge_study"), _has_replies),
+    JudgeTab("Policy", ("judge_policy", "judge_policy_ask")),
     JudgeTab("Certificates", ("judge_certificates", "judge_certify")),
 )

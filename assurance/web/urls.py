@@ -1,11 +1,22 @@
 """Paths of this app's pages; their names belong to `evaluations`."""
 
-from assurance.web.views import certificates, compare, disagreements, improving, instrument
+from assurance.web.views import (
+    certificates,
+    compare,
+    disagreements,
+    improving,
+    instrument,
+    policies,
+)
 from evaluations.web.addresses import PROJECT, page
 
 urlpatterns = [
     page(PROJECT + "judges/<int:pk>/certificates/", certificates.judge_certificates),
     page(PROJECT + "judges/<int:pk>/certify/", certificates.judge_certify),
+    page(PROJECT + "judges/<int:pk>/policy/", policies.judge_policy),
+    page(PROJECT + "judges/<int:pk>/policy/ask/", policies.judge_policy_ask),
+    page(PROJECT + "policies/<int:pk>/use/", policies.policy_use),
+    page(PROJECT + "policies/<int:pk>/stop/", policies.policy_stop),
     page(PROJECT + "judges/<int:pk>/instrument/", instrument.judge_instrument),
     page(PROJECT + "judges/<int:pk>/study/", instrument.judge_study),
     page(PROJECT + "studies/<int:pk>/stop/", instrument.study_stop),

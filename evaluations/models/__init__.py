@@ -18,6 +18,7 @@ from evaluations.models.improving import (
     Search,
 )
 from evaluations.models.instrument import Study, StudyItem, StudyKind, StudyPart
+from evaluations.models.judge_policies import Policy, PolicyDecision
 from evaluations.models.judges import (
     AccountBucket,
     AccountQuota,

@@ -67,7 +67,7 @@ def field_numbers(project: Project, everything: ReportData, view: FieldView) -> 
     if field not in fields:
         return FieldNumbers(fields, "")
     data = everything.selected(view.options)
-    values = values_of_outputs(data, field, _by_document(project, field))
+    values = values_of_outputs(data, field, values_of_documents(project, field))
     results, reasons = [], []
     for criterion in project.criteria.all():
         judge = _best_judge(project, criterion, data, view.options)
@@ -80,7 +80,7 @@ def field_numbers(project: Project, everything: ReportData, view: FieldView) -> 
     return FieldNumbers(fields, field, tuple(results), tuple(dict.fromkeys(reasons)))
 
 
-def _by_document(project: Project, field: str) -> dict[str, str]:
+def values_of_documents(project: Project, field: str) -> dict[str, str]:
     """Return each document's value of a field of its metadata."""
     if field == SYSTEM:
         return {}

@@ -53,6 +53,7 @@ class BoundTo(_Part):
     scores: Counted
     software: Text
     probes: Counted | None = None
+    policy: Digest | None = None
 
 
 class CertificateContent(_Part):

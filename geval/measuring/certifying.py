@@ -17,6 +17,7 @@ from geval.reports.options import ReportOptions
 from geval.reports.report import Records, criterion_result
 from geval.reports.required_figures import InView, figure_of_labels, figures_in
 from geval.reports.requirements import (
+    OF_POLICIES,
     OF_PROBES,
     Checked,
     RequiredFigure,
@@ -28,6 +29,7 @@ from geval.reports.requirements import (
     parse_requirement,
 )
 from geval.statistics.correlation import Coefficient, Level
+from geval.texts.program import command
 from geval.texts.sentences import listed
 
 _EXIT_CODES = {
@@ -122,6 +124,11 @@ def _parsed(text: str) -> Requirement:
         raise InputError(str(error)) from None
     if requirement.figure in OF_PROBES:
         raise InputError(f"{requirement.figure} needs probes of a judge, which a site makes.")
+    if requirement.figure in OF_POLICIES:
+        raise InputError(
+            f"{requirement.figure} is of a policy in use on a site. For files,"
+            f" `{command('policy')}` ends with 0 if its promise is proven."
+        )
     return requirement
 
 

@@ -404,6 +404,38 @@ TERMS: dict[str, Term] = {
         "An estimate from training documents; more locked documents prove smaller gains.",
         "Improving a judge",
     ),
+    "policy": Term(
+        "Policy",
+        "Which answers of a judge are kept: those with at least some confidence. People rate the"
+        " other outputs, and a random share of the kept ones.",
+        f"It takes {TRAINING_DOCUMENTS} training and {LOCKED_DOCUMENTS} locked documents with"
+        " ratings and scores. Training documents choose it; locked ones prove it.",
+        "Policies",
+    ),
+    "promise": Term(
+        "Promise",
+        "What holds of the kept answers. A promise is broken in at most 5 % of projects; all"
+        " allowed looks share this error.",
+        "It holds for new documents like these, from the same systems, rated by the same people."
+        " Groups are shown, not promised.",
+        "Policies",
+    ),
+    "kept": Term(
+        "Coverage of a policy",
+        "The share of outputs on which the judge's answer is kept. The error is that of kept"
+        " answers alone, with people's ratings taken as right.",
+        "Each end of the error's interval is wrong in at most 5 %; the coverage has a 95 %"
+        " interval.",
+        "Policies",
+    ),
+    "promise_today": Term(
+        "Whether a promise still holds",
+        "From the kept answers that people checked at random, in order, with an interval valid at"
+        " any time: broken if all of it is above the promise, holding if all is below.",
+        "Until enough answers are checked, the promise is not contradicted. What moved compares"
+        " means of a week with those at the proof (Welch's t over documents, adjusted by Holm).",
+        "Policies",
+    ),
     "disattenuated": Term(
         "r without people's noise",
         "What Pearson's r over all outputs would be if the mean rating held no noise (Spearman's"

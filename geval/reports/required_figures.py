@@ -288,6 +288,10 @@ def _repeats(_criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     )
 
 
+def _no_policy(_criterion: CriterionResult, _judge: JudgeResult) -> RequiredFigure:
+    return RequiredFigure(None, "no policy of the judge on this criterion is in use")
+
+
 def _scored(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     if not criterion.rated_outputs:
         return RequiredFigure(None, "no output is rated")
@@ -302,6 +306,8 @@ _PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], RequiredFigure]] = {
     "behind.low": _behind,
     "repeat.agreement.low": _repeats,
     "instruction.most": _instruction,
+    "policy.error.high": _no_policy,
+    "policy.coverage.low": _no_policy,
     "scores.share": _scored,
     "documents": lambda _criterion, judge: RequiredFigure(float(judge.correlations.documents)),
     "raters": lambda criterion, _judge: RequiredFigure(float(len(criterion.annotators))),

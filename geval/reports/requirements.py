@@ -61,6 +61,9 @@ NUMBERS = {
     " 95 % interval",
     "instruction.most": "points that an instruction in the output moves scores by, at most: the end"
     " of the 95 % interval farther from 0",
+    "policy.error.high": "error of what the policy in use keeps, high end on locked documents",
+    "policy.coverage.low": "share of answers that the policy in use keeps, low end of the 95 %"
+    " interval",
     "scores.share": "share of rated outputs that the judge scored",
     "documents": "documents with ratings and scores",
     "raters": "people who rated",
@@ -74,6 +77,7 @@ OF_LABELS = {
 # Before a requirement of the outputs with a value of a field.
 GROUP = "group:"
 OF_PROBES = frozenset({"instruction.most"})
+OF_POLICIES = frozenset({"policy.error.high", "policy.coverage.low"})
 # Figures that say nothing of whether the judge reads.
 COUNTS = frozenset(
     {"scores.share", "documents", "raters", "instruction.most", "repeat.agreement.low"}
@@ -196,7 +200,7 @@ def _parsed_figure(text: str, numbers: Mapping[str, str]) -> Requirement:
         return Requirement(figure)
     if figure.endswith(".low") and relation in ("<", "<="):
         raise RequirementError(f"{figure} is a lower end: it can be required to be high, with >=.")
-    if figure.endswith(".most") and relation in (">", ">="):
+    if figure.endswith((".most", ".high")) and relation in (">", ">="):
         raise RequirementError(f"{figure} is an upper end: it can be required to be low, with <=.")
     if figure in numbers and relation and math.isfinite(float(bound)):
         return Requirement(figure, relation, float(bound))

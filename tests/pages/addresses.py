@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+import geval
 from annotations.models import Annotator, Assignment, Campaign, CampaignItem, OpenLink
 from evaluations.models import (
     ApiToken,
@@ -51,6 +52,16 @@ def operations() -> Iterator[tuple[str, str]]:
     for path, methods in api.get_openapi_schema()["paths"].items():
         for method in methods:
             yield method.upper(), path
+
+
+def kept_policy() -> dict[str, Any]:
+    """The content of a policy that keeps something."""
+    table = [{"doc": n, "human": n % 5, "gpt": n % 5 if n % 9 else 1, "language": "en"}
+             for n in range(600)]  # fmt: skip
+    content = geval.policy(
+        table, promise="within 0.5", human="human", judge="gpt", document="doc", by="language"
+    ).to_dict()
+    return content | {"outputs": []}
 
 
 def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any]:
@@ -98,7 +109,12 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
     with suppress(SystemExit):  # says whether it is met
         call_command("certify", project.slug, **asked, stdout=StringIO())
     study = run.judge.studies.create(project=project, criterion=criterion, kind="again")
+    policy = run.judge.policies.create(
+        project=project, criterion=criterion, promise="within 0.5", digest="0",
+        rule={"mark": None}, content=kept_policy(), used_at=timezone.now(), campaign=campaign.pk,
+    )  # fmt: skip
     kept = {
+        "policy": policy.pk,
         "study": study.pk,
         "improve": search.pk,
         "search": search.pk,

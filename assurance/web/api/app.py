@@ -8,6 +8,7 @@ from assurance.web.api.certificates import router as certificates
 from assurance.web.api.disagreements import router as disagreements
 from assurance.web.api.improving import router as improving
 from assurance.web.api.instrument import router as instrument
+from assurance.web.api.keeping import router as policies
 from assurance.web.api.two_judges import router as two_judges
 from evaluations.web.api.problems import problem
 from geval.improving.ground import ImproveError
@@ -17,6 +18,7 @@ from geval.reports.requirements import RequirementError
 def add_to(api: NinjaAPI) -> None:
     """Add the routes and the handlers of their errors."""
     api.add_router("/projects/{slug}", certificates, tags=["certificates"])
+    api.add_router("/projects/{slug}", policies, tags=["policies"])
     api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
     api.add_router("/projects/{slug}", improving, tags=["improving judges"])
     api.add_router("/projects/{slug}", disagreements, tags=["runs and reports"])

@@ -1,0 +1,2 @@
+"""Policies of judges: which answers are kept, proven on a project's ratings, and what they keep in
+use."""

@@ -1,0 +1,167 @@
+"""Ask whether a policy can promise something of a judge, by a project's ratings and scores."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from annotations.goals.plans import seconds_per_rating
+from assurance.improving.looking import looks_taken, usable_lock
+from assurance.improving.search_data import FITTED_KINDS
+from assurance.two_judges.pair_figures import read_probabilities
+from evaluations.corpus.locks.draws import name_of, record, remember
+from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
+from evaluations.models import Criterion, Judge, LockedDocuments
+from evaluations.models import Policy as PolicyRow
+from evaluations.models.improving import EventKind
+from evaluations.reports.by_field import fields_of, values_of_documents
+from evaluations.reports.data import load_data
+from geval.improving.ground import ImproveError
+from geval.improving.lock_file import draw_lock
+from geval.improving.policy import Policy
+from geval.improving.policy_question import PolicyQuestion
+from geval.improving.policy_watch import check_share
+from geval.improving.promises import Promise
+from geval.improving.proving import all_looks_used
+from geval.reports.by_field import values_of_outputs
+from geval.reports.data import ReportData
+from geval.statistics.locked_rule import SHARE, can_lock_groups
+from geval_site.sql import execute_sql
+
+ASKED_ONCE = (
+    "No documents are locked, so this holds for one question: each further one about the same"
+    " documents may err, too. Lock documents to count them."
+)
+
+
+@transaction.atomic
+def ask_policy(
+    judge: Judge, criterion: Criterion, promise: Promise, *, field: str = "", by: Any = None
+) -> PolicyRow:
+    """Return the answer to a question; the same question about the same data is answered once.
+    Where documents are locked, it counts as a look at them.
+
+    Args:
+        field: by whose values the promise is shown, too.
+        by: the user who asks.
+
+    Raises:
+        ImproveError: all looks are used, or the documents were unlocked.
+        PolicyError: the ratings do not allow this promise, or the field has too many values.
+    """
+    # Two people must not both take the last look.
+    execute_sql("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
+    locked = locked_of(judge.project) and usable_lock(judge.project)
+    question = question_of(judge, criterion, promise, locked, field=field)
+    notes = () if locked else (ASKED_ONCE,)
+    result = question.answer(seconds_per_rating(judge.project_id), None, notes)
+    asked = PolicyRow.objects.filter(judge=judge, criterion=criterion, digest=question.digest)
+    if earlier := asked.first():
+        earlier.content = _stored(result)
+        earlier.save(update_fields=["content"])
+        return earlier
+    if locked and result.curve:
+        _count_look(locked, result, by)
+    return PolicyRow.objects.create(
+        project=judge.project,
+        judge=judge,
+        criterion=criterion,
+        promise=str(promise),
+        digest=question.digest,
+        content=_stored(result),
+        rule=asdict(question.rule),
+        check_share=check_share(sum(each.is_kept for each in result.outputs), promise.bound),
+        made_by=by,
+    )
+
+
+def question_of(
+    judge: Judge,
+    criterion: Criterion,
+    promise: Promise,
+    locked: LockedDocuments | None,
+    *,
+    field: str = "",
+) -> PolicyQuestion:
+    """Return the question as `geval.policy` asks it of files.
+
+    Raises:
+        ImproveError: the judge has no scores on the criterion, or was fitted to these ratings.
+    """
+    project = judge.project
+    newest = {each.name: each for each in project.judges.order_by("version")}
+    others = [each for each in newest.values() if each.kind not in FITTED_KINDS and each != judge]
+    data = load_data(project, [judge, *others], [criterion], with_withheld=True)
+    if (criterion.pk, judge.pk) not in data.judges:
+        raise ImproveError(f"{judge.label} has no scores on {criterion.name}.")
+    is_of_search = locked is not None and judge.adopted_from.exists()
+    if judge.kind in FITTED_KINDS and not is_of_search:
+        raise ImproveError(
+            f"{judge.label} was fitted to these ratings, so they prove nothing about it. Lock"
+            " documents, and search for changes without them on the page Improve."
+        )
+    if locked is None:
+        by_group = can_lock_groups(data.unit_names, data.groups if data.are_groups_given else ())
+        lock = draw_lock(Path(), data.names_of_units, by_group=by_group, share=SHARE, looks=1)
+        units, share, looks = data.locked_units(lock.among), lock.share, lock.looks_allowed
+    else:
+        units, share, looks = data.locked_units(locked.among), locked.share, locked.looks_allowed
+    if field and field not in fields_of(project):
+        raise ImproveError(f"There is no field {field[:80]!r} here.")
+    by_document = values_of_documents(project, field) if field else {}
+    return PolicyQuestion(
+        data, criterion, judge, others, promise, units[data.units.document], share, looks,
+        distributions_of(data, criterion, judge), field,
+        values_of_outputs(data, field, by_document) if field else (),
+    )  # fmt: skip
+
+
+def distributions_of(
+    data: ReportData, criterion: Criterion, judge: Judge
+) -> dict[int, Mapping[float, float]]:
+    """Return the distributions behind a judge's scores, by the output's position."""
+    read = read_probabilities(data, [criterion], [judge.pk]).get((criterion.pk, judge.pk))
+    if read is None:
+        return {}
+    points = criterion.scale.points
+    return {
+        at: dict(zip(points, row, strict=True))
+        for at, row in enumerate(read.tolist())
+        if not np.isnan(row[0])
+    }
+
+
+def _stored(result: Policy) -> dict[str, Any]:
+    content = result.to_dict()
+    del content["outputs"]
+    return content
+
+
+def _count_look(locked: LockedDocuments, result: Policy, by: Any) -> None:
+    """Record a question as a look.
+
+    Raises:
+        ImproveError: all looks are used.
+    """
+    if looks_taken(locked) >= locked.looks_allowed:
+        raise ImproveError(all_looks_used(locked.looks_allowed))
+    record(locked)
+    kept = result.kept
+    remember(
+        locked,
+        EventKind.LOOK,
+        by=name_of(by),
+        judge=result.judge,
+        criterion=result.criterion,
+        title=f"Policy: {result.promise}",
+        outcome="kept" if kept else "cannot promise",
+        documents=result.locked,
+        candidate=kept.error if kept else None,
+        gain=kept.coverage if kept else None,
+        interval=None
+        if kept is None or kept.error_low is None
+        else [kept.error_low, kept.error_high],
+    )

@@ -1,0 +1,271 @@
+"""Policies of a site: the numbers are those of files, looks are counted, and later outputs are kept
+or go to people."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+import geval
+from annotations.models import Campaign, CampaignState, Inclusion, ItemKind
+from annotations.planning.campaigns import close_campaign
+from assurance.certifying.certificates import certify, what_changed
+from assurance.keeping.proofs import ask_policy
+from assurance.keeping.using import decide_new_outputs, stop_policy, use_policy
+from assurance.keeping.weeks import policy_in_use
+from evaluations.corpus.locks.locking import lock_documents
+from evaluations.models import Criterion, Judge, LockEvent, Policy, Project
+from evaluations.models.improving import EventKind
+from geval.improving.ground import ImproveError
+from geval.improving.policy_watch import Holding
+from geval.improving.promises import parse_promise
+from geval.measuring.inputs import InputError
+from geval.reports.requirements import RequirementError, parse_requirement
+from tests.assurance.keeping.conftest import DOCUMENTS, Load, files
+
+pytestmark = pytest.mark.django_db
+FEW = parse_promise("few false passes")
+
+
+def test_the_numbers_are_those_of_files(judge: Judge, criterion: Criterion, tmp_path: Path) -> None:
+    for name, text in files(range(DOCUMENTS)).items():
+        (tmp_path / name).write_text(text)
+
+    of_files = geval.policy(
+        sorted(tmp_path.iterdir()), promise=str(FEW), judge="judge", by="language"
+    )
+    asked = ask_policy(judge, criterion, FEW, field="language")
+    asked.refresh_from_db()
+
+    assert of_files.kept is not None
+    expected = of_files.to_dict()
+    for name in ("kept", "curve", "by_value", "training", "locked", "confidence", "calibration"):
+        assert asked.content[name] == json.loads(json.dumps(expected[name])), name
+    assert asked.content["headline"] == of_files.headline
+
+
+def test_each_new_question_about_locked_documents_is_a_look(
+    labelled: Project, judge: Judge, criterion: Criterion
+) -> None:
+    locked = lock_documents(labelled, looks=2, seed="fixed")
+    asked = [ask_policy(judge, criterion, FEW) for _ in range(2)]
+
+    assert asked[0] == asked[1]
+    assert locked.looks_used() == 1
+    ask_policy(judge, criterion, parse_promise("within 0.4"))
+    with pytest.raises(ImproveError, match="looks"):
+        ask_policy(judge, criterion, parse_promise("within 0.3"))
+    events = LockEvent.objects.filter(draw=locked.draw, kind=EventKind.LOOK)
+    assert [event.content["judge"] for event in events] == ["judge", "judge"]
+    assert Policy.objects.count() == 2
+
+
+def test_too_few_documents_are_no_look(project: Project, load: Load) -> None:
+    load(project, files(range(15)))
+    locked = lock_documents(project, seed="fixed")
+
+    asked = ask_policy(project.judges.get(), project.criteria.get(), FEW)
+
+    assert asked.content["more_documents"] > 0
+    assert locked.looks_used() == 0
+
+
+def test_opened_documents_and_fitted_judges_prove_nothing(
+    labelled: Project, judge: Judge, criterion: Criterion
+) -> None:
+    Judge.objects.filter(pk=judge.pk).update(kind="ensemble")
+    judge.refresh_from_db()
+    with pytest.raises(ImproveError, match="fitted"):
+        ask_policy(judge, criterion, FEW)
+
+
+def in_use(judge: Judge, criterion: Criterion, owner: User, *, share: float) -> Policy:
+    policy = use_policy(ask_policy(judge, criterion, FEW), by=owner)
+    Policy.objects.filter(pk=policy.pk).update(check_share=share)
+    policy.refresh_from_db()
+    return policy
+
+
+def test_later_outputs_are_kept_or_go_to_people(
+    owner: User, labelled: Project, judge: Judge, criterion: Criterion, load: Load
+) -> None:
+    policy = in_use(judge, criterion, owner, share=0.25)
+    load(labelled, files(range(1000, 1200), seed=2, rated=False))
+
+    decide_new_outputs()
+    decide_new_outputs()
+
+    decisions = list(policy.decisions.all())
+    least = policy.content["kept"]["coverage_low"] - 0.05
+    assert len(decisions) == 400
+    assert least < sum(each.is_kept for each in decisions) / 400 < 1
+    kept = [each for each in decisions if each.is_kept]
+    checked = {each.output_id for each in kept if each.is_checked}
+    assert 0.15 < len(checked) / len(kept) < 0.35
+    asked = {each.output_id for each in decisions if not each.is_kept}
+    campaign = Campaign.objects.get(pk=policy.campaign)
+    items = campaign.items.filter(kind=ItemKind.ORDINARY)
+    assert {output for item in items for output in item.outputs} == checked | asked
+    chances = dict(Inclusion.objects.filter(campaign=campaign).values_list("output", "probability"))
+    assert {chances[pk] for pk in asked} == {1.0}
+    assert {chances[each.output_id] for each in kept} == {0.25}
+
+
+def test_outputs_wait_for_scores_and_for_an_open_campaign(
+    owner: User, labelled: Project, judge: Judge, criterion: Criterion, load: Load
+) -> None:
+    policy = in_use(judge, criterion, owner, share=1.0)
+    given = files(range(1000, 1010), rated=False)
+    load(labelled, {"outputs.csv": given["outputs.csv"]})
+    decide_new_outputs()
+    assert policy_in_use(policy).waiting == 20
+
+    load(labelled, {"scores.csv": given["scores.csv"]})
+    campaign = Campaign.objects.get(pk=policy.campaign)
+    close_campaign(campaign)
+    decide_new_outputs()
+    assert policy.decisions.count() == 0
+
+    Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.OPEN)
+    decide_new_outputs()
+    assert policy.decisions.count() == 20
+    assert campaign.items.count() == 20  # a share of 1: people check every kept answer
+
+
+@pytest.mark.parametrize(
+    ("errs", "holding", "has_moved"),
+    [(0.0, Holding.HOLDS, False), (0.3, Holding.BROKEN, True)],
+)
+def test_checked_answers_show_whether_the_promise_holds(
+    owner: User,
+    labelled: Project,
+    judge: Judge,
+    criterion: Criterion,
+    load: Load,
+    errs: float,
+    holding: Holding,
+    has_moved: bool,
+) -> None:
+    policy = in_use(judge, criterion, owner, share=1.0)
+    load(labelled, files(range(1000, 1400), errs=errs, seed=3))
+    decide_new_outputs()
+
+    use = policy_in_use(policy)
+
+    assert use.today.holding == holding
+    (week,) = use.weeks
+    assert (week.decided, week.rated) == (800, 800)
+    assert week.rate == pytest.approx(0.7, abs=0.08)
+    assert ("judge (its scores)" in week.moved) is has_moved
+
+
+def test_one_policy_of_a_judge_is_in_use(owner: User, judge: Judge, criterion: Criterion) -> None:
+    first = use_policy(ask_policy(judge, criterion, FEW), by=owner)
+    second = ask_policy(judge, criterion, parse_promise("within 0.45"))
+    if second.kept is None:
+        with pytest.raises(ImproveError, match="nothing"):
+            use_policy(second, by=owner)
+        stop_policy(first)
+    else:
+        use_policy(second, by=owner)
+
+    first.refresh_from_db()
+    assert not first.is_in_use
+    assert Campaign.objects.get(pk=first.campaign).state == CampaignState.CLOSED
+
+
+def test_the_page_asks_shows_and_uses(
+    as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
+) -> None:
+    client = as_role("owner")
+    address = f"/p/{labelled.slug}/judges/{judge.pk}/policy/"
+    assert "Ask for a promise" in client.get(address).content.decode()
+    answers: dict[str, Any] = {
+        "criterion": criterion.pk, "promise": FEW, "points": "", "field": "language",
+    }  # fmt: skip
+
+    shown = client.post(f"{address}ask/", answers, follow=True).content.decode()
+
+    policy = Policy.objects.get()
+    assert f"Keep {round(100 * policy.content['kept']['coverage'])} %" in shown
+    assert "random checks" in shown
+    assert "By language" in shown
+    used = client.post(f"/p/{labelled.slug}/policies/{policy.pk}/use/", follow=True)
+    assert "Stop using it" in used.content.decode()
+    (listed,) = client.get(f"/api/v1/projects/{labelled.slug}/policies").json()["items"]
+    assert (listed["is_promised"], listed["in_use"]) == (True, True)
+    client.post(f"/p/{labelled.slug}/policies/{policy.pk}/stop/")
+    policy.refresh_from_db()
+    assert not policy.is_in_use
+
+
+@pytest.mark.parametrize(
+    ("answers", "status", "words"),
+    [
+        ({"promise": "as one person"}, 200, "two people"),
+        ({"promise": "within", "points": ""}, 422, "number of points"),
+        ({"promise": "none"}, 422, "not one of the available choices"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    as_role: Callable[[str], Client],
+    labelled: Project,
+    judge: Judge,
+    criterion: Criterion,
+    answers: dict[str, str],
+    status: int,
+    words: str,
+) -> None:
+    client = as_role("owner")
+
+    response = client.post(
+        f"/p/{labelled.slug}/judges/{judge.pk}/policy/ask/",
+        {"criterion": criterion.pk, "points": "0.5", "field": ""} | answers,
+        follow=True,
+    )
+
+    assert response.status_code == status
+    assert words in response.content.decode()
+    assert not Policy.objects.exists()
+
+
+def test_a_certificate_requires_figures_of_the_policy_in_use(
+    owner: User, judge: Judge, criterion: Criterion
+) -> None:
+    wanted = [
+        parse_requirement(text)
+        for text in (
+            "policy.error.high<=0.05",
+            "policy.coverage.low>=0.2",
+            "policy.coverage.low>=1",
+        )
+    ]
+    without = certify(judge, criterion, wanted)
+    assert {each["outcome"] for each in without.requirements} == {"cannot say"}
+    policy = use_policy(ask_policy(judge, criterion, FEW), by=owner)
+
+    made = certify(judge, criterion, wanted)
+
+    assert [each["outcome"] for each in made.requirements] == ["met", "met", "not met"]
+    assert made.requirements[0]["value"] == policy.content["kept"]["error_high"]
+    assert what_changed(made) == []
+    stop_policy(policy)
+    assert what_changed(made) == ["The policy in use changed."]
+
+
+@pytest.mark.parametrize("text", ["policy.error.high>=0.05", "policy.coverage.low<=0.2"])
+def test_requirements_of_policies_have_a_side(text: str) -> None:
+    with pytest.raises(RequirementError, match="end"):
+        parse_requirement(text)
+
+
+def test_files_refer_to_the_command_of_policies() -> None:
+    table = [{"id": n, "human": n % 2, "judge": n % 2} for n in range(30)]
+    measured = geval.measure(table, human="human", judge="judge", document="id")
+
+    with pytest.raises(InputError, match="policy"):
+        geval.certify(measured, ["policy.error.high<=0.05"])
