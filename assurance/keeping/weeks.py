@@ -1,7 +1,8 @@
 """What a policy in use kept, week by week, and whether its promise still holds."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,15 @@ class Week:
         return self.kept / self.decided
 
 
+class Decided(NamedTuple):
+    """A decision on an output, by id."""
+
+    output: int
+    is_kept: bool
+    is_checked: bool
+    decided_at: datetime
+
+
 @dataclass(frozen=True)
 class PolicyInUse:
     """The weeks of a policy, the newest first; `waiting` outputs are not decided yet."""
@@ -63,17 +73,20 @@ class PolicyInUse:
 def policy_in_use(policy: Policy) -> PolicyInUse:
     """Return what became of a policy."""
     data = live_data(policy.project)
-    rows = list(
-        policy.decisions.values_list("output", "is_kept", "is_checked", "decided_at").order_by("pk")
-    )
-    by_week: dict[date, list[tuple[int, bool]]] = {}
-    for pk, is_kept, _is_checked, at in rows:
-        monday = at.date() - timedelta(days=at.weekday())
-        by_week.setdefault(monday, []).append((pk, is_kept))
+    rows = [
+        Decided(*row)
+        for row in policy.decisions.order_by("pk").values_list(
+            "output", "is_kept", "is_checked", "decided_at"
+        )
+    ]
+    by_week: dict[date, list[Decided]] = {}
+    for decided in rows:
+        at = decided.decided_at
+        by_week.setdefault(at.date() - timedelta(days=at.weekday()), []).append(decided)
     return PolicyInUse(
         policy,
         Campaign.objects.filter(pk=policy.campaign or 0, project=policy.project_id).first(),
-        _today(policy, data, [pk for pk, _kept, is_checked, _at in rows if is_checked]),
+        _today(policy, data, [row.output for row in rows if row.is_checked]),
         tuple(
             _week(policy, data, begins, by_week[begins]) for begins in sorted(by_week, reverse=True)
         ),
@@ -102,50 +115,54 @@ def _scores(policy: Policy, data: ReportData) -> FloatArray:
     return data.judges.get((policy.criterion_id, policy.judge_id), missing)
 
 
-def _week(policy: Policy, data: ReportData, begins: date, decided: list[tuple[int, bool]]) -> Week:
-    places = _part(data, [pk for pk, _is_kept in decided])
-    kept = np.zeros(len(data.output_ids), dtype=bool)
-    kept[_part(data, [pk for pk, is_kept in decided if is_kept])] = True
-    human, scores = data.humans[policy.criterion_id].mean[places], _scores(policy, data)[places]
-    weight = np.where(kept[places], 1 / policy.check_share, 1.0)
+def _week(policy: Policy, data: ReportData, begins: date, decided: list[Decided]) -> Week:
+    places = _part(data, [each.output for each in decided])
+    # Of the kept outputs, only those drawn at random stand for all of them, whoever else rated any.
+    checked, kept = np.zeros((2, len(data.output_ids)), dtype=bool)
+    kept[_part(data, [each.output for each in decided if each.is_kept])] = True
+    checked[_part(data, [each.output for each in decided if each.is_checked])] = True
+    human = np.where(checked | ~kept, data.humans[policy.criterion_id].mean, np.nan)
+    weight = np.where(kept, 1 / policy.check_share, 1.0)
     outputs = Outputs(
         data.units.document[places], np.zeros(len(places), dtype=np.int64), data.units.documents, 1,
-        weight,
+        weight[places],
     )  # fmt: skip
-    mean = ppi_table(outputs, human, scores).systems[0].mean
+    mean = ppi_table(outputs, human[places], _scores(policy, data)[places]).systems[0].mean
     return Week(
         begins,
         len(decided),
-        sum(is_kept for _pk, is_kept in decided),
-        int((~np.isnan(human)).sum()),
+        sum(each.is_kept for each in decided),
+        int((~np.isnan(human[places])).sum()),
         None if mean is None else mean.estimate,
         None if mean is None else mean.low,
         None if mean is None else mean.high,
-        _moved(policy, data, places, weight),
+        _moved(policy, data, places, human, weight),
     )
 
 
 def _moved(
-    policy: Policy, data: ReportData, places: IntArray, weight: FloatArray
+    policy: Policy, data: ReportData, places: IntArray, human: FloatArray, weight: FloatArray
 ) -> tuple[str, ...]:
     """Return what differs between a week's outputs and those that were there when the policy came
-    into use."""
-    human, scores = data.humans[policy.criterion_id].mean, _scores(policy, data)
-    before = np.flatnonzero((data.output_ids <= policy.after_output) & ~np.isnan(scores))
-    equal = np.ones(len(data.output_ids))
+    into use.
 
-    def sides(values: FloatArray, of_rated: bool = False) -> tuple[Sample, Sample]:
-        document = data.units.clustered.document
-        weights = weight if of_rated else equal[places]
+    Args:
+        human, weight: shape (outputs,), of the week's outputs that were drawn.
+    """
+    scores, rated = _scores(policy, data), data.humans[policy.criterion_id].mean
+    before = np.flatnonzero((data.output_ids <= policy.after_output) & ~np.isnan(scores))
+    document, equal = data.units.clustered.document, np.ones(len(data.output_ids))
+
+    def sides(then: FloatArray, now: FloatArray, weights: FloatArray) -> tuple[Sample, Sample]:
         return (
-            Sample(values[before], equal[before], document[before]),
-            Sample(values[places], weights, document[places]),
+            Sample(then[before], equal[before], document[before]),
+            Sample(now[places], weights[places], document[places]),
         )
 
     return moved(
         {
-            TEXTS: sides(np.log1p(data.words)),
-            JUDGE: sides(scores),
-            PEOPLE: sides(human - scores, of_rated=True),
+            TEXTS: sides(np.log1p(data.words), np.log1p(data.words), equal),
+            JUDGE: sides(scores, scores, equal),
+            PEOPLE: sides(rated - scores, human - scores, weight),
         }
     )

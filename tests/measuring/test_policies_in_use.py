@@ -77,7 +77,7 @@ def test_the_curve_has_a_dot_a_threshold_and_names_apart(is_share: bool) -> None
     points = [ErrorPoint(0.2, 0.0, 0.0, 0.3), ErrorPoint(1.0, 0.04, None, None)]
     drawing = kept_errors(
         KeptErrors("this policy", points),
-        [KeptErrors("random checks", [ErrorPoint(0.2, 0.04, None, None)])],
+        [KeptErrors("random checks", [ErrorPoint(at, 0.04, None, None) for at in (0.2, 1)])],
         promised=0.05,
         kept=0.2,
         is_share=is_share,
@@ -91,4 +91,4 @@ def test_the_curve_has_a_dot_a_threshold_and_names_apart(is_share: bool) -> None
     names = {s.text: s.y for s in drawing.shapes if isinstance(s, Words) and s.x > 250}
     assert {"this policy", "random checks", "promised"} <= set(names)
     assert abs(names["promised"] - names["random checks"]) >= 12
-    assert len(drawing.rows) == 3
+    assert len(drawing.rows) == 4

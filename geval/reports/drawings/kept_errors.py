@@ -87,6 +87,9 @@ def kept_errors(
     if kept is not None:
         shapes.append(Line(x(kept), TOP, x(kept), BOTTOM, JUDGE, 0.8, dashed=True))
     for line in others:
+        if len(line.points) == 1:
+            (point,) = line.points
+            shapes.append(Dot(x(point.coverage), y(point.error), 2.0, "axis"))
         for before, after in itertools.pairwise(line.points):
             shapes.append(Line(x(before.coverage), y(before.error), x(after.coverage),
                                y(after.error), "axis", 0.9))  # fmt: skip

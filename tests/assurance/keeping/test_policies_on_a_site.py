@@ -269,3 +269,19 @@ def test_files_refer_to_the_command_of_policies() -> None:
 
     with pytest.raises(InputError, match="policy"):
         geval.certify(measured, ["policy.error.high<=0.05"])
+
+
+def test_a_week_counts_ratings_of_what_was_drawn(
+    owner: User, labelled: Project, judge: Judge, criterion: Criterion, load: Load
+) -> None:
+    policy = in_use(judge, criterion, owner, share=0.2)
+    load(labelled, files(range(1000, 1300), seed=3))
+    decide_new_outputs()
+
+    (week,) = policy_in_use(policy).weeks
+
+    drawn = policy.decisions.filter(is_kept=False) | policy.decisions.filter(is_checked=True)
+    assert week.rated == drawn.count() < week.decided
+    assert week.low is not None
+    assert week.high is not None
+    assert week.low < 0.7 < week.high
