@@ -10,7 +10,7 @@ from django.db.models import Max, QuerySet
 from assurance.improving.certificate import look_of, not_tried
 from assurance.improving.looking import looks_taken
 from assurance.improving.proposals import Progress, against_today, progress_of
-from evaluations.corpus.locks.draws import earlier_draws
+from evaluations.corpus.locks.draws import POLICY, earlier_draws
 from evaluations.corpus.locks.locking import locked_of
 from evaluations.judging.judges.wordings import ChangedPart
 from evaluations.models import (
@@ -19,6 +19,7 @@ from evaluations.models import (
     Document,
     Judge,
     LockedDocuments,
+    LockEvent,
     Look,
     Project,
     Search,
@@ -129,6 +130,12 @@ class ImprovePage:
         newest = LockedText.objects.aggregate(newest=Max("pk"))["newest"]
         parts = [project.pk, of_corpus, self.locked.draw, newest]
         return remembered_as("earlier draws", parts, lambda: str(earlier_draws(project)))
+
+    @property
+    def policy_looks(self) -> list[LockEvent]:
+        """The looks that were taken for policies."""
+        events = LockEvent.objects.of_draw(self.locked.draw) if self.locked else []
+        return [each for each in events if each.content.get("title", "").startswith(POLICY)]
 
     @property
     def measure(self) -> str:

@@ -12,7 +12,7 @@ from annotations.goals.plans import seconds_per_rating
 from assurance.improving.looking import looks_taken, usable_lock
 from assurance.improving.search_data import FITTED_KINDS
 from assurance.two_judges.pair_figures import read_probabilities
-from evaluations.corpus.locks.draws import name_of, record, remember
+from evaluations.corpus.locks.draws import POLICY, name_of, record, remember
 from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
 from evaluations.models import Criterion, Judge, LockedDocuments
 from evaluations.models import Policy as PolicyRow
@@ -156,7 +156,7 @@ def _count_look(locked: LockedDocuments, result: Policy, by: Any) -> None:
         by=name_of(by),
         judge=result.judge,
         criterion=result.criterion,
-        title=f"Policy: {result.promise}",
+        title=f"{POLICY}{result.promise}",
         outcome="kept" if kept else "cannot promise",
         documents=result.locked,
         candidate=kept.error if kept else None,

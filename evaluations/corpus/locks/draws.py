@@ -19,6 +19,8 @@ from geval_site.sql import execute_sql, fetch_row
 
 COMMAND_LINE = "the command line"
 FETCHED = 500
+# Before the promise in the title of a look for a policy.
+POLICY = "Policy: "
 # A document's content: its source, or else its conversation and outputs. `exact` is how texts were
 # known before they were folded, in draws of projects that are deleted since.
 _CONTENTS = f"""

@@ -64,6 +64,18 @@ def test_each_new_question_about_locked_documents_is_a_look(
     assert Policy.objects.count() == 2
 
 
+def test_looks_for_policies_are_listed_beside_the_others(
+    as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
+) -> None:
+    lock_documents(labelled, seed="fixed")
+    ask_policy(judge, criterion, FEW)
+
+    page = as_role("viewer").get(f"/p/{labelled.slug}/improve/?judge={judge.pk}").content.decode()
+
+    assert "1 of 5 looks used" in page
+    assert "Policy: few false passes, judge on" in page
+
+
 def test_too_few_documents_are_no_look(project: Project, load: Load) -> None:
     load(project, files(range(15)))
     locked = lock_documents(project, seed="fixed")
