@@ -28,8 +28,8 @@ EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("evaluations", "0058_request_options", "ADD_UNIQUE"): _WIDER,
     ("evaluations", "0058_request_options", "CREATE_INDEX"): _WIDER,
     ("evaluations", "0058_request_options", "CREATE_INDEX_EXCLUSIVE"): _WIDER,
-    ("evaluations", "0080_policies", "CREATE_INDEX"): _NEW_TABLES,
-    ("evaluations", "0080_policies", "CREATE_INDEX_EXCLUSIVE"): _NEW_TABLES,
+    ("evaluations", "0081_policies", "CREATE_INDEX"): _NEW_TABLES,
+    ("evaluations", "0081_policies", "CREATE_INDEX_EXCLUSIVE"): _NEW_TABLES,
 }
 
 

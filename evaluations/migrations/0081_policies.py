@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0079_rubrics'),
+        ('evaluations', '0080_proposed_items'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
