@@ -18,7 +18,7 @@ BASELINE = {"evaluations": "0024_causes_of_gaps", "annotations": "0005_help_text
 _FEW_ROWS = "runs and candidates are few: the index of a foreign key is made in milliseconds"
 _NEW_TABLES = "its indexes are of tables that it creates, which are empty"
 _WIDER_IDS = "participants are few, and a row that the constraint before allowed is allowed"
-_WIDER = "probes are few, and a row that the constraint before allowed this one allows too"
+_WIDER = "errands are few, and a row that the constraint before allowed this one allows too"
 EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("annotations", "0011_done_places_and_ids", "ADD_UNIQUE"): _WIDER_IDS,
     ("evaluations", "0025_wordings", "CREATE_INDEX"): _FEW_ROWS,
@@ -28,6 +28,7 @@ EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("evaluations", "0058_request_options", "ADD_UNIQUE"): _WIDER,
     ("evaluations", "0058_request_options", "CREATE_INDEX"): _WIDER,
     ("evaluations", "0058_request_options", "CREATE_INDEX_EXCLUSIVE"): _WIDER,
+    ("evaluations", "0080_proposed_items", "ADD_UNIQUE"): _WIDER,
     ("evaluations", "0081_policies", "CREATE_INDEX"): _NEW_TABLES,
     ("evaluations", "0081_policies", "CREATE_INDEX_EXCLUSIVE"): _NEW_TABLES,
 }
