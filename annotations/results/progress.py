@@ -125,7 +125,7 @@ def people_file(campaign: Campaign) -> Iterator[str]:
     for at, record in enumerate(people_records(campaign_progress(campaign))):
         if not at:
             yield csv_line(record)
-        lists = ("warnings", "guidelines_versions")
+        lists = ("warnings", "guidelines_versions", "severity_over_time")
         cells = record | {name: "; ".join(map(str, record[name])) for name in lists}
         yield csv_line(cells.values())
 
@@ -163,11 +163,11 @@ def read_anew(campaign: Campaign, hidden: list[int]) -> AnswersRead:
     }
     names = {str(pk): name for pk, name in campaign.criteria.values_list("pk", "name")}
     questions = names or {"0": "overall"}
-    agreement, severity = campaign_questions(rows, questions)
+    agreement, people = campaign_questions(rows, questions, is_rating=campaign.is_rating)
     return AnswersRead(
         suspicions,
         agreement,
-        severity if campaign.is_rating else {},
+        people,
         _by_version(campaign, rows, questions),
     )
 

@@ -1,7 +1,10 @@
 """Pages of campaigns: the list, create, change, open, close, progress."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -31,9 +34,14 @@ from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
 from evaluations.web.notices import STOP_POLLING
-from evaluations.web.parameters import reads
+from evaluations.web.parameters import reads, refuse_unknown
 from evaluations.web.revisions import locked
+from geval.reports.campaign_progress import CampaignProgress
+from geval.reports.campaign_questions import PART
+from geval.reports.people_table import DOUBT, orders_of, people_table
 from geval.texts.numbers import thin, whole_number
+
+PAGE_SIZE = 50
 
 
 @require_GET
@@ -101,10 +109,19 @@ def _edit(request: HttpRequest, project: Project, campaign: Campaign) -> HttpRes
     return render(request, "annotations/campaign_form.html", context)
 
 
+@reads("search", "sort", "open", "page")
 @project_view(EDITORS)
 def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """A campaign with its people: those searched for, in an order, one of them opened."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     context = _context(project, campaign) | {"versions": campaign_versions(campaign)[::-1]}
+    search, order = request.GET.get("search", ""), request.GET.get("sort", DOUBT)
+    progress: CampaignProgress = context["progress"]
+    refuse_unknown([order], list(orders_of(progress)), "order")
+    opened = whole_number(request.GET.get("open", ""), default=0)
+    table = people_table(progress, search=search, order=order, opened=opened)
+    context |= {"search": search, "order": order, "table": table, "part": PART}
+    context["page"] = Paginator(table.rows, PAGE_SIZE).get_page(request.GET.get("page"))
     return render(request, "annotations/campaign_detail.html", context)
 
 
@@ -151,7 +168,7 @@ def _next_after_saving(campaign: Campaign) -> str:
     )
 
 
-def _context(project: Project, campaign: Campaign) -> dict[str, object]:
+def _context(project: Project, campaign: Campaign) -> dict[str, Any]:
     return {
         "project": project,
         "tab": "annotate",

@@ -6,7 +6,7 @@ from datetime import datetime
 from math import exp
 from typing import Any
 
-from geval.reports.campaign_questions import QuestionAgreement, QuestionSeverity
+from geval.reports.campaign_questions import QuestionAgreement, QuestionPerson
 from geval.reports.downloads.json_values import ends_json
 from geval.statistics.careless_signs import RaterWork, Signs, signs_of
 from geval.statistics.chance_raters import FEW_ITEMS, AgainstChance
@@ -42,14 +42,24 @@ class AnswersRead:
 
     suspicions: Mapping[int, Suspicion] = field(default_factory=dict)
     agreement: tuple[QuestionAgreement, ...] = ()
-    severity: Mapping[int, tuple[QuestionSeverity, ...]] = field(default_factory=dict)
+    people: Mapping[int, tuple[QuestionPerson, ...]] = field(default_factory=dict)
     agreement_by_version: tuple[VersionAgreement, ...] = ()
 
 
 @dataclass(frozen=True)
+class ReviewCounts:
+    """How many of a person's answers have a question of theirs, wait for a review, and were
+    returned to them."""
+
+    asked: int = 0
+    waiting: int = 0
+    returned: int = 0
+
+
+@dataclass(frozen=True)
 class AnnotatorProgress:
-    """One annotator in a campaign. `severity` is by question, empty for comparisons; `warnings` are
-    in words, `unsaid` why nothing is said of their agreement; `guidelines_versions` are the numbers
+    """One annotator in a campaign. `questions` has agreement and severity by question; `warnings`
+    are in words, `unsaid` why there is nothing about care; `guidelines_versions` are the numbers
     that the answers have."""
 
     pk: int
@@ -63,11 +73,17 @@ class AnnotatorProgress:
     seconds: float | None
     checks: int
     checks_right: int
-    severity: tuple[QuestionSeverity, ...]
+    questions: tuple[QuestionPerson, ...]
     last: datetime | None
     warnings: tuple[str, ...]
     unsaid: str = ""
     guidelines_versions: tuple[int, ...] = ()
+    reviews: ReviewCounts = ReviewCounts()
+
+    @property
+    def doubts(self) -> tuple[int, int, int]:
+        """Why somebody should look at the answers: warnings first, then questions and reviews."""
+        return len(self.warnings), self.reviews.asked, self.reviews.waiting
 
 
 @dataclass(frozen=True)
@@ -84,11 +100,6 @@ class CampaignProgress:
     skipped: int = 0
     agreement: tuple[QuestionAgreement, ...] = ()
     agreement_by_version: tuple[VersionAgreement, ...] = ()
-
-    @property
-    def by_doubt(self) -> list[AnnotatorProgress]:
-        """The annotators, those with most warnings first."""
-        return sorted(self.annotators, key=lambda row: -len(row.warnings))
 
     @property
     def is_skipped_by_all(self) -> bool:
@@ -133,7 +144,7 @@ def annotators_progress(
     ]
     return tuple(
         _annotator(
-            row, read.severity.get(row["pk"], ()), one.chance.reason,
+            row, read.people.get(row["pk"], ()), one.chance.reason,
             _warnings(did, signs, one, names),
         )
         for row, one, did, signs in zip(named, of, work, signs_of(work), strict=True)
@@ -156,15 +167,26 @@ def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
             "unsaid": row.unsaid,
             "guidelines_versions": list(row.guidelines_versions),
         }
-        for of in row.severity or (None,):
-            low, high = (of and ends_json(of.interval)) or (None, None)
-            yield person | {
-                "question": of and of.question,
-                "shared_items": of and of.items,
-                "severity": of and of.points.value,
-                "severity_low": low,
-                "severity_high": high,
-            }
+        for of in row.questions or (None,):
+            yield person | dict(zip(OF_A_QUESTION, _on_question(of), strict=True))
+
+
+OF_A_QUESTION = (
+    "question", "shared_items", "shared_documents", "rho", "rho_low", "rho_high",
+    "severity", "severity_low", "severity_high", "severity_over_time",
+)  # fmt: skip
+
+
+def _on_question(of: QuestionPerson | None) -> Iterator[Any]:
+    """Yield the values of `OF_A_QUESTION`."""
+    if of is None:
+        yield from (*[None] * (len(OF_A_QUESTION) - 1), [])
+        return
+    yield from (of.question, of.items, of.documents)
+    sides = (of.rho, of.rho_interval), (of.severity.points, of.severity.interval)
+    for estimate, interval in sides:
+        yield from (estimate.value, *(ends_json(interval) or (None, None)))
+    yield [part.points.value for part in of.over_time]
 
 
 def _warnings(
@@ -212,7 +234,7 @@ def _named(row: tuple[Any, ...]) -> dict[str, Any]:
 
 def _annotator(
     row: dict[str, Any],
-    severity: tuple[QuestionSeverity, ...],
+    questions: tuple[QuestionPerson, ...],
     unsaid: str,
     warnings: tuple[str, ...],
 ) -> AnnotatorProgress:
@@ -229,7 +251,7 @@ def _annotator(
         seconds=row["seconds"],
         checks=row["checks"],
         checks_right=row["checks_right"],
-        severity=severity,
+        questions=questions,
         last=row["last"],
         warnings=warnings,
         unsaid=unsaid,

@@ -1,5 +1,5 @@
-"""What a campaign's answers say by question, never across scales: how far people agree, and how
-strict each is."""
+"""What a campaign's answers say by question, never across scales: how far people agree, how far
+each agrees with the others, and how strict each is, also over time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,21 @@ import numpy as np
 
 from geval.statistics.agreement import coincidences
 from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
-from geval.statistics.jackknife import LeftOut, no_interval
+from geval.statistics.cache import remembered
+from geval.statistics.correlation import coefficient_of
+from geval.statistics.jackknife import TOO_FEW, LeftOut, correlation_interval, no_interval
 from geval.statistics.resampling import Interval
-from geval.statistics.thresholds import SEVERITY_SHARED
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, SEVERITY_SHARED
 from geval.statistics.types import Estimate, FloatArray, IntArray
 from geval.texts.numbers import in_brackets, shown, signed
 
 ALONE = "no item has answers of two people"
 FEW = f"fewer than {SEVERITY_SHARED} answers to items that others answered too"
+FEW_DOCUMENTS = TOO_FEW.format(INTERVAL_DOCUMENTS, "documents").partition(",")[0]
+SAME = "all of these answers are the same"
+COMPARED = "comparisons have no severity"
+# A person's answers over time are looked at in parts of so many.
+PART = 40
 
 
 @dataclass(frozen=True)
@@ -44,11 +51,10 @@ class QuestionAgreement:
 
 
 @dataclass(frozen=True)
-class QuestionSeverity:
-    """How much lower than the mean of the others an annotator rates `items` that others answered
-    too, in points of the question's scale, with its interval over documents."""
+class Severity:
+    """How much lower than the mean of the others a person rates `items` that others answered too,
+    in points of the question's scale, with its interval over documents."""
 
-    question: str
     items: int
     points: Estimate
     interval: Interval
@@ -60,20 +66,40 @@ class QuestionSeverity:
         return f"{signed(self.points.value)} [{', '.join(between)}]".removesuffix(" []")
 
 
+@dataclass(frozen=True)
+class QuestionPerson:
+    """A person on a question: Spearman's rho with the mean of the others over `items` of
+    `documents` that others answered too, with its interval over documents; the severity, in all and
+    `over_time`, in parts of `PART` answers, the first ones first."""
+
+    question: str
+    items: int
+    documents: int
+    rho: Estimate
+    rho_interval: Interval
+    severity: Severity
+    over_time: tuple[Severity, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{shown(self.rho)} {in_brackets(self.rho_interval)}".rstrip()
+
+
 def campaign_questions(
-    answers: Sequence[GivenAnswer], names: Mapping[str, str]
-) -> tuple[tuple[QuestionAgreement, ...], dict[int, tuple[QuestionSeverity, ...]]]:
-    """Return agreement by question, and severities by annotator.
+    answers: Sequence[GivenAnswer], names: Mapping[str, str], *, is_rating: bool = True
+) -> tuple[tuple[QuestionAgreement, ...], dict[int, tuple[QuestionPerson, ...]]]:
+    """Return agreement by question, and what is known of each annotator by question.
 
     Args:
+        answers: the newest first.
         names: the questions by their key in answers, in order.
+        is_rating: whether answers are ratings, which alone have a severity.
     """
     agreement: list[QuestionAgreement] = []
-    severity: dict[int, tuple[QuestionSeverity, ...]] = {}
+    people: dict[int, tuple[QuestionPerson, ...]] = {}
     for key, name in names.items():
         rows = sorted(
-            ((answer.document, answer.item, of), answer.annotator, value)
-            for answer in answers
+            ((answer.document, answer.item, of), answer.annotator, value, -at)
+            for at, answer in enumerate(answers)
             for of, value in answer.values.items()
             if of.split()[0] == key
         )
@@ -83,7 +109,7 @@ def campaign_questions(
         place = {unit: at for at, unit in enumerate(units)}
         documents, document = np.unique([unit[0] for unit in units], return_inverse=True)
         raters, rater = np.unique([row[1] for row in rows], return_inverse=True)
-        unit, value = np.array([(place[row[0]], row[2]) for row in rows]).T
+        unit, value, when = np.array([(place[row[0]], *row[2:]) for row in rows]).T
         ratings = Ratings(unit.astype(np.int64), rater, value, len(units), len(raters))
         outputs = Outputs(document, np.zeros_like(document), len(documents), 1)
         left_out = LeftOut.each(len(documents))
@@ -91,12 +117,13 @@ def campaign_questions(
         alpha = coinciding.alpha("interval"), coinciding.interval("interval", left_out)
         if twice := {units[at][1] for at in np.flatnonzero(ratings.count > 1)}:
             agreement.append(QuestionAgreement(name, len(twice), *alpha))
-        below = ratings.others - ratings.value
         for at, pk in enumerate(raters.tolist()):
-            own = (rater == at) & ~np.isnan(below)
-            of_own = _severity(name, below[own], document[ratings.output[own]], left_out)
-            severity[pk] = (*severity.get(pk, ()), of_own)
-    return tuple(agreement), severity
+            own = np.flatnonzero((rater == at) & ~np.isnan(ratings.others))
+            own = own[np.argsort(when[own], kind="stable")]
+            sides = value[own], ratings.others[own]
+            of_own = _person(name, *sides, document[ratings.output[own]], is_rating=is_rating)
+            people[pk] = (*people.get(pk, ()), of_own)
+    return tuple(agreement), people
 
 
 def agreement_of(
@@ -112,14 +139,49 @@ def agreement_of(
     )
 
 
-def _severity(
-    name: str, below: FloatArray, document: IntArray, documents: LeftOut
-) -> QuestionSeverity:
+def _person(
+    name: str, given: FloatArray, others: FloatArray, document: IntArray, *, is_rating: bool
+) -> QuestionPerson:
+    """Return a person on a question.
+
+    Args:
+        given, others, document: shape (items,), the person's answers, the others' means and the
+            documents, in the order of time.
+    """
+    documents, place = np.unique(document, return_inverse=True)
+    counts = len(given), len(documents)
+    lacking = FEW if len(given) < SEVERITY_SHARED else ""
+    if not lacking and len(documents) < INTERVAL_DOCUMENTS:
+        lacking = FEW_DOCUMENTS
+    if not lacking and not (np.ptp(given) and np.ptp(others)):
+        lacking = SAME
+    rho, between = Estimate.undefined(lacking), no_interval(lacking)
+    if not lacking:
+        order = np.argsort(place, kind="stable")
+        units = Outputs(place[order], np.zeros_like(place), len(documents), 1)
+        rho = coefficient_of(given, others, "spearman", of="items")
+        over = ("spearman", "dataset", "documents")
+        between = remembered(correlation_interval, units, given[order], others[order], *over)
+    if not is_rating:
+        none = Severity(len(given), Estimate.undefined(COMPARED), no_interval(COMPARED))
+        return QuestionPerson(name, *counts, rho, between, none)
+    below = others - given
+    parts = [
+        _severity(below[start : start + PART], place[start : start + PART])
+        for start in range(0, len(below), PART)
+    ]
+    over_time = tuple(part for part in parts if part.points.value is not None)
+    return QuestionPerson(name, *counts, rho, between, _severity(below, place), over_time)
+
+
+def _severity(below: FloatArray, document: IntArray) -> Severity:
     if len(below) < SEVERITY_SHARED:
-        return QuestionSeverity(name, len(below), Estimate.undefined(FEW), no_interval(FEW))
-    group = documents.group[document]
-    total, count = (sums(group, of, documents.groups) for of in (below, None))
-    left_out = mean_of(below.sum() - total, len(below) - count)
+        return Severity(len(below), Estimate.undefined(FEW), no_interval(FEW))
+    documents, place = np.unique(document, return_inverse=True)
+    left_out = LeftOut.each(len(documents))
+    group = left_out.group[place]
+    total, count = (sums(group, of, left_out.groups) for of in (below, None))
+    without = mean_of(below.sum() - total, len(below) - count)
     mean = float(below.mean())
-    interval = documents.interval(mean, left_out, counting=len(np.unique(document)))
-    return QuestionSeverity(name, len(below), Estimate(mean), interval)
+    interval = left_out.interval(mean, without, counting=len(documents))
+    return Severity(len(below), Estimate(mean), interval)

@@ -300,7 +300,7 @@ def test_progress_counts_and_measures(
     rows = {row.annotator: row for row in progress.annotators}
     assert (progress.items, progress.places, progress.submitted, progress.complete) == (6, 12, 8, 2)
     assert rows["ann1"].submitted == 6
-    assert [of.items for of in rows["ann1"].severity] == [2, 2]
+    assert [of.items for of in rows["ann1"].questions] == [2, 2]
     assert rows["ann3"].submitted == 0
     assert (own.submitted, own.campaign_share) == (6, 8 / 12)
 

@@ -14,6 +14,7 @@ from annotations.models import Annotator, Assignment, AssignmentState, Campaign,
 from annotations.results.progress import campaign_progress, read_anew
 from evaluations.models import Project
 from geval.files.answers.pairs import answer_values
+from geval.reports.people_table import people_table
 from geval.statistics.chance_raters import FEW_AGREE, FEW_ITEMS, against_chance, copies
 from tests.annotations.answered import many_documents
 from tests.conftest import CHECKOUT
@@ -195,29 +196,32 @@ def test_who_clicks_at_random_is_named(clicked: Campaign) -> None:
     warned = [any("chance" in text for text in row.warnings) for row in progress.annotators]
     assert warned == [False, False, True]
     assert all(0 < (row.alpha.value or 0) < 1 for row in progress.agreement)
-    severities = [row.severity[0].points.value or 0 for row in progress.annotators]
+    severities = [row.questions[0].severity.points.value or 0 for row in progress.annotators]
     assert sum(severities) == pytest.approx(0)
-    assert progress.by_doubt[0] == progress.annotators[2]
+    assert people_table(progress).rows[0].person == progress.annotators[2]
 
 
 def test_page_api_and_csv_say_the_same_of_people(clicked: Campaign, owner: User) -> None:
     client = Client()
     client.force_login(owner)
     row = campaign_progress(clicked).annotators[2]
-    of, address = row.severity[0], f"/p/small/annotate/{clicked.pk}/"
+    of, address = row.questions[0], f"/p/small/annotate/{clicked.pk}/"
 
-    page = unescape(client.get(address).content.decode())
+    page = unescape(client.get(f"{address}?open={row.pk}").content.decode())
     api = client.get(f"/api/v1/projects/small/campaigns/{clicked.pk}/people").json()
     file = b"".join(client.get(address + "people.csv"))  # type: ignore[arg-type]
 
-    assert f'{of.question} <span class="nowrap">{of},</span>' in " ".join(page.split())
-    assert f"{of.items} items</span>" in page
+    assert f'aria-label="{of} on {of.items} items"' in page
+    assert f'<small class="nowrap">{of.severity}</small>' in page
     assert "alpha, interval)" in page
     assert str(campaign_progress(clicked).agreement[0]) in page
     assert "people.csv" in page
     record = next(person for person in api["people"] if person["annotator"] == row.annotator)
     assert (record["question"], record["shared_items"]) == (of.question, of.items)
-    assert [record["severity_low"], record["severity_high"]] == list(of.interval.ends or ())
+    assert [record["severity_low"], record["severity_high"]] == list(of.severity.interval.ends)
+    assert (record["rho"], record["shared_documents"]) == (of.rho.value, of.documents)
+    assert [record["rho_low"], record["rho_high"]] == list(of.rho_interval.ends)
+    assert record["severity_over_time"] == [part.points.value for part in of.over_time] != []
     assert record["warnings"] == list(row.warnings) != []
     agreement = api["agreement"]
     assert (agreement["coefficient"], agreement["measurement"]) == ("alpha", "interval")
@@ -225,6 +229,38 @@ def test_page_api_and_csv_say_the_same_of_people(clicked: Campaign, owner: User)
     written = list(csv.DictReader(file.decode().splitlines()))
     assert [row["severity"] for row in written] == [str(row["severity"]) for row in api["people"]]
     assert row.warnings[0] in written[-1]["warnings"]
+    assert written[-1].keys() == record.keys()
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", ["ann3", "ann1", "ann2"]),
+        ("?sort=person", ["ann1", "ann2", "ann3"]),
+        ("?sort=question-1", ["ann3", "ann2", "ann1"]),
+        ("?search=NN2", ["ann2"]),
+        ("?search=zoe", []),
+    ],
+)
+def test_people_are_searched_and_sorted(
+    clicked: Campaign, owner: User, query: str, names: list[str]
+) -> None:
+    client = Client()
+    client.force_login(owner)
+
+    page = client.get(f"/p/small/annotate/{clicked.pk}/{query}")
+
+    assert [row.person.annotator for row in page.context["page"]] == names
+
+
+def test_an_order_that_the_table_lacks_is_refused(clicked: Campaign, owner: User) -> None:
+    client = Client()
+    client.force_login(owner)
+
+    page = client.get(f"/p/small/annotate/{clicked.pk}/?sort=persons")
+
+    assert page.status_code == 400
+    assert "person" in page.content.decode()
 
 
 def test_a_campaign_that_everybody_skipped_says_so(

@@ -92,7 +92,7 @@ def test_see_how_far_annotators_agree_before_there_is_a_judge(home: Page) -> Non
 
     clicks.on(
         home.get_by_role("link", name="People", exact=True),
-        home.get_by_role("link", name="Annotators", exact=True),
+        home.get_by_role("link", name="People of all ratings"),
     )
 
     # A worker computes it anew after an answer.

@@ -55,7 +55,7 @@ def test_a_worker_computes_them_and_the_strictest_comes_first(
     waiting = reader.get(PAGE)
     assert waiting.status_code == 202
     assert "worker needs a few seconds" in waiting.content.decode()
-    assert 'href="/p/small/members/"' in waiting.content.decode()
+    assert 'href="/p/small/report/"' in waiting.content.decode()
 
     compute()
 

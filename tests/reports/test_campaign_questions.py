@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from geval.files.answers.pairs import Answer, answer_values, shown_pattern
-from geval.reports.campaign_questions import FEW, GivenAnswer, campaign_questions
+from geval.reports.campaign_questions import (
+    COMPARED,
+    FEW,
+    FEW_DOCUMENTS,
+    SAME,
+    GivenAnswer,
+    campaign_questions,
+)
 from geval.statistics.thresholds import SEVERITY_SHARED
 from tests.thresholds.three_points import pins
 
@@ -25,13 +32,13 @@ def answers(documents: int, *, shift: float = 0.0, seed: int = 0) -> list[GivenA
 
 
 def test_each_question_has_its_own_severity_and_agreement() -> None:
-    agreement, severity = campaign_questions(answers(60, shift=0.5), NAMES)
+    agreement, people = campaign_questions(answers(60, shift=0.5), NAMES)
 
     assert [(row.question, row.items) for row in agreement] == [("fluency", 60), ("grade", 60)]
     for row in agreement:
         low, high = row.interval.ends or (1, 0)
         assert low < (row.alpha.value or 0) < high
-    fluency, grade = severity[1]
+    fluency, grade = (of.severity for of in people[1])
     assert (fluency.points.value or 0) == pytest.approx(-0.5, abs=0.2)
     assert (grade.points.value or 0) == pytest.approx(20 * (fluency.points.value or 0))
     assert fluency.interval.leaves_out_zero
@@ -41,8 +48,8 @@ def test_each_question_has_its_own_severity_and_agreement() -> None:
 def test_intervals_of_severity_hold() -> None:
     held = []
     for seed in range(200):
-        _, severity = campaign_questions(answers(30, shift=0.5, seed=seed), {"7": "fluency"})
-        low, high = severity[1][0].interval.ends or (0, 0)
+        _, people = campaign_questions(answers(30, shift=0.5, seed=seed), {"7": "fluency"})
+        low, high = people[1][0].severity.interval.ends or (0, 0)
         held.append(low < -0.5 < high)
 
     assert np.mean(held) == pytest.approx(0.95, abs=0.04)
@@ -50,13 +57,67 @@ def test_intervals_of_severity_hold() -> None:
 
 @pins("SEVERITY_SHARED", {19: False, 20: True, 21: True})
 def test_answers_that_a_severity_takes(value: int, expected: bool) -> None:
-    _, severity = campaign_questions(answers(value), NAMES)
+    _, people = campaign_questions(answers(value), NAMES)
 
-    of = severity[1][0]
+    person = people[1][0]
+    of = person.severity
     assert (of.points.value is not None, of.items) == (expected, value)
+    assert (person.rho.value is not None, person.documents) == (expected, value)
     if not expected:
         assert (of.points.reason, str(of)) == (FEW, "–")
     assert SEVERITY_SHARED == 20
+
+
+@pytest.mark.parametrize(("documents", "reason"), [(9, FEW_DOCUMENTS), (10, ""), (11, "")])
+def test_documents_that_a_rho_with_the_others_takes(documents: int, reason: str) -> None:
+    """Thirty items a person, in few documents."""
+    given = [
+        GivenAnswer(of.item, of.item % documents, of.annotator, of.values) for of in answers(30)
+    ]
+
+    _, people = campaign_questions(given, NAMES)
+
+    of = people[2][0]
+    assert (of.items, of.documents, of.rho.reason) == (30, documents, reason)
+    low, high = of.rho_interval.ends or (None, None)
+    if reason:
+        assert (of.rho.value, low) == (None, None)
+    else:
+        assert low < of.rho.value < high
+
+
+@pytest.mark.parametrize(
+    ("items", "parts"), [(39, 1), (40, 1), (59, 1), (60, 2), (79, 2), (100, 3)]
+)
+def test_severity_over_time_is_in_parts_of_forty_answers(items: int, parts: int) -> None:
+    """The newest answer is the first; a rest of fewer than twenty is left out."""
+    given = answers(items)[::-1]
+    for of in given:
+        if of.annotator == 1 and of.item >= 40:
+            of.values["7"] -= 2
+
+    _, people = campaign_questions(given, NAMES)
+
+    values = [part.points.value or 0 for part in people[1][0].over_time]
+    assert len(values) == parts
+    assert [value > 1 for value in values] == [False, True, True][:parts]
+
+
+def test_comparisons_have_agreement_without_severity() -> None:
+    _, people = campaign_questions(answers(30), NAMES, is_rating=False)
+
+    of = people[1][0]
+    assert (of.rho.value or 0) > 0.5
+    assert (of.severity.points.reason, of.over_time) == (COMPARED, ())
+
+
+def test_a_person_who_always_answers_the_same_has_no_rho() -> None:
+    given = answers(30)
+    for of in given:
+        if of.annotator == 1:
+            of.values["7"] = 3
+
+    assert campaign_questions(given, NAMES)[1][1][0].rho.reason == SAME
 
 
 def ranking(first: int, second: int) -> Answer:

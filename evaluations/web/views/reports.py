@@ -412,7 +412,7 @@ report_cell, report_export = project_view(READERS)(cell), project_view(READERS)(
 
 @reads(*REPORT)
 @project_view(READERS)
-@partial(waits, tab="annotators")
+@partial(waits, tab="report")
 def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     """Severity and competence of each annotator on each criterion, outputs on which they are split,
     and agreement on spans."""
@@ -421,7 +421,7 @@ def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     numbers = page_view(project, ANNOTATORS, view)
     context = {
         "project": project,
-        "tab": "annotators",
+        "tab": "report",
         "found": numbers.needed("page"),
         "cached": numbers.cached,
         "split_below": SPLIT,
