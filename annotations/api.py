@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, NinjaAPI, Path, Query, Router, Status
 
+from annotations.answering.answers import fields_of
 from annotations.api_shapes import (
     CampaignOut,
     CampaignProgressOut,
@@ -26,6 +27,7 @@ from annotations.errors import AnnotationError
 from annotations.goals.goals import standing
 from annotations.goals.plans import plan_request
 from annotations.models import (
+    Assignment,
     Campaign,
     CampaignGoal,
     CampaignState,
@@ -39,9 +41,9 @@ from annotations.planning.drafts import ASKED, Draft, free_name, goal_fields, go
 from annotations.planning.known_answers import ids_by_name, known_answers
 from annotations.planning.values import Errors, checked
 from annotations.results.progress import campaign_progress
-from annotations.results.reviewing import answers_of, hand_out_again, reject, restore
+from annotations.results.reviewing import answers_of, review
 from annotations.results.seen_scores import seen_scores
-from evaluations.models import Project
+from evaluations.models import CandidateOutput, Project
 from evaluations.models.criteria import with_items_of
 from evaluations.models.goals import LACKING
 from evaluations.reports.ratings.answers import answer_records, decision_records
@@ -50,12 +52,14 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import LARGEST_ID, In, Page, page_of
 from evaluations.web.revisions import Change, editing, revision_of
 from geval.files.answers.gold import GoldError, gold_of_rows
+from geval.files.answers.pairs import BY_CRITERION, OVERALL, with_ids
 from geval.files.project_fields import COLUMNS, LISTS, PLAN, CampaignFields
 from geval.measuring.standing import GoalStanding
 from geval.reports.campaign_progress import people_records
 from geval.reports.campaign_questions import QuestionAgreement
 from geval.reports.downloads.json_values import ranked_json, with_interval
 from geval.statistics.mean_gaps import ArmDifference
+from geval.texts.sentences import unknown_field
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
@@ -111,10 +115,13 @@ class PlanIn(SidesIn):
 
 
 class ReviewIn(In):
-    """`action` is "rejected" (needs a `reason`), "counted" or "handed out"."""
+    """`action` is "accepted", "returned" (needs a `reason`, which its annotator reads), "fixed"
+    (needs the `answer` that counts, as answers are listed), "rejected" (needs a `reason`),
+    "counted" or "handed out"."""
 
     action: ReviewAction
     reason: str = Field("", max_length=2000)
+    answer: dict[str, Any] | None = None
 
 
 def add_to(api: NinjaAPI) -> None:
@@ -240,18 +247,14 @@ def list_answers(request: HttpRequest, slug: Path[str], pk: int, page: Query[Pag
 def review_answer(
     request: HttpRequest, slug: Path[str], pk: int, answer: int, data: ReviewIn
 ) -> Any:
-    """Reject an answer (with a reason), count it again, or hand its item out again."""
+    """Accept, fix, return or reject an answer, count it again, or hand its item out again."""
     campaign = _campaign(request, slug, pk)
     assignment = get_object_or_404(answers_of(campaign), pk=answer)
     try:
-        if data.action == ReviewAction.REJECTED:
-            reject(assignment.pk, user=request.user, reason=data.reason)
-        elif data.action == ReviewAction.COUNTED:
-            restore(assignment.pk, user=request.user)
-        else:
-            hand_out_again(assignment.pk, user=request.user)
+        fields = _fields(assignment, data.answer) if data.answer else None
+        review(assignment.pk, data.action, user=request.user, reason=data.reason, fields=fields)
     except AnnotationError as error:
-        raise ValidationError(error.message) from None
+        raise ValidationError([error.message, *error.fields.values()]) from None
     return next(answer_records(campaign.project, answers=[assignment.pk]))
 
 
@@ -294,6 +297,26 @@ def get_plan(request: HttpRequest, slug: Path[str], data: Query[PlanIn]) -> Any:
         ],
         **({"what_numbers_speak_of": list(planned.sample)} if planned.sample else {}),
     }
+
+
+def _fields(assignment: Assignment, answer: Mapping[str, Any]) -> dict[str, str]:
+    """Return the form of an answer with the names of criteria and systems.
+
+    Raises:
+        ValidationError: it names something that its item does not have, or has another form.
+    """
+    criteria = dict(assignment.campaign.criteria.values_list("name", "pk"))
+    outputs = CandidateOutput.objects.filter(pk__in=assignment.shown)
+    systems = dict(outputs.values_list("system__name", "pk"))
+    try:
+        asked = {name for part in BY_CRITERION for name in answer.get(part, {})}
+        fields = fields_of(with_ids(dict(answer), criteria, systems) or {})
+    except (KeyError, TypeError, AttributeError, ValueError):
+        message = "Write the answer as answers are listed, with the names of criteria and systems."
+        raise ValidationError({"answer": message}) from None
+    if unknown := sorted(asked - criteria.keys() - {OVERALL}):
+        raise ValidationError({"answer": unknown_field(unknown[0], list(criteria), "name")})
+    return fields
 
 
 def campaign_json(campaign: Campaign) -> dict[str, Any]:

@@ -38,6 +38,7 @@ urlpatterns = [
     path(CAMPAIGN + "answers/", answers.answer_list, name="answer_list"),
     path(CAMPAIGN + "answers/hand-out/", answers.answer_hand_out, name="answer_hand_out"),
     path(CAMPAIGN + "answers/<int:answer>/review/", answers.answer_review, name="answer_review"),
+    path(CAMPAIGN + "answers/<int:answer>/fix/", answers.answer_fix, name="answer_fix"),
     path(
         CAMPAIGN + "annotators/<int:annotator>/exclude/",
         answers.annotator_exclude,
@@ -59,6 +60,7 @@ urlpatterns = [
     path(CAMPAIGN + "task/<int:assignment>/submit/", tasks.task_submit, name="task_submit"),
     path(CAMPAIGN + "task/<int:assignment>/draft/", tasks.task_draft, name="task_draft"),
     path(CAMPAIGN + "task/<int:assignment>/skip/", tasks.task_skip, name="task_skip"),
+    path(CAMPAIGN + "task/<int:assignment>/ask/", tasks.task_ask, name="task_ask"),
     path(CAMPAIGN + "task/<int:assignment>/compare/", tasks.task_compare, name="task_compare"),
     path(CAMPAIGN + "link/", open_links.open_link_edit, name="open_link_edit"),
     path(CAMPAIGN + "link/switch/", open_links.open_link_switch, name="open_link_switch"),
@@ -90,4 +92,5 @@ urlpatterns = [
     path(OPEN_TASK + "<int:assignment>/submit/", tasks.task_submit, name="open_submit"),
     path(OPEN_TASK + "<int:assignment>/draft/", tasks.task_draft, name="open_draft"),
     path(OPEN_TASK + "<int:assignment>/skip/", tasks.task_skip, name="open_skip"),
+    path(OPEN_TASK + "<int:assignment>/ask/", tasks.task_ask, name="open_ask"),
 ]

@@ -18,6 +18,8 @@ from annotations.models import (
     Campaign,
     GuidelinesVersion,
     ItemKind,
+    Review,
+    ReviewAction,
     Seat,
     Span,
 )
@@ -161,6 +163,11 @@ def submit(
                     " kept as a draft."
                 )
             )
+        if assignment.reviews.is_fixed():
+            raise AnnotationError(
+                _("A reviewer has corrected this answer, so it cannot be changed."),
+                keeps_place=False,
+            )
     elif assignment.state == AssignmentState.REJECTED:
         raise AnnotationError(
             _(
@@ -182,6 +189,8 @@ def submit(
             before=before if before is not None else replaced,
             after=answer,
         )
+    if before is not None:
+        _note_correction(assignment, user)
     now = timezone.now()
     assignment.answer, assignment.draft = answer, None
     assignment.state = AssignmentState.SUBMITTED
@@ -210,6 +219,18 @@ def submit(
             seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None]
         )
     return Submitted(assignment, repeated=False)
+
+
+def _note_correction(assignment: Assignment, user: Any) -> None:
+    """Tell reviewers of a change of an answer that was returned, before the answer is replaced."""
+    newest = assignment.reviews.order_by("-pk").first()
+    if newest and newest.action in (ReviewAction.RETURNED, ReviewAction.ASKED):
+        Review.objects.create(
+            assignment=assignment,
+            user=user,
+            action=ReviewAction.CORRECTED,
+            answer=assignment.answer,
+        )
 
 
 def _save(assignment: Assignment) -> None:

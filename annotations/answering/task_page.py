@@ -18,6 +18,8 @@ from annotations.models import (
     CampaignItem,
     CampaignKind,
     ItemKind,
+    Review,
+    ReviewAction,
     Seat,
 )
 from annotations.planning.selection import scores_on_scale
@@ -39,6 +41,11 @@ _ASSIGNMENTS = JoinedQuery(
 )
 _TEXTS = """SELECT o.id, o.text, s.name, o.turns FROM evaluations_candidateoutput o
             JOIN evaluations_system s ON s.id = o.system_id WHERE o.id = ANY(%s)"""
+
+
+# Steps of a review that the annotator reads, and those after which they may ask back.
+ANSWERABLE = (ReviewAction.RETURNED, ReviewAction.REJECTED)
+READ = (*ANSWERABLE, ReviewAction.FIXED, ReviewAction.ASKED)
 
 
 @dataclass(frozen=True)
@@ -114,6 +121,7 @@ class TaskPage:
     fields: dict[str, str]
     progress: TaskProgress
     feedback: tuple[str, ...]
+    reviews: tuple[Review, ...] = ()
     ranked_one_by_one: tuple[Criterion, ...] = ()
 
     @property
@@ -124,6 +132,11 @@ class TaskPage:
     @property
     def is_submitted(self) -> bool:
         return self.assignment.state == AssignmentState.SUBMITTED
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether the annotator may ask the reviewer about the answer."""
+        return bool(self.reviews) and self.reviews[-1].action in ANSWERABLE
 
     @property
     def is_practice(self) -> bool:
@@ -149,10 +162,24 @@ def task_page(
         fields=begun,
         progress=task_progress(seat, assignment),
         feedback=_feedback(assignment, criteria),
+        reviews=reviews_of(assignment) if assignment.answer else (),
         ranked_one_by_one=(
             tuple(criteria) if campaign.kind == CampaignKind.RANKING and len(criteria) > 1 else ()
         ),
     )
+
+
+def reviews_of(assignment: Assignment) -> tuple[Review, ...]:
+    """Return the steps of an answer's review that its annotator reads."""
+    return tuple(Review.objects.filter(assignment=assignment, action__in=READ))
+
+
+def returned_to(seat: Seat) -> list[Review]:
+    """Return the newest step of each answer that waits for its annotator's correction."""
+    own = Review.objects.filter(
+        assignment__campaign=seat.campaign_id, assignment__annotator=seat.annotator_id
+    )
+    return [step for step in own.newest() if step.action == ReviewAction.RETURNED]
 
 
 def own_assignment(seat: Seat, pk: int) -> Assignment | None:
@@ -166,9 +193,11 @@ def own_assignment(seat: Seat, pk: int) -> Assignment | None:
     return assignment
 
 
-def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, ...]:
-    """Return the outputs of an item in the item's order, for its adjudicator."""
-    assignment = Assignment(campaign=item.campaign, item=item, shown=item.outputs)
+def item_texts(
+    item: CampaignItem, shown: list[int] | None = None, *, show_systems: bool
+) -> tuple[ShownOutput, ...]:
+    """Return the outputs of an item in the order of an annotator, or in the item's."""
+    assignment = Assignment(campaign=item.campaign, item=item, shown=shown or item.outputs)
     return _outputs(assignment, list(item.campaign.criteria.all()), show_systems=show_systems)
 
 

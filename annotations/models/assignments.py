@@ -182,13 +182,32 @@ class Decision(models.Model):
 
 
 class ReviewAction(models.TextChoices):
-    REJECTED = "rejected", "Rejected"
+    ACCEPTED = "accepted", "Accepted"
+    RETURNED = "returned", _("Returned")
+    FIXED = "fixed", _("Corrected by a reviewer")
+    REJECTED = "rejected", _("Rejected")
     COUNTED = "counted", "Counted again"
     HANDED_OUT = "handed out", "Handed out again"
+    # The annotator's own steps.
+    CORRECTED = "corrected", "Corrected by the annotator"
+    ASKED = "asked", _("Question")
+
+
+class ReviewQuerySet(models.QuerySet["Review"]):
+    def newest(self) -> ReviewQuerySet:
+        """Return the last step of each answer."""
+        return self.order_by("assignment_id", "-pk").distinct("assignment_id")
+
+    def is_fixed(self) -> bool:
+        """Whether a reviewer's answer stands in place of the annotator's; of one answer."""
+        steps = self.filter(action__in=(ReviewAction.FIXED, ReviewAction.HANDED_OUT))
+        newest = steps.order_by("-pk").first()
+        return newest is not None and newest.action == ReviewAction.FIXED
 
 
 class Review(models.Model):
-    """An owner's action on an annotator's answer, with its reason; reviews are only added.
+    """A step in the review of an answer, with its reason, message or question; reviews are only
+    added, and the newest says where the answer stands.
 
     `answer` is the answer at that time, `skip_reason` that of a skipped item: an item that is
     released again may be answered anew by the same person.
@@ -204,6 +223,8 @@ class Review(models.Model):
     reason = models.TextField(blank=True, db_default="")
     answer = models.JSONField(null=True, blank=True)
     skip_reason = models.TextField(blank=True, db_default="")
+
+    objects = ReviewQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)

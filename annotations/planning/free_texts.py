@@ -5,7 +5,7 @@ from collections.abc import Collection
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import F, Func, JSONField, Model, Q, TextField, Value
 
-from annotations.models import AnswerChange, Assignment, Preference, Rating, Review
+from annotations.models import AnswerChange, Assignment, Preference, Rating, Review, ReviewAction
 
 _TEXTS: tuple[tuple[type[Model], str, str], ...] = (
     (Rating, "comment", "annotator"),
@@ -28,6 +28,8 @@ def empty_free_texts(annotators: Collection[int]) -> tuple[int, int]:
     for model, column, owner in _TEXTS:
         rows = model._default_manager.filter(**{f"{owner}__in": annotators})
         comments += rows.exclude(**{column: ""}).update(**{column: ""})
+    asked = Review.objects.filter(assignment__annotator__in=annotators, action=ReviewAction.ASKED)
+    comments += asked.exclude(reason="").update(reason="")
     for model, column, owner in _ANSWERS:
         rows = model._default_manager.filter(
             ~Q(**{f"{column}__comment": ""}),

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 
 from annotations.answering.answers import LETTERS, Answer
 from annotations.answering.submission import questions_of
-from annotations.answering.task_page import in_order
-from annotations.models import Assignment, AssignmentState, Campaign
+from annotations.answering.task_page import READ, in_order
+from annotations.models import Assignment, AssignmentState, Campaign, Review
 from evaluations.models.improving import is_withheld
 from evaluations.people.languages import with_point
 
@@ -45,10 +45,14 @@ def answer_of(assignment: Assignment) -> GivenAnswers:
 def own_answers(
     campaign: Campaign, assignments: Iterable[Assignment]
 ) -> list[tuple[Assignment, GivenAnswers]]:
-    """Return an annotator's own assignments with their answers as text."""
-    own_answers = []
-    for assignment in assignments:
+    """Return an annotator's own assignments with their answers as text; `review` is the newest step
+    of a review that the annotator reads."""
+    rows, own_answers = list(assignments), []
+    steps = Review.objects.filter(assignment__in=rows, action__in=READ).newest()
+    newest = {step.assignment_id: step for step in steps}
+    for assignment in rows:
         assignment.campaign = campaign
+        assignment.review = newest.get(assignment.pk)  # type: ignore[attr-defined]
         own_answers.append((assignment, answer_of(assignment)))
     return own_answers
 

@@ -32,12 +32,20 @@ from geval_site.sql import fetch_row, fetch_rows
 CACHE_SECONDS = 20
 # Only the newest answers show how a person works now.
 MOST_ANSWERS = 20_000
-# Texts that several items show are counted once.
+# Texts that several items show are counted once. Of an answer that a reviewer fixed,
+# the annotator's own says how they agree with others.
 _ANSWERS = """
     WITH given AS (
-        SELECT a.id, a.item_id, i.document_id, a.annotator_id, a.answer::text, a.shown, a.seconds,
-            a.guidelines_version
+        SELECT a.id, a.item_id, i.document_id, a.annotator_id,
+            coalesce(f.answer, a.answer)::text AS answer, a.shown, a.seconds, a.guidelines_version
         FROM annotations_assignment a
+        LEFT JOIN LATERAL (
+            SELECT w.answer FROM annotations_review w
+            WHERE w.assignment_id = a.id AND w.action = 'fixed' AND NOT EXISTS (
+                SELECT FROM annotations_review o WHERE o.assignment_id = a.id
+                    AND o.action = 'handed out' AND o.id > w.id)
+            ORDER BY w.id LIMIT 1
+        ) f ON true
         JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
             AND i.document_id <> ALL(%s)
         WHERE a.campaign_id = %s AND a.state = 'submitted' ORDER BY a.id DESC LIMIT %s
@@ -236,8 +244,14 @@ def _as_array(rows: Sequence[_Row], annotators: Sequence[int]) -> FloatArray:
 _BY_ANNOTATOR = """
     WITH mine AS (
         SELECT a.*, i.kind,
-               CASE WHEN a.state = 'submitted' THEN a.passed END AS is_right
+               CASE WHEN a.state = 'submitted' THEN a.passed END AS is_right,
+               w.action AS reviewed
         FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
+        LEFT JOIN (
+            SELECT DISTINCT ON (r.assignment_id) r.assignment_id, r.action
+            FROM annotations_review r JOIN annotations_assignment t ON t.id = r.assignment_id
+            WHERE t.campaign_id = %(campaign)s ORDER BY r.assignment_id, r.id DESC
+        ) w ON w.assignment_id = a.id
         WHERE a.campaign_id = %(campaign)s
     )
     SELECT n.id, n.name, s.removed_at IS NOT NULL,
@@ -254,7 +268,11 @@ _BY_ANNOTATOR = """
            count(m.id) FILTER (WHERE m.is_right AND m.kind <> 'practice'),
            max(m.submitted_at),
            array_agg(DISTINCT m.guidelines_version) FILTER (WHERE m.state = 'submitted'
-               AND m.guidelines_version IS NOT NULL)
+               AND m.guidelines_version IS NOT NULL),
+           count(m.id) FILTER (WHERE m.reviewed = 'asked'),
+           count(m.id) FILTER (WHERE m.reviewed = 'corrected' OR m.reviewed IS NULL AND m.flagged
+               AND m.state = 'submitted'),
+           count(m.id) FILTER (WHERE m.reviewed = 'returned')
     FROM annotations_seat s JOIN annotations_annotator n ON n.id = s.annotator_id
     LEFT JOIN mine m ON m.annotator_id = n.id
     WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""

@@ -1,30 +1,41 @@
-"""Owners' reviews of answers: reject, restore, release items again, exclude a person.
+"""Reviews of answers: accept, fix, return, reject, restore, release items again, exclude a person.
 
-A rejected answer is kept but does not count; its place is free for somebody else. Every step is
-stored as a `Review`, with the answer at that time.
+A rejected answer is kept but does not count; its place is free for somebody else. A returned one
+counts until its annotator corrects it. Of a fixed one the reviewer's answer counts, while the
+annotator's own says how they agree with others. Every step is stored as a `Review`, with the answer
+at that time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from annotations.answering.answers import read_answer
 from annotations.answering.counting import count_again
+from annotations.answering.submission import shape_of
+from annotations.answering.task_page import ANSWERABLE
 from annotations.errors import AnnotationError
 from annotations.models import (
     Annotator,
+    AnswerChange,
     Assignment,
     AssignmentState,
     Campaign,
+    CampaignState,
     Exclusion,
     ItemKind,
+    Participant,
+    ParticipantState,
     Review,
     ReviewAction,
     Seat,
 )
-from annotations.planning.assignment import end_leases
+from annotations.planning.assignment import end_leases, locked_assignment
 from annotations.planning.places import count_places
 from evaluations.models.improving import withheld_documents
 
@@ -32,12 +43,118 @@ REASON_LIMIT = 2000
 
 
 def answers_of(campaign: Campaign) -> QuerySet[Assignment]:
-    """Return what was answered or skipped, newest first, without what is withheld."""
+    """Return what was answered or skipped, newest first, without what is withheld; `reviewed` is
+    the newest step of its review."""
     rows = Assignment.objects.filter(campaign=campaign).exclude(
         state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED)
     )
     hidden = withheld_documents(campaign.project_id)
+    reviews = Review.objects.filter(assignment=OuterRef("pk")).order_by("-pk")
+    rows = rows.annotate(reviewed=Subquery(reviews.values("action")[:1]))
     return rows.exclude(item__document__in=hidden).order_by("-submitted_at", "-pk")
+
+
+def review(
+    assignment_id: int, action: str, *, user: Any, reason: str = "",
+    fields: Mapping[str, str] | None = None,
+) -> Assignment:  # fmt: skip
+    """Take a reviewer's step.
+
+    Args:
+        fields: the form of the answer that counts, of `fix`.
+
+    Raises:
+        AnnotationError: the answer is not in a state for it, or a reason is missing.
+    """
+    match action:
+        case ReviewAction.ACCEPTED:
+            return accept(assignment_id, user=user)
+        case ReviewAction.RETURNED:
+            return give_back(assignment_id, user=user, message=reason)
+        case ReviewAction.FIXED:
+            return fix(assignment_id, fields or {}, user=user, reason=reason)
+        case ReviewAction.REJECTED:
+            return reject(assignment_id, user=user, reason=reason)
+        case ReviewAction.COUNTED:
+            return restore(assignment_id, user=user)
+        case ReviewAction.HANDED_OUT:
+            return hand_out_again(assignment_id, user=user)
+    raise AnnotationError("Accept, fix, return or reject an answer, or hand its item out again.")
+
+
+@transaction.atomic
+def accept(assignment_id: int, *, user: Any) -> Assignment:
+    """Accept a submitted answer, which ends its review.
+
+    Raises:
+        AnnotationError: it is not submitted.
+    """
+    assignment = _submitted(assignment_id)
+    _note([assignment], ReviewAction.ACCEPTED, user=user)
+    return assignment
+
+
+@transaction.atomic
+def give_back(assignment_id: int, *, user: Any, message: str) -> Assignment:
+    """Return a submitted answer to its annotator, who may correct it or ask back.
+
+    Raises:
+        AnnotationError: there is no message, it is not submitted, or its annotator cannot change
+            it: the campaign is closed, or their part in it has ended.
+    """
+    message = _reason(message, "Write a message; the annotator reads it beside the answer.")
+    assignment = _submitted(assignment_id)
+    if assignment.campaign.state != CampaignState.OPEN:
+        raise AnnotationError("Reopen the campaign first; until then nobody can correct answers.")
+    person = assignment.annotator_id
+    parts = Participant.objects.filter(annotator=person, link__campaign=assignment.campaign)
+    is_over = parts.exclude(state=ParticipantState.ACTIVE).exists()
+    if is_over or not assignment.campaign.seats.filter(annotator=person, removed_at=None).exists():
+        raise AnnotationError("The part of this person has ended; fix or reject the answer.")
+    _note([assignment], ReviewAction.RETURNED, user=user, reason=message)
+    return assignment
+
+
+@transaction.atomic
+def fix(assignment_id: int, fields: Mapping[str, str], *, user: Any, reason: str) -> Assignment:
+    """Replace a submitted answer by the reviewer's, which counts; comment, flag and spans stay, and
+    the annotator's own answer is kept with the review.
+
+    Raises:
+        AnnotationError: it is not submitted, or no ordinary item, or the answer is incomplete.
+    """
+    assignment = _submitted(assignment_id)
+    if assignment.item.kind != ItemKind.ORDINARY:
+        raise AnnotationError("Answers to checks and practice items count nowhere; reject them.")
+    before: dict[str, Any] = assignment.answer or {}
+    shape = replace(shape_of(assignment), categories=(), severities=())
+    after = before | {
+        part: value
+        for part, value in read_answer(shape, fields).items()
+        if part not in ("comment", "flagged", "spans")
+    }
+    _note([assignment], ReviewAction.FIXED, user=user, reason=reason.strip()[:REASON_LIMIT])
+    AnswerChange.objects.create(assignment=assignment, user=user, before=before, after=after)
+    assignment.answer, assignment.version = after, assignment.version + 1
+    assignment.save(update_fields=["answer", "version"])
+    project = assignment.campaign.project_id
+    count_again(assignment.annotator_id, assignment.shown, project=project)
+    return assignment
+
+
+@transaction.atomic
+def ask_back(seat: Seat, assignment_id: int, question: str) -> None:
+    """Ask the reviewer about an answer that was returned or rejected.
+
+    Raises:
+        AnnotationError: it was neither, or the question is empty.
+    """
+    question = _reason(question, _("Write your question first."))
+    assignment = locked_assignment(seat, assignment_id)
+    newest = assignment.reviews.order_by("-pk").first()
+    if newest is None or newest.action not in ANSWERABLE:
+        raise AnnotationError(_("You can ask about answers that were returned or rejected."))
+    _note([assignment], ReviewAction.ASKED, user=None, reason=question)
 
 
 @transaction.atomic
@@ -48,9 +165,7 @@ def reject(assignment_id: int, *, user: Any, reason: str) -> Assignment:
         AnnotationError: there is no reason, or nothing that is submitted.
     """
     reason = _reason(reason, "Say why the answer is rejected; its annotator may ask.")
-    assignment = _locked(assignment_id)
-    if assignment.state != AssignmentState.SUBMITTED:
-        raise AnnotationError("Only a submitted answer can be rejected.")
+    assignment = _submitted(assignment_id)
     _reject([assignment], user=user, reason=reason)
     return assignment
 
@@ -227,6 +342,17 @@ def _note(
         )
         for assignment in assignments
     )  # fmt: skip
+
+
+def _submitted(assignment_id: int) -> Assignment:
+    """
+    Raises:
+        AnnotationError: it is not submitted.
+    """
+    assignment = _locked(assignment_id)
+    if assignment.state != AssignmentState.SUBMITTED:
+        raise AnnotationError("Only a submitted answer can be accepted, fixed, returned, rejected.")
+    return assignment
 
 
 def _locked(assignment_id: int) -> Assignment:

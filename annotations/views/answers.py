@@ -1,5 +1,5 @@
-"""Owners' pages of a campaign's answers (of one annotator, flagged, skipped, commented) and the
-actions on them; downloads of texts, ratings and preferences."""
+"""Owners' pages of a campaign's answers (of one annotator, flagged, skipped, commented) and their
+review; downloads of texts, ratings and preferences."""
 
 from typing import Any
 
@@ -10,20 +10,21 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotations.answering.answers import LETTERS
+from annotations.answering.answers import LETTERS, fields_of
 from annotations.answering.submission import questions_of
+from annotations.answering.task_page import item_rows, item_texts
 from annotations.errors import AnnotationError
-from annotations.models import Annotator, Assignment, AssignmentState, Campaign, Exclusion, Review
-from annotations.results.comparison import answers_in_words
-from annotations.results.reviewing import (
-    answers_of,
-    exclude,
-    hand_out_again,
-    hand_out_skipped,
-    lift,
-    reject,
-    restore,
+from annotations.models import (
+    Annotator,
+    Assignment,
+    AssignmentState,
+    Campaign,
+    Exclusion,
+    Review,
+    ReviewAction,
 )
+from annotations.results.comparison import answers_in_words
+from annotations.results.reviewing import answers_of, exclude, hand_out_skipped, lift, review
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -36,11 +37,27 @@ PAGE_SIZE = 50
 # Filters of the list, by their name in the address.
 SHOWN: dict[str, tuple[str, Q]] = {
     "": ("All", Q()),
+    "review": (
+        "To review",
+        Q(reviewed__in=(ReviewAction.ASKED, ReviewAction.CORRECTED))
+        | Q(reviewed=None, flagged=True, state=AssignmentState.SUBMITTED),
+    ),
+    "returned": ("Returned", Q(reviewed=ReviewAction.RETURNED)),
     "flagged": ("Flagged", Q(flagged=True)),
     "skipped": ("Skipped", Q(state=AssignmentState.SKIPPED)),
     "commented": ("Commented", Q(answer__has_key="comment") & ~Q(answer__comment="")),
     "checks": ("Checks and practice", Q(passed__isnull=False)),
     "rejected": ("Rejected", Q(state=AssignmentState.REJECTED)),
+}
+
+
+REVIEWED = {
+    ReviewAction.ACCEPTED: "The answer is accepted.",
+    ReviewAction.RETURNED: "The answer is returned. Its annotator sees your message beside it.",
+    ReviewAction.FIXED: "Your answer counts. The annotator’s own is kept in the record.",
+    ReviewAction.REJECTED: "The answer is rejected. It counts nowhere, and is kept.",
+    ReviewAction.COUNTED: "The answer counts again.",
+    ReviewAction.HANDED_OUT: "The item can be given to everybody again.",
 }
 
 
@@ -77,8 +94,8 @@ def answer_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 
 def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]:
     reviews: dict[int, list[Review]] = {}
-    for review in Review.objects.filter(assignment__in=rows):
-        reviews.setdefault(review.assignment_id, []).append(review)
+    for step in Review.objects.filter(assignment__in=rows):
+        reviews.setdefault(step.assignment_id, []).append(step)
     questions = questions_of(campaign)
     shown = CandidateOutput.objects.only("text").in_bulk({pk for row in rows for pk in row.shown})
     entries = []
@@ -105,23 +122,51 @@ def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]
 @require_POST
 @project_view(EDITORS)
 def answer_review(request: HttpRequest, project: Project, pk: int, answer: int) -> HttpResponse:
-    """Reject an answer, restore it, or release its item, as `action` says."""
+    """Take a step of a review, as `action` says."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     assignment = get_object_or_404(answers_of(campaign), pk=answer)
-    action, reason = request.POST.get("action"), storable(request.POST.get("reason", ""))
+    action, reason = request.POST.get("action", ""), storable(request.POST.get("reason", ""))
     try:
-        if action == "reject":
-            reject(assignment.pk, user=request.user, reason=reason)
-            messages.success(request, "The answer is rejected. It counts nowhere, and is kept.")
-        elif action == "restore":
-            restore(assignment.pk, user=request.user)
-            messages.success(request, "The answer counts again.")
-        else:
-            hand_out_again(assignment.pk, user=request.user)
-            messages.success(request, "The item can be given to everybody again.")
+        review(assignment.pk, action, user=request.user, reason=reason)
+        messages.success(request, REVIEWED[ReviewAction(action)])
     except AnnotationError as error:
         messages.error(request, error.message)
     return _back(request, campaign)
+
+
+@reads("show", "annotator", "page")
+@project_view(EDITORS)
+def answer_fix(request: HttpRequest, project: Project, pk: int, answer: int) -> HttpResponse:
+    """The form of an answer, to replace it by the reviewer's."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    rows = answers_of(campaign).select_related("campaign", "item__document", "annotator")
+    assignment = get_object_or_404(rows, pk=answer, state=AssignmentState.SUBMITTED)
+    fields = {name: storable(str(value)) for name, value in request.POST.items()}
+    refused = ""
+    if request.method == "POST":
+        reason = fields.get("reason", "")
+        try:
+            review(assignment.pk, ReviewAction.FIXED, user=request.user, reason=reason,
+                   fields=fields)  # fmt: skip
+        except AnnotationError as error:
+            refused = " ".join(dict.fromkeys((error.message, *error.fields.values())))
+        else:
+            messages.success(request, REVIEWED[ReviewAction.FIXED])
+            return _back(request, campaign)
+    outputs = item_texts(assignment.item, assignment.shown, show_systems=campaign.show_systems)
+    context = {
+        "project": project,
+        "tab": "annotate",
+        "campaign": campaign,
+        "row": assignment,
+        "item": assignment.item,
+        "outputs": outputs,
+        "rows": item_rows(campaign, outputs, fields or fields_of(assignment.answer or {})),
+        "entry": _entries(campaign, [assignment])[0],
+        "refused": refused,
+        "reason": fields.get("reason", ""),
+    }
+    return render(request, "annotations/answer_fix.html", context)
 
 
 @reads("show", "annotator", "page")

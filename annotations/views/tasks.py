@@ -14,7 +14,7 @@ from annotations.answering.access import PartIsOverError, refusal, seat_view, wa
 from annotations.answering.guidelines import guidelines_of, read_guidelines, unread_change
 from annotations.answering.script_words import script_words
 from annotations.answering.submission import questions_of, submit
-from annotations.answering.task_page import own_assignment, task_page
+from annotations.answering.task_page import own_assignment, returned_to, task_page
 from annotations.errors import AnnotationError
 from annotations.models import Assignment, AssignmentState, GuidelinesVersion, Seat
 from annotations.open_links.places import items_of
@@ -26,6 +26,7 @@ from annotations.planning.assignment import (
     skip,
 )
 from annotations.results.comparison import answer_of, answers_of_others, own_answers
+from annotations.results.reviewing import ask_back
 from evaluations.web.parameters import reads
 from geval.texts.numbers import whole_number
 from geval.texts.spelling import storable
@@ -153,6 +154,14 @@ def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse
     return redirect(_base(request))
 
 
+@require_POST
+@seat_view
+def task_ask(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
+    """Ask the reviewer about an answer that was returned or rejected."""
+    ask_back(seat, assignment, storable(request.POST.get("reason", "")))
+    return redirect(f"{_base(request)}{assignment}/")
+
+
 @require_GET
 @seat_view
 def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
@@ -268,6 +277,7 @@ def _page(
     context |= guidelines_of(seat.campaign) | {
         "tab": "annotate",
         "error": error,
+        "returned": returned_to(seat),
         "words": script_words(),
     }
     return render(request, "annotations/task_page.html", context, status=422 if error else 200)

@@ -28,7 +28,7 @@ LEFT_OUT = frozenset(
     f"annotations:task_{name}"
     for name in (
         *("current", "next", "back", "token"),
-        *("list", "detail", "submit", "draft", "skip", "guidelines"),
+        *("list", "detail", "submit", "draft", "skip", "ask", "guidelines"),
     )
 )
 # HTTP's statuses of errors begin here.

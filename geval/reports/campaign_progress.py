@@ -166,6 +166,9 @@ def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
             "warnings": list(row.warnings),
             "unsaid": row.unsaid,
             "guidelines_versions": list(row.guidelines_versions),
+            "questions_asked": row.reviews.asked,
+            "to_review": row.reviews.waiting,
+            "returned": row.reviews.returned,
         }
         for of in row.questions or (None,):
             yield person | dict(zip(OF_A_QUESTION, _on_question(of), strict=True))
@@ -228,6 +231,7 @@ def _named(row: tuple[Any, ...]) -> dict[str, Any]:
         "submitted", "skipped", "flagged", "lately",
         "hours", "seconds",
         "checks", "checks_right", "last", "guidelines_versions",
+        "asked", "waiting", "returned",
     )  # fmt: skip
     return dict(zip(names, row, strict=True))
 
@@ -256,4 +260,5 @@ def _annotator(
         warnings=warnings,
         unsaid=unsaid,
         guidelines_versions=tuple(row["guidelines_versions"] or ()),
+        reviews=ReviewCounts(row["asked"], row["waiting"], row["returned"]),
     )

@@ -66,11 +66,11 @@ def test_an_owner_rejects_restores_and_hands_out_on_the_page(
         answer.refresh_from_db()
         return str(answer.state)
 
-    assert state_after(action="reject") == "submitted"  # without a reason
-    assert state_after(action="reject", reason="Guessed.") == "rejected"
+    assert state_after(action="rejected") == "submitted"  # without a reason
+    assert state_after(action="rejected", reason="Guessed.") == "rejected"
     assert "Guessed." in page_of(client, campaign, "?show=rejected")
-    assert state_after(action="restore") == "submitted"
-    assert state_after(action="hand_out") == "submitted"  # it has to be rejected first
+    assert state_after(action="counted") == "submitted"
+    assert state_after(action="handed out") == "submitted"  # it has to be rejected first
     skipped = Assignment.objects.filter(campaign=campaign, state="skipped").first()
     assert skipped is not None
     client.post(f"/p/small/annotate/{campaign.pk}/answers/hand-out/")
@@ -140,6 +140,67 @@ def test_another_projects_answers_cannot_be_reviewed(
     other = Campaign.objects.create(project=campaign.project, name="Other")
 
     address = f"/p/small/annotate/{other.pk}/answers/{answer.pk}/review/"
-    status = as_role("owner").post(address, {"action": "reject", "reason": "x"}).status_code
+    status = as_role("owner").post(address, {"action": "rejected", "reason": "x"}).status_code
 
     assert status == 404
+
+
+def test_an_owner_returns_and_fixes_on_pages_and_the_annotator_asks_back(
+    campaign: Campaign, as_role: Callable[[str], Client], ratings_for: Callable[..., dict[str, str]]
+) -> None:
+    owner, annotator = as_role("owner"), Client()
+    annotator.force_login(User.objects.get(username="ann1"))
+    answer = Assignment.objects.filter(campaign=campaign, flagged=True).get()
+    base = f"/p/small/annotate/{campaign.pk}/"
+    assert page_of(owner, campaign, "?show=review").count('name="reason"') == 1
+
+    owner.post(f"{base}answers/{answer.pk}/review/", {"action": "returned", "reason": "Read on."})
+
+    assert "1 answer returned" in " ".join(owner.get(base).content.decode().split())
+    assert "Read on." in annotator.get(f"{base}task/").content.decode()
+    assert "Read on." in annotator.get(f"{base}task/mine/").content.decode()
+    item = f"{base}task/{answer.pk}/"
+    assert f'action="{item}ask/"' in annotator.get(item).content.decode()
+    annotator.post(f"{item}ask/", {"reason": "Where?"})
+    assert "Where?" in page_of(owner, campaign, "?show=review")
+    assert "Where?" in annotator.get(item).content.decode()
+
+    fix = f"{base}answers/{answer.pk}/fix/"
+    form = owner.get(fix).content.decode()
+    assert form.count("checked") == campaign.criteria.count()
+    assert "Rate" in owner.post(fix, {"reason": "On."}).content.decode()
+    fields = ratings_for(campaign, "5") | {"reason": "On page 2."}
+    assert owner.post(fix, fields).status_code == 302
+    answer.refresh_from_db()
+    assert set(answer.answer["scores"].values()) == {5}
+    assert "On page 2." in annotator.get(item).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ({"scores": {"coherence": 5, "fluency": 1}}, ""),
+        ({"scores": {"coherence": 9, "fluency": 1}}, "coherence"),
+        ({"scores": {"coherense": 5}}, "Did you mean coherence"),
+        ({"scores": 5}, "as answers are listed"),
+        (None, "coherence"),
+    ],
+)
+def test_the_api_fixes_an_answer_by_names(
+    campaign: Campaign, as_role: Callable[[str], Client], sent: object, expected: str
+) -> None:
+    answer = Assignment.objects.filter(campaign=campaign, flagged=True).get()
+    address = f"/api/v1/projects/small/campaigns/{campaign.pk}/answers/{answer.pk}/review"
+
+    reply = as_role("owner").post(
+        address, json.dumps({"action": "fixed", "answer": sent}), content_type="application/json"
+    )
+
+    answer.refresh_from_db()
+    if expected:
+        assert reply.status_code in (400, 422)
+        assert expected in reply.content.decode()
+        assert set(answer.answer["scores"].values()) == {2}
+    else:
+        assert reply.json()["answer"]["scores"] == {"coherence": 5, "fluency": 1}
+        assert reply.json()["reviews"][0]["action"] == "fixed"

@@ -9,8 +9,10 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from annotations.answering.submission import submit
+from annotations.answering.task_page import returned_to
 from annotations.errors import AnnotationError
 from annotations.models import (
+    AnswerChange,
     Assignment,
     Campaign,
     Exclusion,
@@ -21,15 +23,17 @@ from annotations.models import (
     Span,
 )
 from annotations.planning.assignment import queue_of, skip
-from annotations.planning.campaigns import seat_annotators
-from annotations.results.progress import campaign_progress
+from annotations.planning.campaigns import close_campaign, seat_annotators
+from annotations.results.progress import campaign_progress, read_anew
 from annotations.results.reviewing import (
+    ask_back,
     exclude,
     hand_out_again,
     hand_out_skipped,
     lift,
     reject,
     restore,
+    review,
 )
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
@@ -285,3 +289,144 @@ def test_both_rounds_stay_and_say_how_far_a_person_repeats_answers(
         {answer["scores"].popitem()[1] for answer in kept.values_list("answer", flat=True)}
     ) == [2, 3, 4, 5]
     assert own_ratings().count() == 4 * criteria
+
+
+@pytest.mark.parametrize(
+    ("before", "action", "reason", "state"),
+    [
+        ([], "accepted", "", "submitted"),
+        ([], "returned", "Read the last line.", "submitted"),
+        (["rejected"], "counted", "", "submitted"),
+        (["rejected"], "handed out", "", "expired"),
+        (["returned"], "accepted", "", "submitted"),
+        (["returned"], "rejected", "x", "rejected"),
+    ],
+)
+def test_steps_of_a_review(
+    answered: Callable[..., Assignment], owner: User, before: list[str], action: str, reason: str,
+    state: str,
+) -> None:  # fmt: skip
+    first = answered()
+    for step in before:
+        review(first.pk, step, user=owner, reason="Before.")
+
+    review(first.pk, action, user=owner, reason=reason)
+
+    first.refresh_from_db()
+    assert (first.state, first.reviews.order_by("-pk")[0].action) == (state, action)
+
+
+@pytest.mark.parametrize(
+    ("before", "action", "reason", "why"),
+    [
+        ([], "returned", " ", "Write a message"),
+        ([], "rejected", "", "Say why"),
+        ([], "counted", "", "Only a rejected answer"),
+        (["rejected"], "accepted", "", "Only a submitted answer"),
+        (["rejected"], "returned", "x", "Only a submitted answer"),
+        (["rejected"], "fixed", "x", "Only a submitted answer"),
+        ([], "asked", "x", "Accept, fix"),
+        ([], "corrected", "x", "Accept, fix"),
+    ],
+)
+def test_steps_of_a_review_that_are_refused(
+    answered: Callable[..., Assignment], owner: User, before: list[str], action: str, reason: str,
+    why: str,
+) -> None:  # fmt: skip
+    first = answered()
+    for step in before:
+        review(first.pk, step, user=owner, reason="Before.")
+
+    with pytest.raises(AnnotationError, match=why):
+        review(first.pk, action, user=owner, reason=reason)
+
+    assert first.reviews.count() == len(before)
+
+
+@pytest.mark.parametrize(("end", "reason"), [("close", "Reopen"), ("remove", "has ended")])
+def test_an_answer_that_nobody_can_correct_is_not_returned(
+    answered: Callable[..., Assignment], owner: User, end: str, reason: str
+) -> None:
+    first = answered()
+    if end == "close":
+        close_campaign(first.campaign)
+    else:
+        seat_annotators(first.campaign, [])
+
+    with pytest.raises(AnnotationError, match=reason):
+        review(first.pk, "returned", user=owner, reason="Read it.")
+
+
+def test_a_returned_answer_is_asked_about_and_corrected(
+    answered: Callable[..., Assignment], owner: User, annotators: list[User],
+    seat_of: Callable[..., Seat], ratings_for: Callable[..., dict[str, str]],
+) -> None:  # fmt: skip
+    first = answered()
+    seat = seat_of(first.campaign, annotators[0])
+
+    def counts() -> tuple[int, int, int]:
+        row = campaign_progress(first.campaign).annotators[0].reviews
+        return row.asked, row.waiting, row.returned
+
+    with pytest.raises(AnnotationError, match="returned or rejected"):
+        ask_back(seat, first.pk, "Why?")
+    review(first.pk, "returned", user=owner, reason="Read the last line.")
+    assert [step.reason for step in returned_to(seat)] == ["Read the last line."]
+    assert counts() == (0, 0, 1)
+    with pytest.raises(AnnotationError, match="question first"):
+        ask_back(seat, first.pk, " ")
+    ask_back(seat, first.pk, "Which line?")
+    assert returned_to(seat) == []
+    assert counts() == (1, 0, 0)
+    review(first.pk, "returned", user=owner, reason="The third.")
+    submit(seat, first.pk, ratings_for(first.campaign, "5"), user=annotators[0], version=1,
+           seconds=1)  # fmt: skip
+    assert counts() == (0, 1, 0)
+    assert set(own_ratings().values_list("score", flat=True)) == {5}
+    kept = first.reviews.last()
+    assert (kept.action, kept.answer) == ("corrected", first.answer)
+    review(first.pk, "accepted", user=owner)
+    assert counts() == (0, 0, 0)
+
+
+def test_of_a_fixed_answer_the_reviewers_counts_and_the_first_stays(
+    answered: Callable[..., Assignment], owner: User, annotators: list[User],
+    seat_of: Callable[..., Seat], ratings_for: Callable[..., dict[str, str]],
+) -> None:  # fmt: skip
+    first = answered(score="2")
+    other = seat_of(first.campaign, annotators[1])
+    (same,) = (pk for pk in queue_of(other)
+               if Assignment.objects.get(pk=pk).item_id == first.item_id)  # fmt: skip
+    submit(other, same, ratings_for(first.campaign, "2"), user=None, version=0, seconds=1)
+
+    with pytest.raises(AnnotationError):
+        review(first.pk, "fixed", user=owner, reason="x", fields={})
+    review(first.pk, "fixed", user=owner, reason="It is fluent.",
+           fields=ratings_for(first.campaign, "5"))  # fmt: skip
+
+    assert set(own_ratings().values_list("score", flat=True)) == {5}
+    step = first.reviews.get()
+    assert (step.answer, step.reason) == (first.answer, "It is fluent.")
+    assert AnswerChange.objects.get().before == first.answer
+    first.refresh_from_db()
+    assert first.answer["comment"] == "too long"
+    # How people agree is said by their own answers.
+    people = read_anew(first.campaign, []).people
+    assert {of.severity.items for of in people[first.annotator_id]} == {1}
+    assert all(row.alpha.value is None for row in read_anew(first.campaign, []).agreement)
+    seat = seat_of(first.campaign, annotators[0])
+    with pytest.raises(AnnotationError, match="reviewer has corrected"):
+        submit(seat, first.pk, ratings_for(first.campaign, "1"), user=None, version=2, seconds=1)
+
+
+def test_a_comparison_is_fixed_in_the_order_in_which_it_was_shown(
+    answered: Callable[..., Assignment], owner: User
+) -> None:
+    first = answered({"choice-0": "1"}, kind="pairwise")
+
+    review(first.pk, "fixed", user=owner, reason="", fields={"choice-0": "-1"})
+
+    first.refresh_from_db()
+    assert first.answer["choices"] == {"0": -1}
+    ordered = first.shown[0] < first.shown[1]
+    assert Preference.objects.get(annotator=first.annotator).value == (-1 if ordered else 1)
