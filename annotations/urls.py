@@ -31,6 +31,7 @@ urlpatterns = [
     path(CAMPAIGN + "open/", campaigns.campaign_open, name="campaign_open"),
     path(CAMPAIGN + "close/", campaigns.campaign_close, name="campaign_close"),
     path(CAMPAIGN + "copy/", campaigns.campaign_copy, name="campaign_copy"),
+    path(CAMPAIGN + "prepare/", campaigns.campaign_prepare, name="campaign_prepare"),
     path(CAMPAIGN + "delete/", campaigns.campaign_delete, name="campaign_delete"),
     path(CAMPAIGN + "overlap/", campaigns.campaign_raise, name="campaign_raise"),
     path(CAMPAIGN + "progress/", campaigns.campaign_progress_piece, name="campaign_progress"),

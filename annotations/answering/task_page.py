@@ -397,6 +397,8 @@ def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, .
         near = f" ({_('near enough')})" if is_enough and given != point else ""
         line = _compared(names.get(key), with_point(given), with_point(point), given == point)
         lines.append(f"{line}{near}")
+    if "reason" in expected:
+        lines.append(expected["reason"])
     letters = {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)} | {0: _("tie")}
     for key, winner in expected.get("winners", {}).items():
         given = winner_of(assignment.answer["choices"].get(key, 0), assignment.shown)

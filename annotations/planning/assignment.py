@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, FloatField, Value
+from django.db.models import F, FloatField, Q, Value
 from django.db.models.functions import Extract, Least, Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -465,16 +465,14 @@ def keep_draft(
 
 
 def previous_of(seat: Seat, *, before: int) -> Assignment | None:
-    """Return the answer that an annotator gave before another one, by the time of first submission;
-    the last answer for `before=0`."""
-    answers = Assignment.objects.filter(
-        campaign=seat.campaign_id, annotator=seat.annotator_id, state=AssignmentState.SUBMITTED
-    ).order_by("-submitted_at", "-pk")
-    submitted_at = (
-        Assignment.objects.filter(pk=before).values_list("submitted_at", flat=True).first()
-        if before
-        else None
-    )
-    return (
-        answers.filter(submitted_at__lt=submitted_at).first() if submitted_at else answers.first()
-    )
+    """Return the item that an annotator answered or skipped before another one, in the order in
+    which they got them; the last one for `before=0`."""
+    rows = Assignment.objects.filter(
+        campaign=seat.campaign_id,
+        annotator=seat.annotator_id,
+        state__in=(AssignmentState.SUBMITTED, AssignmentState.SKIPPED),
+    ).order_by("-reserved_at", "-pk")
+    at = Assignment.objects.filter(pk=before).values_list("reserved_at", flat=True).first()
+    if at is not None:
+        rows = rows.filter(Q(reserved_at__lt=at) | Q(reserved_at=at, pk__lt=before))
+    return rows.first()

@@ -9,12 +9,17 @@ from django.db import transaction
 
 from annotations.answering.answers import Answer, Question, Shape, read_answer
 from annotations.answering.submission import questions_of
+from annotations.errors import AnnotationError
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
+from annotations.planning.campaigns import copy_campaign
 from evaluations.models.changes import note_change
 from evaluations.models.improving import withheld_documents
+from geval.files.answers.checks import winner_of
 from geval.files.fields import COMMENT_LIMIT
 from geval_site.sql import fetch_rows
 
+# So many of the most disputed items are practice of the next round.
+MOST_PRACTICE = 10
 # Annotators' answers to ordinary items as comparable numbers: a row per question that an annotator
 # has answered in this campaign, read from the answers themselves, because the same person may have
 # answered it in another campaign too. Scores are unchanged; choices follow the order of the
@@ -102,6 +107,40 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
     return sorted(
         rows, key=lambda disputed: (disputed.decided, -disputed.spread, disputed.item.position)
     )
+
+
+@transaction.atomic
+def prepare_round(campaign: Campaign) -> Campaign:
+    """Return a draft of the next round, a copy in which the most disputed items that are decided
+    are practice, with the decision and its reason.
+
+    Raises:
+        AnnotationError: no disputed item is decided.
+    """
+    furthest = sorted(disputed_items(campaign), key=lambda row: -row.spread)
+    entries = [_known_answer(row.item) for row in furthest if row.decided][:MOST_PRACTICE]
+    if not entries:
+        raise AnnotationError("Adjudicate disputed items first; they become practice items.")
+    draft = copy_campaign(campaign)
+    of_these = [entry["outputs"] for entry in entries]
+    earlier = [entry for entry in campaign.gold if entry["outputs"] not in of_these]
+    practice = sum(entry in earlier for entry in campaign.gold[: campaign.practice_items])
+    draft.gold = [*entries, *earlier]
+    draft.practice_items = len(entries) + practice
+    draft.save(update_fields=["gold", "practice_items"])
+    return draft
+
+
+def _known_answer(item: CampaignItem) -> dict[str, Any]:
+    """Return the newest decision on an item as a known answer."""
+    *_earlier, decision = item.decisions.all()
+    expected: dict[str, Any] = {"reason": decision.note} if decision.note else {}
+    if "scores" in decision.answer:
+        expected["scores"] = decision.answer["scores"]
+    else:
+        choices = decision.answer["choices"]
+        expected["winners"] = {key: winner_of(choices[key], item.outputs) for key in choices}
+    return {"document": item.document_id, "outputs": item.outputs, "expected": expected}
 
 
 def adjudication_shape(item: CampaignItem, questions: tuple[Question, ...] | None = None) -> Shape:

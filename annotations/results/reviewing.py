@@ -126,6 +126,8 @@ def fix(assignment_id: int, fields: Mapping[str, str], *, user: Any, reason: str
     assignment = _submitted(assignment_id)
     if assignment.item.kind != ItemKind.ORDINARY:
         raise AnnotationError("Answers to checks and practice items count nowhere; reject them.")
+    if assignment.campaign.is_rating and not assignment.campaign.criteria.exists():
+        raise AnnotationError("The campaign’s criteria were deleted, so nothing can be corrected.")
     before: dict[str, Any] = assignment.answer or {}
     shape = replace(shape_of(assignment), categories=(), severities=())
     after = before | {

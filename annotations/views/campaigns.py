@@ -27,6 +27,7 @@ from annotations.planning.campaigns import (
     seat_annotators,
 )
 from annotations.planning.waiting import waiting_campaigns
+from annotations.results.adjudication import prepare_round
 from annotations.results.progress import campaign_progress, own_progress, people_file
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Membership, Project, Role
@@ -222,6 +223,24 @@ def campaign_copy(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     copy = copy_campaign(get_object_or_404(Campaign, project=project, pk=pk))
     messages.success(request, f"{copy.name} is a draft with the same design.")
     return redirect("annotations:campaign_edit", project.slug, copy.pk)
+
+
+@require_POST
+@project_view(EDITORS)
+def campaign_prepare(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Make a draft of the next round, whose practice are the most disputed items."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    try:
+        draft = prepare_round(campaign)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect("annotations:adjudication_list", project.slug, pk)
+    messages.success(
+        request,
+        f"{draft.name} is a draft of the next round. Its first {draft.practice_items} known answers"
+        " are practice, with the decisions and their reasons.",
+    )
+    return redirect("annotations:campaign_edit", project.slug, draft.pk)
 
 
 @require_POST

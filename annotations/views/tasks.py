@@ -72,7 +72,7 @@ def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 @require_GET
 @seat_view
 def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """The item answered before a given one."""
+    """The item answered or skipped before a given one."""
     previous = previous_of(seat, before=whole_number(request.GET.get("before", ""), default=0))
     if wants_fragment(request):
         return (

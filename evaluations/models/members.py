@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
+from functools import reduce
+from operator import or_
 
 from django.conf import settings
 from django.db import models
@@ -65,6 +68,13 @@ class Invitation(models.Model):
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
     """Entries of the audit log."""
+
+    def containing(self, text: str, actions: Collection[str]) -> AuditQuerySet:
+        """Return the entries with a text in the name of who did it, in the detail or in the
+        address, and those of some actions."""
+        columns = ("user_name", "detail", "path")
+        named = (models.Q(**{f"{column}__icontains": text}) for column in columns)
+        return self.filter(reduce(or_, named, models.Q(action__in=actions)))
 
     def note_by_site(self, project_id: int | None, action: str, detail: str) -> AuditEntry:
         """Record what the site did automatically, according to its settings."""

@@ -13,7 +13,10 @@ _NAMES = {
     "decided a disagreement of annotators": "annotations:adjudication_item",
     "excluded an annotator, or lifted that": "annotations:annotator_exclude",
     "handed skipped items out again": "annotations:answer_hand_out",
-    "reviewed an annotator's answer": "annotations:answer_review api:review_answer",
+    "reviewed an annotator's answer": (
+        "annotations:answer_review annotations:answer_fix api:review_answer"
+    ),
+    "prepared the next round of a campaign": "annotations:campaign_prepare",
     "copied a campaign": "annotations:campaign_copy",
     "deleted a campaign that nobody had answered": "annotations:campaign_delete",
     "gave a campaign's items more annotators": "annotations:campaign_raise",
@@ -123,6 +126,11 @@ class Activity:
     who: str
     what: str
     times: int = 1
+
+
+def actions_with(text: str) -> list[str]:
+    """Return the names of actions whose phrase contains a text."""
+    return [name for name, words in names_in_words().items() if text.casefold() in words.casefold()]
 
 
 def in_words(action: str) -> str:

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 from typing import Any
 
 from geval.reports.campaign_progress import AnnotatorProgress, CampaignProgress
 from geval.reports.campaign_questions import QuestionPerson, Severity
 
-# Cells are as wide as rho from here to 1, and severity over time is drawn at their right side.
+# Cells are as wide as rho from here to 1.
 LEAST_RHO = -0.4
-TREND_FROM, TREND_TO, TREND_MIDDLE, TREND_HALF = 48.0, 72.0, 38.0, 7.0
 # The drawing of an opened row, in pixels from its upper end.
 MIDDLE, HALF = 32.0, 26.0
 DOUBT, PERSON, ANSWERS = "doubt", "person", "answers"
@@ -43,15 +41,13 @@ class Column:
 @dataclass(frozen=True)
 class Cell:
     """A person on a question. `dot`, `low` and `high` are in percent of the width, None where there
-    is nothing to draw; `trend` has lines as x, y, x, y; `reach` is the severity at the end of
-    `marks`."""
+    is nothing to draw; `marks` are the severity over time, up to `reach` points."""
 
     column: Column
     of: QuestionPerson
     dot: float | None
     low: float | None
     high: float | None
-    trend: tuple[tuple[float, float, float, float], ...]
     marks: tuple[Mark, ...]
     reach: float
 
@@ -173,13 +169,7 @@ def _cell(column: Column, of: QuestionPerson, reach: float) -> Cell:
     dot = None if of.rho.value is None else _across(of.rho.value)
     parts = of.over_time if len(of.over_time) > 1 else ()
     marks = tuple(_mark(part, place, len(parts), reach) for place, part in enumerate(parts))
-    step = (TREND_TO - TREND_FROM) / max(len(parts) - 1, 1)
-    points = [
-        (TREND_FROM + step * place, TREND_MIDDLE + (mark.y - MIDDLE) * TREND_HALF / HALF)
-        for place, mark in enumerate(marks)
-    ]
-    trend = tuple((*here, *there) for here, there in pairwise(points))
-    return Cell(column, of, dot, low, high, trend, marks, reach)
+    return Cell(column, of, dot, low, high, marks, reach)
 
 
 def _mark(part: Severity, place: int, parts: int, reach: float) -> Mark:

@@ -11,12 +11,19 @@ from django.test import Client
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.models import Campaign, CampaignItem, Decision, Seat
+from annotations.models import Assignment, Campaign, CampaignItem, Decision, Seat
 from annotations.planning.assignment import queue_of
-from annotations.results.adjudication import decide, disputed_items, disputed_questions
+from annotations.planning.known_answers import ids_by_name
+from annotations.results.adjudication import (
+    decide,
+    disputed_items,
+    disputed_questions,
+    prepare_round,
+)
 from evaluations.models import Project
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
+from geval.files.answers.gold import read_gold
 from geval.reports.downloads.report_json import as_json
 from geval.reports.human_scores import NO_DECISIONS
 from geval.reports.options import ReportOptions
@@ -137,3 +144,54 @@ def test_an_adjudicator_sees_names_of_systems_only_where_annotators_do(
     assert not shown()
     Campaign.objects.filter(pk=campaign.pk).update(show_systems=True)
     assert shown()
+
+
+def test_decisions_are_practice_of_the_next_round(
+    disputed: CampaignItem, as_role: Callable[[str], Client]
+) -> None:
+    campaign, owner = disputed.campaign, as_role("owner")
+    address = f"/p/small/annotate/{campaign.pk}/prepare/"
+    assert "Adjudicate disputed" in owner.post(address, follow=True).content.decode()
+    first = campaign.criteria.order_by("pk")[0]
+    for point, note in (("2", "No."), ("5", "It opens, with the news.")):
+        decide(disputed, {f"score-{first.pk}": point}, user=None, note=note)
+
+    edit = owner.post(address)
+
+    draft = Campaign.objects.exclude(pk=campaign.pk).get()
+    assert (draft.state, draft.practice_items) == ("draft", 1)
+    assert draft.gold == [
+        {
+            "document": disputed.document_id, "outputs": disputed.outputs,
+            "expected": {"scores": {str(first.pk): 5}, "reason": "It opens, with the news."},
+        }
+    ]  # fmt: skip
+    # The form writes and reads the same.
+    form = owner.get(edit["Location"]).context["form"]
+    written = form.fields["gold_csv"].initial
+    read = read_gold(written, "rating", [first], lambda: ids_by_name(draft.project))
+    assert read == draft.gold
+
+
+def test_the_ten_most_disputed_come_first_and_pairs_name_their_winner(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
+) -> None:  # fmt: skip
+    campaign = make_campaign(overlap=2, kind="pairwise", adjudicate_beyond=0)
+    for user, far in zip(annotators[:2], (False, True), strict=True):
+        seat = seat_of(campaign, user)
+        while waiting := queue_of(seat):
+            pk = waiting[0]
+            assignment = Assignment.objects.select_related("item").get(pk=pk)
+            ordered = assignment.shown[0] < assignment.shown[1]
+            value = 0 if far and assignment.item.position else -1 if far else 1
+            sent = {"choice-0": str(value if ordered else -value)}
+            submit(seat, pk, sent, user=user, version=0, seconds=1)
+    for row in disputed_items(campaign):
+        decide(row.item, {"choice-0": "0" if row.item.position else "1"}, user=None, note="")
+
+    draft = prepare_round(campaign)
+
+    items = list(campaign.items.order_by("position"))
+    assert [entry["outputs"] for entry in draft.gold] == [item.outputs for item in items]
+    winners = [entry["expected"]["winners"]["0"] for entry in draft.gold]
+    assert winners == [items[0].outputs[0], *[0] * (len(items) - 1)]

@@ -410,22 +410,18 @@ def test_a_newer_draft_is_kept_with_its_time_and_an_equal_one_is_not(
     assert (draft.draft, draft.draft_number, draft.seconds) == ({"n": "6"}, 6, 3.0)
 
 
-def test_going_back_shows_what_was_submitted_before(work: Work) -> None:
+def test_going_back_shows_what_was_answered_or_skipped_before(work: Work) -> None:
     _campaign, seat = work(4)
     queue = queue_of(seat)
     assert previous_of(seat, before=0) is None
-    begin = timezone.now()
-    for minute, pk in enumerate(queue[2::-1]):  # the third first, the fourth not at all
-        Assignment.objects.filter(pk=pk).update(
-            state="submitted", submitted_at=begin + timedelta(minutes=minute)
-        )
+    skip(seat, queue[1], "Broken.")
+    answered = Assignment.objects.filter(pk__in=(queue[0], queue[2]))
+    answered.update(state="submitted", submitted_at=timezone.now())
 
     def before(pk: int) -> int | None:
         found = previous_of(seat, before=pk)
         return found.pk if found else None
 
-    assert [before(0), before(queue[0]), before(queue[1]), before(queue[2])] == [
-        queue[0], queue[1], queue[2], None
-    ]  # fmt: skip
-    assert before(queue[3]) == queue[0]
+    assert [before(pk) for pk in queue[:4]] == [None, *queue[:3]]
+    assert before(0) == queue[2]
     assert not Rating.objects.filter(annotator=seat.annotator).exists()

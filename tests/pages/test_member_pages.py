@@ -175,3 +175,25 @@ def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
     assert client.login(
         username="kim", password="a-New-password-99", request=client.get("/sign-in/").wsgi_request
     )
+
+
+@pytest.mark.parametrize(
+    ("search", "details"),
+    [("", ["Copy", "Second"]), ("copied a", ["Copy"]), ("OLGA", ["Copy"]), ("second", ["Second"]),
+     ("annotate/9", ["Second"]), ("nothing", [])],
+)  # fmt: skip
+def test_the_audit_log_is_searched(
+    boss: Client, project: Project, search: str, details: list[str]
+) -> None:
+    for name, action, detail in (
+        ("ben", "annotations:campaign_edit", "Second"),
+        ("olga", "annotations:campaign_copy", "Copy"),
+    ):
+        AuditEntry.objects.create(
+            project=project, user_name=name, action=action, detail=detail,
+            path="/p/small/annotate/9/" if name == "ben" else "",
+        )  # fmt: skip
+
+    page = boss.get("/p/small/members/log/", {"search": search})
+
+    assert [entry.detail for entry, _words in page.context["entries"]] == details

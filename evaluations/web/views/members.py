@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
-from evaluations.models import Membership, Project, Role
+from evaluations.models import AuditEntry, Membership, Project, Role
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_action, project_view
-from evaluations.people.activity import in_words
+from evaluations.people.activity import actions_with, in_words
 from evaluations.people.audit import note_detail
 from evaluations.people.languages import in_language
 from evaluations.people.members import (
@@ -32,6 +32,7 @@ from evaluations.people.members import (
 from evaluations.web.forms.members import InvitationForm, JoinForm, MailedInvitationsForm, RoleForm
 from evaluations.web.notices import noticing
 from evaluations.web.parameters import reads
+from geval.texts.spelling import storable
 
 PAGE_SIZE = 100
 
@@ -141,10 +142,13 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     return redirect("evaluations:member_list", project.slug)
 
 
-@reads("page")
+@reads("search", "page")
 @project_view(EDITORS)
 def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
-    page = Paginator(project.audit_entries.all(), PAGE_SIZE).get_page(request.GET.get("page"))
+    search = storable(request.GET.get("search", "").strip())
+    rows = AuditEntry.objects.filter(project=project)
+    rows = rows.containing(search, actions_with(search)) if search else rows
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     return render(
         request,
         "evaluations/audit_list.html",
@@ -152,6 +156,7 @@ def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
             "project": project,
             "tab": "members",
             "page": page,
+            "search": search,
             "entries": [(entry, in_words(entry.action)) for entry in page],
             "kept_days": settings.KEEP_AUDIT_DAYS,
         },

@@ -3,6 +3,7 @@
 An expected answer has the form of an answer: `scores`, `best` and `worst`, `ranks`; for pairs
 `winners` (an output's id, 0 for a tie). An attention check cannot name outputs, as each annotator
 sees them in another order: `side` is "left" or "right", `places` are positions as shown, from 0.
+After a practice item annotators read the `reason`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -36,7 +36,7 @@ class GoldError(ValueError):
 class _Gold:
     document: int
     outputs: list[int]
-    expected: dict[str, dict[str, Any]] = field(default_factory=dict)
+    expected: dict[str, Any] = field(default_factory=dict)
 
 
 def read_gold(
@@ -45,9 +45,10 @@ def read_gold(
     """Return the known answers in a CSV text, one entry per item.
 
     For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a,
-    system_b, winner ("a", "b" or "tie"), and criterion if the campaign has criteria. Groups have a
-    row for each output: doc_id, system_id, and place ("best", "worst" or nothing) or rank (from 1);
-    the outputs of a document that are listed are one item.
+    system_b, winner ("a", "b" or "tie"), and criterion if the campaign has criteria; both may have
+    a reason, which annotators read after practice. Groups have a row for each output: doc_id,
+    system_id, and place ("best", "worst" or nothing) or rank (from 1); the outputs of a document
+    that are listed are one item.
 
     Args:
         outputs: reads the project's outputs, once there are rows.
@@ -136,9 +137,10 @@ def _rows_of_entry(
 ) -> Iterator[dict[str, str | float]]:
     expected, pks = entry["expected"], entry["outputs"]
     doc_id = outputs[pks[0]][0]
+    why = {"reason": expected["reason"]} if "reason" in expected else {}
 
     def about(criterion: str) -> dict[str, str | float]:
-        return {"criterion": names[criterion]} if criterion in names else {}
+        return {"criterion": names[criterion], **why} if criterion in names else why
 
     if kind == RATING:
         for criterion, score in expected.get("scores", {}).items():
@@ -222,6 +224,8 @@ def _take(
             f" ({names})."
         )
     gold = answers.setdefault(tuple(pks), _Gold(document, pks))
+    if row.get("reason"):
+        gold.expected["reason"] = row["reason"]
     if kind == RATING:
         assert criterion is not None
         gold.expected.setdefault("scores", {})[str(criterion.pk)] = _point(row["score"], criterion)

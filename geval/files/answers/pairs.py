@@ -94,7 +94,7 @@ def answer_values(answer: Answer, shown: Sequence[int]) -> dict[str, float]:
 
 OVERALL, TIE = "", ""
 # Parts that stay unchanged.
-PLAIN = ("comment", "flagged", "spans", "side", "places")
+PLAIN = ("comment", "flagged", "spans", "side", "places", "reason")
 BY_CRITERION = ("scores", "choices")
 OF_SYSTEMS = ("best", "worst", "winners")
 
