@@ -67,6 +67,11 @@ class Row:
     is_open: bool
 
     @property
+    def none(self) -> str:
+        """"None" where there is nothing to look at."""
+        return "" if any(self.person.doubts) or self.person.reviews.returned else "None"
+
+    @property
     def nothing(self) -> str:
         """Why no agreement is shown on any question."""
         reasons = [of.rho.reason for of in self.person.questions]
