@@ -68,7 +68,7 @@ class Row:
 
     @property
     def none(self) -> str:
-        """"None" where there is nothing to look at."""
+        """A word for nothing to look at; empty where there is something."""
         return "" if any(self.person.doubts) or self.person.reviews.returned else "None"
 
     @property
