@@ -9,8 +9,15 @@ from django.utils import timezone, translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from annotations.models import Assignment, AssignmentState, Campaign, CampaignState
-from annotations.planning.waiting import HAVE_WORK
+from annotations.models import (
+    Assignment,
+    AssignmentState,
+    Campaign,
+    CampaignState,
+    Review,
+    ReviewAction,
+)
+from annotations.planning.waiting import HAVE_WORK, RETURNED
 from evaluations.models import Mail, MailKind
 from evaluations.people.languages import counted, language_of
 from evaluations.people.mails import claim, ending, is_wanted, quoted, send, site_address
@@ -36,6 +43,14 @@ _NOTE = f"""
     FROM work WHERE mails_deadline AND deadline < %(soon)s
     UNION ALL
     SELECT DISTINCT user_id, 'digest', %(week)s, NULL::bigint FROM work WHERE mails_digest
+    UNION ALL
+    SELECT DISTINCT work.user_id, 'work', %(today)s, NULL::bigint
+    FROM work JOIN annotations_assignment a USING (campaign_id)
+    JOIN annotations_annotator n ON n.id = a.annotator_id AND n.user_id = work.user_id
+    JOIN annotations_review v ON v.assignment_id = a.id
+    WHERE mails_work AND {RETURNED} AND v.at > coalesce((
+        SELECT max(m.created_at) FROM evaluations_mail m
+        WHERE m.user_id = work.user_id AND m.about LIKE 'returned %%'), '-infinity')
     ON CONFLICT (user_id, kind, about) DO NOTHING
 """
 
@@ -46,6 +61,7 @@ def note_due_mails() -> None:
         return
     now = timezone.now()
     about: dict[str, Any] = {"now": now, "soon": now + SOON, "week": f"week {now:%G-%V}"}
+    about["today"] = f"returned {now:%Y-%m-%d}"
     execute_sql(_NOTE, about)
 
 
@@ -65,7 +81,10 @@ def send_work_mail(mail_id: int) -> None:
         return
     language = language_of(mail.user_id) or (campaign.language if campaign else "")
     with translation.override(language or settings.LANGUAGE_CODE):
-        subject, lines = _of_campaign(mail, campaign) if campaign else _of_week(mail)
+        if campaign:
+            subject, lines = _of_campaign(mail, campaign)
+        else:
+            subject, lines = (_of_week if mail.kind == MailKind.DIGEST else _of_returned)(mail)
         lines += ending()
     send(mail.user.email, subject, lines)
     Mail.objects.filter(pk=mail_id).update(sent_at=timezone.now())
@@ -101,6 +120,15 @@ def _of_week(mail: Mail) -> tuple[str, list[str]]:
         waiting = _("Items of %(campaign)s wait for your answers.") % name
         lines.append(" ".join([waiting, *_link(campaign)]))
     return _("Your week of annotating"), lines
+
+
+def _of_returned(mail: Mail) -> tuple[str, list[str]]:
+    """One mail a day for what reviewers returned in all campaigns."""
+    newest = Review.objects.filter(assignment__annotator__user=mail.user_id).newest()
+    returned = [step.assignment_id for step in newest if step.action == ReviewAction.RETURNED]
+    campaigns = Campaign.objects.filter(assignments__in=returned).select_related("project")
+    lines = [" ".join([quoted(each.name), *_link(each)]) for each in campaigns.distinct()]
+    return _("Answers were returned to you"), lines
 
 
 def _link(campaign: Campaign) -> list[str]:

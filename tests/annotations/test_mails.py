@@ -11,9 +11,12 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from annotations.answering.submission import submit
 from annotations.models import Campaign, Seat
 from annotations.planning.assignment import queue_of
+from annotations.planning.waiting import waiting_campaigns
 from annotations.results.mails import note_due_mails, send_work_mail
+from annotations.results.reviewing import give_back
 from evaluations.models import Mail, Membership, PersonalSettings
 from evaluations.people.mails import unsent
 
@@ -171,3 +174,44 @@ def test_a_person_chooses_address_and_mails(ann: User, client: Client) -> None:
     chosen = PersonalSettings.objects.get()
     assert ann.email == "new@example.org"
     assert (chosen.mails_work, chosen.mails_deadline, chosen.mails_digest) == (False, True, False)
+
+
+def test_returned_answers_are_mailed_once_a_day(
+    ann: User, ratings_for: Callable[..., dict[str, str]], make_user: Callable[..., User]
+) -> None:
+    seat = Seat.objects.select_related("campaign__project").get(annotator__user=ann)
+    first, second = queue_of(seat)[:2]
+    for pk in (first, second):
+        submit(seat, pk, ratings_for(seat.campaign), user=ann, version=0, seconds=4)
+    send_due()
+    olga = make_user("olga")
+
+    give_back(first, user=olga, message="Read it again.")
+    assert send_due() == ["Answers were returned to you"]
+    assert "“Ferries” https://rate.example.org/p/small/annotate/" in mail.outbox[-1].body
+    give_back(second, user=olga, message="This too.")
+    assert send_due() == []
+
+    yesterday = timezone.now() - timedelta(days=1)
+    noted = Mail.objects.filter(about__startswith="returned")
+    noted.update(about=f"returned {yesterday:%Y-%m-%d}")
+    assert send_due() == ["Answers were returned to you"]
+    noted.filter(about__endswith=f"{timezone.now():%d}").update(about="returned before")
+    assert send_due() == []
+
+
+def test_a_returned_answer_is_work_where_nothing_else_waits(
+    ann: User, ratings_for: Callable[..., dict[str, str]], make_user: Callable[..., User]
+) -> None:
+    seat = Seat.objects.select_related("campaign__project").get(annotator__user=ann)
+    answers = []
+    while queue := queue_of(seat):
+        answers.append(queue[0])
+        submit(seat, queue[0], ratings_for(seat.campaign), user=ann, version=0, seconds=4)
+    assert waiting_campaigns(ann.pk, now=timezone.now()) == []
+
+    give_back(answers[0], user=make_user("olga"), message="Read it again.")
+    assert waiting_campaigns(ann.pk, now=timezone.now()) == [("small", seat.campaign_id)]
+
+    submit(seat, answers[0], ratings_for(seat.campaign, "4"), user=ann, version=1, seconds=4)
+    assert waiting_campaigns(ann.pk, now=timezone.now()) == []
