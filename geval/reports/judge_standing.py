@@ -65,14 +65,15 @@ def verdict_lines(standings: Sequence[JudgeStanding]) -> tuple[str, ...]:
 def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
     estimate, evidence = result.shown(criterion.options), criterion.evidence(result)
     by_expert = criterion.by_expert(result)
+    interval = by_expert.kappa.interval if by_expert else criterion.interval_of(result)
     best = criterion.best
     return JudgeStanding(
         pk=criterion.pk,
         criterion=criterion.criterion,
         outputs=result.correlations.pairs,
         value=f"kappa {shown(by_expert.kappa.estimate)}" if by_expert else shown(estimate),
-        interval=in_brackets(by_expert.kappa.interval if by_expert else result.analysis.shown),
-        reason=estimate.reason or result.analysis.shown.reason,
+        interval=in_brackets(interval),
+        reason=estimate.reason or interval.reason,
         # By an expert's labels nobody else is compared with.
         share="–" if by_expert or evidence.share is None else whole_percent(evidence.share),
         verdict=criterion.verdict_on(result),

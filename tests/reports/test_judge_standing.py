@@ -8,6 +8,7 @@ from django.test import Client
 
 from evaluations.models import Project
 from evaluations.reports.serving.view import report_view
+from geval.reports.at_a_glance import at_a_glance
 from geval.reports.judge_standing import judge_standings
 from geval.reports.options import ReportOptions
 from tests.reports.test_report_at_a_glance import measured  # noqa: F401 (a fixture)
@@ -28,6 +29,9 @@ def test_it_says_what_the_report_says(measured: Project) -> None:  # noqa: F811
     (of_fair,), (of_noise,) = (judge_standings(report, judge.pk) for judge in (fair, noise))
 
     assert of_fair.verdict == criterion.verdict
+    (row,) = at_a_glance(report).rows
+    assert row.judge
+    assert (of_fair.value, of_fair.interval) == (row.judge.value, row.judge.interval)
     assert of_fair.better is None
     assert of_noise.better
     assert of_noise.better.pk == fair.pk
