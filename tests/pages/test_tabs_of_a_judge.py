@@ -12,7 +12,7 @@ from evaluations.models import Judge, Project
 from evaluations.pages.judges import judge_tabs
 
 pytestmark = pytest.mark.django_db
-ALL = "Agreement Runs Try Improve Reliability Certificates Settings"
+ALL = "Agreement Runs Try Improve Reliability Policy Certificates Settings"
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ ALL = "Agreement Runs Try Improve Reliability Certificates Settings"
         ({}, True, ALL),
         ({}, False, ALL.replace(" Try", "")),
         ({"retired_at": timezone.now()}, False, ALL.replace(" Try Improve", "")),
-        ({"kind": "rouge", "endpoint": None}, True, "Agreement Runs Improve Certificates Settings"),
-        ({"kind": "imported", "endpoint": None}, True, "Agreement Improve Certificates Settings"),
+        ({"kind": "rouge", "endpoint": None}, True, "Agreement Runs Improve Policy Certificates Settings"),
+        ({"kind": "imported", "endpoint": None}, True, "Agreement Improve Policy Certificates Settings"),
     ],
 )
 def test_a_judge_has_the_tabs_that_somebody_may_open(
