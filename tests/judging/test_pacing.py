@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from geval.llm.pacer import RecentCalls
 from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, TRY_SECONDS, Pace, Slots, WorkerReport
