@@ -94,6 +94,12 @@ class ReportPage:
         return sum(each.ratings for each in self.report.criteria if not each.items)
 
     @property
+    def not_applicable(self) -> int:
+        """On how many outputs people said so, over all criteria."""
+        people = {each.criterion: each.people for each in self.report.not_applicable}
+        return sum(people.values())
+
+    @property
     def annotators(self) -> int:
         return len({name for criterion in self.report.criteria for name in criterion.annotators})
 

@@ -32,7 +32,7 @@ def test_what_is_required_is_drawn_beside_each_other() -> None:
     glance = at_a_glance(build_report(load_support()))
 
     assert glance.is_by_expert
-    assert glance.share_names == ("fails found", "passes kept")
+    assert glance.share_names == ("fails found, or kappa", "passes kept")
     assert len(glance.axes) == 2
     drawn = {row.criterion: [share.name for share in row.shares] for row in glance.rows}
     assert drawn["quality"] == ["weighted kappa"]

@@ -304,25 +304,24 @@ def test_items_are_proposed_edited_and_saved(
     criterion = Criterion.objects.create(project=small_project, name="wit")
     address = f"/p/small/criteria/{criterion.pk}/"
 
-    def items_in_form() -> str:
-        page = client.get(f"{address}?items=proposed")
-        return str(page.context["form"]["items_text"].value())
-
     client.post(address + "steps/", {"judge": judge.pk, "generate": "items"})
     do_errands()
     shown = client.get(address).content.decode()
-    proposed = items_in_form()
+    entered = {"definition": "Not saved.", "items_text": "2 | Meets wit | Mine.", "put_items": "1"}
+    form = client.post(address, FORM | entered).context["form"]
 
     assert not criterion.steps.exists()
     assert not criterion.items.exists()
-    assert f"{address}?items=proposed" in shown
-    assert [line.split(" | ")[:2] for line in proposed.splitlines()] == [
-        ["2", "Meets wit"],
-        ["1", "Without an exception"],
+    assert "Put them into the form" in shown
+    assert form["definition"].value() == "Not saved."
+    own, proposed = form["items_text"].value().splitlines()
+    assert own == "2 | Meets wit | Mine."
+    assert proposed.startswith("1 | Without an exception | ")
+    criterion.refresh_from_db()
+    assert criterion.definition == ""
+
+    client.post(address, FORM | {"items_text": proposed.replace("1 |", "3 |")})
+    assert [(item.name, item.weight) for item in criterion.items.all()] == [
+        ("Without an exception", 3)
     ]
-
-    edited = proposed.splitlines()[0].replace("2 |", "3 |")
-    client.post(address, FORM | {"items_text": edited})
-
-    assert [(item.name, item.weight) for item in criterion.items.all()] == [("Meets wit", 3)]
-    assert items_in_form() == edited
+    assert "Put them into the form" not in client.get(address).content.decode()

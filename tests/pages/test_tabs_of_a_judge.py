@@ -21,8 +21,16 @@ ALL = "Agreement Runs Try Improve Reliability Policy Certificates Settings"
         ({}, True, ALL),
         ({}, False, ALL.replace(" Try", "")),
         ({"retired_at": timezone.now()}, False, ALL.replace(" Try Improve", "")),
-        ({"kind": "rouge", "endpoint": None}, True, "Agreement Runs Improve Policy Certificates Settings"),
-        ({"kind": "imported", "endpoint": None}, True, "Agreement Improve Policy Certificates Settings"),
+        (
+            {"kind": "rouge", "endpoint": None},
+            True,
+            ALL.replace(" Try", "").replace(" Reliability", ""),
+        ),
+        (
+            {"kind": "imported", "endpoint": None},
+            True,
+            ALL.replace(" Runs Try", "").replace(" Reliability", ""),
+        ),
     ],
 )
 def test_a_judge_has_the_tabs_that_somebody_may_open(

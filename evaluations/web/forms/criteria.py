@@ -81,7 +81,8 @@ class CriterionForm(EditForm, forms.ModelForm):
         help_text=(
             "Makes this a rubric: a line for each item of pass or fail, such as “2 | Cites its"
             " sources | Names a page of the manual.” The weight and the definition may be left out."
-            " People and judges answer the items; this criterion is their total."
+            " People and judges answer the items; this criterion is their total. A judge’s model"
+            " can propose them once the criterion is saved."
         ),
     )
     prompt_upload = forms.FileField(

@@ -5,13 +5,13 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from annotations.models import GuidelinesVersion
 from evaluations.corpus.removing import StillInUseError, remove_criterion
-from evaluations.corpus.rubric_items import lines_of_items, read_items
+from evaluations.corpus.rubric_items import read_items
 from evaluations.judging.judges.criteria import add_presets, preview, store_steps
 from evaluations.judging.runs.errands import request_steps
 from evaluations.judging.runs.layout import USUAL_PILOT_DOCUMENTS
@@ -66,7 +66,7 @@ def criterion_create(request: HttpRequest, project: Project) -> HttpResponse:
     return _edit(request, project, criterion)
 
 
-@reads("judge", "items")
+@reads("judge")
 @project_view(EDITORS)
 @transaction.atomic
 def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
@@ -75,13 +75,11 @@ def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
     """Save the criterion, or with the button "Preview" show the resulting prompt without saving."""
-    form = CriterionForm(
-        request.POST or None,
-        request.FILES or None,
-        instance=criterion,
-        initial=_proposed_items(request, criterion),
-    )
-    only_looks = "preview" in request.POST
+    data, puts_items = request.POST or None, "put_items" in request.POST
+    if puts_items:
+        data = _with_proposed_items(request.POST, criterion)
+    form = CriterionForm(data, request.FILES or None, instance=criterion)
+    only_looks = puts_items or "preview" in request.POST
     if only_looks:
         note_nothing(request)
     if form.is_valid():
@@ -117,18 +115,16 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
     return render(request, "evaluations/criterion_form.html", context)
 
 
-def _proposed_items(request: HttpRequest, criterion: Criterion) -> dict[str, str]:
-    """Return the initial items of the form from the link "Put them into the form": those that the
-    rubric has, then a model's of other names."""
-    if "items" not in request.GET or not criterion.pk:
-        return {}
-    wanted = criterion.steps_requests.exclude(items_text="").order_by("wanted_at").last()
-    if wanted is None:
-        return {}
-    lines = {line.key: line for line in lines_of_items(criterion)}
-    for line in read_items(wanted.items_text):
-        lines.setdefault(line.key, line)
-    return {"items_text": "\n".join(map(str, lines.values()))}
+def _with_proposed_items(entered: QueryDict, criterion: Criterion) -> QueryDict:
+    """Return the form as it was entered, with the items that a model proposed after its own."""
+    form, wanted = entered.copy(), criterion.steps_requests.exclude(items_text="")
+    newest = wanted.order_by("wanted_at").last()
+    own = form.get("items_text", "").rstrip()
+    names = {line.partition("|")[2].partition("|")[0].strip().lower() for line in own.splitlines()}
+    proposed = read_items(newest.items_text) if newest else []
+    lines = [own, *(str(line) for line in proposed if line.key not in names)]
+    form["items_text"] = "\n".join(filter(None, lines))
+    return form
 
 
 def _pilot_judge(request: HttpRequest, project: Project) -> Judge | None:

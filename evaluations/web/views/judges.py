@@ -178,7 +178,7 @@ def judge_try(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return redirect("evaluations:judge_try", project.slug, judge.pk)
-    context |= {"playground": form, "criteria": project.criteria.all()}
+    context |= {"playground": form, "criteria": project.criteria.without_rubrics()}
     status = 422 if request.method == "POST" else 200
     return render(request, "evaluations/judge_try.html", context, status=status)
 
