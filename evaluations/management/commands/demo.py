@@ -107,12 +107,12 @@ class Command(StartingCommand):
                 self.say(problem)
         for project in (demo, simulated):
             self.say(f"\n{_verdicts(build_report(project))}")
-        support = load_support()
-        self.say(f"\n{support}\n{' '.join(headline(build_report(support).criteria))}")
         if newest_version(simulated, first.name) != first:
             criterion = simulated.criteria.get(name=IMPROVED)
             [before] = build_report(simulated, judges=[first], criteria=[criterion]).criteria
             self.say(f"Before the search, {IMPROVED} was: {before.verdict.label.lower()}.")
+        support = load_support()
+        self.say(f"\n{support}\n{' '.join(headline(build_report(support).criteria))}")
         self.say(f"\nAll numbers: `{command(f'report {demo.slug}')}`, or Report on the site.")
 
     def _stay(self, processes: Processes, options: dict[str, Any]) -> None:
