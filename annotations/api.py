@@ -46,6 +46,7 @@ from annotations.results.seen_scores import seen_scores
 from evaluations.models import CandidateOutput, Project
 from evaluations.models.criteria import with_items_of
 from evaluations.models.goals import LACKING
+from evaluations.people.audit import note_detail
 from evaluations.reports.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
@@ -255,6 +256,7 @@ def review_answer(
         review(assignment.pk, data.action, user=request.user, reason=data.reason, fields=fields)
     except AnnotationError as error:
         raise ValidationError([error.message, *error.fields.values()]) from None
+    note_detail(request, ReviewAction(data.action).label.lower())
     return next(answer_records(campaign.project, answers=[assignment.pk]))
 
 

@@ -60,6 +60,7 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
         request,
         "annotations/adjudication_item.html",
         _context(project, disputed, fields, note, refused),
+        status=422 if refused or note.errors else 200,
     )
 
 

@@ -28,7 +28,9 @@ from annotations.results.reviewing import answers_of, exclude, hand_out_skipped,
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_detail
 from evaluations.reports.ratings.downloads import DOWNLOADS
+from evaluations.web.notices import noticing
 from evaluations.web.parameters import PSEUDONYMS, reads, wants_pseudonyms
 from geval.texts.numbers import thin, whole_number
 from geval.texts.spelling import storable
@@ -126,11 +128,10 @@ def answer_review(request: HttpRequest, project: Project, pk: int, answer: int) 
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     assignment = get_object_or_404(answers_of(campaign), pk=answer)
     action, reason = request.POST.get("action", ""), storable(request.POST.get("reason", ""))
-    try:
+    with noticing(request, AnnotationError):
         review(assignment.pk, action, user=request.user, reason=reason)
+        note_detail(request, ReviewAction(action).label.lower())
         messages.success(request, REVIEWED[ReviewAction(action)])
-    except AnnotationError as error:
-        messages.error(request, error.message)
     return _back(request, campaign)
 
 
@@ -151,6 +152,7 @@ def answer_fix(request: HttpRequest, project: Project, pk: int, answer: int) -> 
         except AnnotationError as error:
             refused = " ".join(dict.fromkeys((error.message, *error.fields.values())))
         else:
+            note_detail(request, ReviewAction.FIXED.label.lower())
             messages.success(request, REVIEWED[ReviewAction.FIXED])
             return _back(request, campaign)
     outputs = item_texts(assignment.item, assignment.shown, show_systems=campaign.show_systems)
@@ -166,7 +168,8 @@ def answer_fix(request: HttpRequest, project: Project, pk: int, answer: int) -> 
         "refused": refused,
         "reason": fields.get("reason", ""),
     }
-    return render(request, "annotations/answer_fix.html", context)
+    status = 422 if refused else 200
+    return render(request, "annotations/answer_fix.html", context, status=status)
 
 
 @reads("show", "annotator", "page")
@@ -189,7 +192,7 @@ def annotator_exclude(
     """Exclude a person from the project's campaigns, or lift the exclusion (`lift`)."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     person = get_object_or_404(Annotator, project=project, pk=annotator)
-    try:
+    with noticing(request, AnnotationError):
         if request.POST.get("action") == "lift":
             lift(person, user=request.user)
             messages.success(request, f"{person} is no longer excluded; the answers count again.")
@@ -198,8 +201,6 @@ def annotator_exclude(
             messages.success(
                 request, f"{person} is excluded. Their answers count nowhere, and are kept."
             )
-    except AnnotationError as error:
-        messages.error(request, error.message)
     return _back(request, campaign)
 
 

@@ -34,7 +34,7 @@ from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
-from evaluations.web.notices import STOP_POLLING
+from evaluations.web.notices import STOP_POLLING, noticing
 from evaluations.web.parameters import reads, refuse_unknown
 from evaluations.web.revisions import locked
 from geval.reports.campaign_progress import CampaignProgress
@@ -196,15 +196,13 @@ def _goal_context(campaign: Campaign) -> dict[str, object]:
 @project_view(EDITORS)
 def campaign_open(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    try:
+    with noticing(request, AnnotationError):
         if campaign.state == CampaignState.CLOSED:
             reopen_campaign(campaign)
             messages.success(request, f"{campaign.name} is open again.")
         else:
             count = open_campaign(campaign)
             messages.success(request, f"{campaign.name} is open with {thin(count)} items.")
-    except AnnotationError as error:
-        messages.error(request, error.message)
     return redirect(campaign)
 
 
@@ -230,30 +228,26 @@ def campaign_copy(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def campaign_prepare(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Make a draft of the next round, whose practice are the most disputed items."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    try:
+    with noticing(request, AnnotationError):
         draft = prepare_round(campaign)
-    except AnnotationError as error:
-        messages.error(request, error.message)
-        return redirect("annotations:adjudication_list", project.slug, pk)
-    messages.success(
-        request,
-        f"{draft.name} is a draft of the next round. Its first {draft.practice_items} known answers"
-        " are practice, with the decisions and their reasons.",
-    )
-    return redirect("annotations:campaign_edit", project.slug, draft.pk)
+        messages.success(
+            request,
+            f"{draft.name} is a draft of the next round. Its first {draft.practice_items} known"
+            " answers are practice, with the decisions and their reasons.",
+        )
+        return redirect("annotations:campaign_edit", project.slug, draft.pk)
+    return redirect("annotations:adjudication_list", project.slug, pk)
 
 
 @require_POST
 @project_view(EDITORS)
 def campaign_delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    try:
+    with noticing(request, AnnotationError):
         delete_campaign(campaign)
-    except AnnotationError as error:
-        messages.error(request, error.message)
-        return redirect(campaign)
-    messages.success(request, f"{campaign.name} is deleted.")
-    return redirect("annotations:campaign_list", project.slug)
+        messages.success(request, f"{campaign.name} is deleted.")
+        return redirect("annotations:campaign_list", project.slug)
+    return redirect(campaign)
 
 
 @require_POST
@@ -261,12 +255,10 @@ def campaign_delete(request: HttpRequest, project: Project, pk: int) -> HttpResp
 def campaign_raise(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Assign items to more annotators (`overlap`) while the campaign is open."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    try:
+    with noticing(request, AnnotationError):
         overlap = whole_number(request.POST.get("overlap", ""), default=0)
         raise_overlap(campaign, min(overlap, 1000))
         messages.success(request, f"Each item gets {overlap} annotators now.")
-    except AnnotationError as error:
-        messages.error(request, error.message)
     return redirect(campaign)
 
 

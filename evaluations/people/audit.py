@@ -91,6 +91,11 @@ def note_refusal(request: HttpRequest, error: ValidationError) -> None:
         request.audit_refused = f"{' and '.join(sorted(named))} refused"  # type: ignore[attr-defined]
 
 
+def note_refused(request: HttpRequest) -> None:
+    """Record that a page refused a change with a message, which may contain what was typed."""
+    request.audit_refused = "not possible at that time"  # type: ignore[attr-defined]
+
+
 @receiver(user_locked_out)
 def _note_lockout(request: HttpRequest, username: str | None, **_more: Any) -> None:
     """Record a lockout after wrong passwords, once per name and address while the lock lasts."""

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from django.contrib import messages
 from django.http import HttpRequest
 
+from evaluations.people.audit import note_refused
+
 
 @contextmanager
 def noticing(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]:
@@ -13,7 +15,13 @@ def noticing(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]
     try:
         yield
     except refusals as error:
-        messages.error(request, " ".join(getattr(error, "messages", [str(error)])))
+        refuse(request, " ".join(getattr(error, "messages", [str(error)])))
+
+
+def refuse(request: HttpRequest, message: str) -> None:
+    """Show why an action was refused; the log has it as refused."""
+    messages.error(request, message)
+    note_refused(request)
 
 
 # htmx uses the response and stops polling.

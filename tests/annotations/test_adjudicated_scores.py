@@ -20,7 +20,7 @@ from annotations.results.adjudication import (
     disputed_questions,
     prepare_round,
 )
-from evaluations.models import Project
+from evaluations.models import AuditEntry, Project
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
 from geval.files.answers.gold import read_gold
@@ -152,12 +152,14 @@ def test_decisions_are_practice_of_the_next_round(
     campaign, owner = disputed.campaign, as_role("owner")
     address = f"/p/small/annotate/{campaign.pk}/prepare/"
     assert "Adjudicate disputed" in owner.post(address, follow=True).content.decode()
+    assert AuditEntry.objects.get().refused
     first = campaign.criteria.order_by("pk")[0]
     for point, note in (("2", "No."), ("5", "It opens, with the news.")):
         decide(disputed, {f"score-{first.pk}": point}, user=None, note=note)
 
     edit = owner.post(address)
 
+    assert not AuditEntry.objects.latest("pk").refused
     draft = Campaign.objects.exclude(pk=campaign.pk).get()
     assert (draft.state, draft.practice_items) == ("draft", 1)
     assert draft.gold == [

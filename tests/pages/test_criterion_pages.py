@@ -305,6 +305,7 @@ def test_items_are_proposed_edited_and_saved(
     address = f"/p/small/criteria/{criterion.pk}/"
 
     client.post(address + "steps/", {"judge": judge.pk, "generate": "items"})
+    assert AuditEntry.objects.get(action="evaluations:steps_create").detail == "items"
     do_errands()
     shown = client.get(address).content.decode()
     entered = {"definition": "Not saved.", "items_text": "2 | Meets wit | Mine.", "put_items": "1"}

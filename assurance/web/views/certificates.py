@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -14,6 +13,7 @@ from assurance.web.forms import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.reports.serving.live import too_large_for_page
+from evaluations.web.notices import refuse
 
 
 @project_view(READERS)
@@ -40,7 +40,7 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     judge = get_object_or_404(Judge, project=project, pk=pk)
     form = CertificateForm(request.POST, project=project)
     if problem := too_large_for_page(project, *COMMANDS):
-        messages.error(request, problem)
+        refuse(request, problem)
         return redirect("evaluations:judge_certificates", project.slug, judge.pk)
     if not form.is_valid():
         template = "assurance/judge_certificates.html"

@@ -17,6 +17,7 @@ from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.data import options_of
+from evaluations.web.notices import refuse
 from evaluations.web.parameters import PSEUDONYMS, REPORT, reads, wants_pseudonyms
 from evaluations.web.views.reports import options_in, waits
 from geval.reports.gap_list import MOST_GAPS, gaps_as_csv
@@ -107,7 +108,7 @@ def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
     wanted = replace(view, criterion=criterion.pk, judge=judge.pk, run=0)
     rated = rated_outputs(numbers_of_view(project, wanted), form.output_ids())
     if not rated:
-        messages.error(request, "No example was added. Choose an output that people rated.")
+        refuse(request, "No example was added. Choose an output that people rated.")
         return _back(request, project)
     outputs = CandidateOutput.objects.filter(pk__in=rated).select_related("document", "system")
     try:
@@ -115,7 +116,7 @@ def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
             judge, criterion, [(output, rated[output.pk]) for output in outputs.order_by("pk")]
         )
     except ValidationError as error:
-        messages.error(request, f"No example was added. {' '.join(error.messages)}")
+        refuse(request, f"No example was added. {' '.join(error.messages)}")
     else:
         note_detail(request, f"{changed.label}, {criterion.name}: {count} examples")
         messages.success(
@@ -167,7 +168,7 @@ def _named(form: GapForm) -> str:
 
 def _say_errors(request: HttpRequest, form: GapsForm) -> None:
     errors = [str(error) for of_field in form.errors.values() for error in of_field]
-    messages.error(request, f"Nothing was stored. {' '.join(dict.fromkeys(errors))}")
+    refuse(request, f"Nothing was stored. {' '.join(dict.fromkeys(errors))}")
 
 
 def _back(

@@ -34,7 +34,7 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import Candidate, Criterion, Judge, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_action, project_view
 from evaluations.people.audit import note_detail
-from evaluations.web.notices import STOP_POLLING, noticing
+from evaluations.web.notices import STOP_POLLING, noticing, refuse
 from evaluations.web.parameters import reads
 from geval.improving.ground import ImproveError
 from geval.improving.words import outcome_in_words
@@ -92,7 +92,7 @@ def improve_state(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def lock_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = LockForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Enter a share from 10 to 90 %, and from 1 to 40 looks.")
+        refuse(request, "Enter a share from 10 to 90 %, and from 1 to 40 looks.")
         return _back(request, project)
     looks = form.cleaned_data["looks"]
     with noticing(request, ValidationError):
@@ -125,7 +125,7 @@ def search_create(request: HttpRequest, project: Project) -> HttpResponse:
     )
     target = TargetForm(request.POST, project=project)
     if not form.is_valid() or not target.is_valid():
-        messages.error(request, "Choose a judge, a criterion and at least one change.")
+        refuse(request, "Choose a judge, a criterion and at least one change.")
         return _back(request, project)
     about = target.cleaned_data
     changes = form.cleaned_data["changes"]

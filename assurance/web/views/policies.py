@@ -18,7 +18,7 @@ from evaluations.people.access import EDITORS, READERS, project_action, project_
 from evaluations.people.audit import note_detail
 from evaluations.reports.by_field import fields_of
 from evaluations.reports.serving.live import is_large, too_large_for_page
-from evaluations.web.notices import noticing
+from evaluations.web.notices import noticing, refuse
 from evaluations.web.parameters import reads
 from geval.improving.ground import ImproveError
 from geval.improving.promises import PolicyError
@@ -72,7 +72,7 @@ def judge_policy_ask(request: HttpRequest, project: Project, pk: int) -> HttpRes
         return render(request, "assurance/judge_policy.html", context, status=422)
     about = form.cleaned_data
     if problem := too_large_for_page(project, COMMAND):
-        messages.error(request, problem)
+        refuse(request, problem)
     else:
         with noticing(request, ImproveError, PolicyError):
             asked = ask_policy(

@@ -20,7 +20,7 @@ from evaluations.people.access import EDITORS, READERS, project_action, project_
 from evaluations.people.audit import note_detail, note_nothing
 from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.playground import plain_lines
-from evaluations.web.notices import noticing
+from evaluations.web.notices import noticing, refuse
 from evaluations.web.parameters import reads
 from evaluations.web.revisions import locked
 from evaluations.web.views.errands import shown_errand
@@ -55,7 +55,7 @@ def criterion_presets(request: HttpRequest, project: Project) -> HttpResponse:
         made = add_presets(project, form.chosen())
         messages.success(request, f"Added {', '.join(criterion.name for criterion in made)}.")
     else:
-        messages.error(request, "Choose at least one preset.")
+        refuse(request, "Choose at least one preset.")
     return redirect("evaluations:criterion_list", project.slug)
 
 
@@ -159,13 +159,15 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
     form = StepsForm(request.POST, project=project)
     if not form.is_valid():
-        messages.error(request, "Choose a judge of this project.")
+        refuse(request, "Choose a judge of this project.")
     elif "generate" in request.POST and form.cleaned_data["judge"]:
         wanted = request_steps(
             criterion,
             form.cleaned_data["judge"],
             is_for_items=request.POST["generate"] == "items",
         )
+        if wanted.is_for_items:
+            note_detail(request, "items")
         if request.htmx:  # type: ignore[attr-defined]
             # Only this part of the page is replaced; typed input stays.
             errand = shown_errand("steps", wanted, then="say")
@@ -179,7 +181,7 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         )
         messages.success(request, f"Version {steps.version} is saved; the next run uses it.")
     else:
-        messages.error(request, "Write steps, or let a judge's model generate them.")
+        refuse(request, "Write steps, or let a judge's model generate them.")
     return _back_to(request, criterion)
 
 

@@ -13,6 +13,7 @@ from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
 from evaluations.reports.serving.parts import NotComputedError
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import SnapshotForm
+from evaluations.web.notices import refuse
 from evaluations.web.parameters import REPORT, reads
 
 # Length of a hash's prefix that identifies one of a project's snapshots.
@@ -24,11 +25,11 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Freeze the current view; equal numbers give the same snapshot."""
     form = SnapshotForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The note is too long; the limit is 300 characters.")
+        refuse(request, "The note is too long; the limit is 300 characters.")
         return redirect("evaluations:report_detail", project.slug)
     options, errors = options_of(QueryDict(form.cleaned_data["query"]), project)
     if errors:
-        messages.error(request, f"Nothing was frozen. {' '.join(errors)}")
+        refuse(request, f"Nothing was frozen. {' '.join(errors)}")
         return redirect("evaluations:report_detail", project.slug)
     try:
         view = report_view(project, options, pseudonyms=True)
@@ -36,7 +37,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
         sha256 = hashlib.sha256(content.encode()).hexdigest()
         page = frozen_page(view, sha256=sha256)
     except NotComputedError as error:
-        messages.error(request, f"{error.cached.in_words} Freeze it once it shows numbers.")
+        refuse(request, f"{error.cached.in_words} Freeze it once it shows numbers.")
         return redirect("evaluations:report_detail", project.slug)
     snapshot, made = ReportSnapshot.objects.get_or_create(
         project=project,

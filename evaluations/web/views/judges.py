@@ -32,7 +32,7 @@ from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.playground import PlaygroundForm
-from evaluations.web.notices import STOP_POLLING
+from evaluations.web.notices import STOP_POLLING, refuse
 from evaluations.web.parameters import reads
 from evaluations.web.revisions import locked, sent
 from evaluations.web.views.errands import shown_errand
@@ -206,7 +206,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = _new_form(project, evaluator, sent(request), request.GET)
     if form.asks_for_endpoint and request.why_not_call_out:  # type: ignore[attr-defined]
         why_not = request.why_not_call_out  # type: ignore[attr-defined]
-        messages.error(request, f"{evaluator.title} needs an endpoint. {why_not}")
+        refuse(request, f"{evaluator.title} needs an endpoint. {why_not}")
         return redirect("evaluations:judge_list", project.slug)
     waiting = None
     if request.method == "POST":
@@ -304,7 +304,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = locked(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
     evaluator = find_evaluator(judge.kind)
     if evaluator is None:
-        messages.error(request, f"The package that provides “{judge.kind}” is not installed here.")
+        refuse(request, f"The package that provides “{judge.kind}” is not installed here.")
         return redirect("evaluations:judge_settings", project.slug, judge.pk)
     form = EvaluatorForm.of(judge, evaluator, sent(request))
     probing = None

@@ -41,7 +41,7 @@ from evaluations.people.access import EDITORS, READERS, project_action, project_
 from evaluations.reports.run_results import precisions, so_far
 from evaluations.reports.serving.live import is_large
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm, wanted_run
-from evaluations.web.notices import STOP_POLLING, noticing
+from evaluations.web.notices import STOP_POLLING, noticing, refuse
 from evaluations.web.parameters import reads
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.choices import settings_rows
@@ -202,7 +202,7 @@ def run_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pilot = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
     form = RestForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The budget is not a valid amount.")
+        refuse(request, "The budget is not a valid amount.")
         return redirect(pilot)
     with noticing(request, RunError, PromptError):
         return redirect(start_remainder(pilot, budget=form.cleaned_data["budget"]))
@@ -230,7 +230,7 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     form = ResumeForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The budget is not a valid amount.")
+        refuse(request, "The budget is not a valid amount.")
     else:
         data = form.cleaned_data
         how = {"reason": data["reason"], "budget": data["budget"]}

@@ -18,6 +18,7 @@ from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, project_action
 from evaluations.reports.data import options_of
 from evaluations.web.forms.projects import ShareForm
+from evaluations.web.notices import refuse
 from evaluations.web.parameters import REPORT, reads
 from evaluations.web.views import drawings, reports
 from geval.reports.options import LISTS
@@ -32,7 +33,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Create a link to the current view; its address is shown once."""
     form = ShareForm(request.POST)
     if not form.is_valid():
-        messages.error(
+        refuse(
             request,
             "Enter for how many days the link is valid, from 1 to 3650, or leave the field empty.",
         )
@@ -40,7 +41,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     token, days = new_token(), form.cleaned_data["days"]
     options, errors = options_of(QueryDict(form.cleaned_data["query"]), project)
     if errors:
-        messages.error(request, f"No link was made. {' '.join(errors)}")
+        refuse(request, f"No link was made. {' '.join(errors)}")
         return redirect("evaluations:report_detail", project.slug)
     ShareLink.objects.create(
         project=project,

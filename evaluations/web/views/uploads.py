@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -37,7 +36,7 @@ from evaluations.people.access import EDITORS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
 from evaluations.web.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
-from evaluations.web.notices import STOP_POLLING, noticing
+from evaluations.web.notices import STOP_POLLING, noticing, refuse
 from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
@@ -207,7 +206,7 @@ def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     """Discard an upload; nothing of it is in the project unless it was loaded."""
     upload = _upload(project, pk)
     if upload.state == UploadState.LOADING and not upload.is_silent:
-        messages.error(request, "The upload is being loaded; wait until it has finished.")
+        refuse(request, "The upload is being loaded; wait until it has finished.")
         return redirect(upload)
     upload.delete()
     return redirect("evaluations:upload_create", project.slug)
