@@ -9,7 +9,7 @@ from operator import or_
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Now
+from django.db.models.functions import Now, TruncDate
 from django.utils import timezone
 
 from evaluations.models.project import Membership, Project, Role
@@ -69,12 +69,19 @@ class Invitation(models.Model):
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
     """Entries of the audit log."""
 
-    def containing(self, text: str, actions: Collection[str]) -> AuditQuerySet:
-        """Return the entries with a text in the name of who did it, in the detail or in the
-        address, and those of some actions."""
-        columns = ("user_name", "detail", "path")
-        named = (models.Q(**{f"{column}__icontains": text}) for column in columns)
-        return self.filter(reduce(or_, named, models.Q(action__in=actions)))
+    def containing(self, word: str, actions: Collection[str]) -> AuditQuerySet:
+        """Return the entries with a word in the name of who did it, in the detail, in the address
+        or in the date as pages show it, and those of some actions."""
+        date = models.Func(
+            TruncDate("created_at"),
+            models.Value("FMDD Mon YYYY"),
+            function="to_char",
+            output_field=models.CharField(),
+        )
+        columns = ("user_name", "detail", "path", "shown_date")
+        named = (models.Q(**{f"{column}__icontains": word}) for column in columns)
+        rows = self.alias(shown_date=date)
+        return rows.filter(reduce(or_, named, models.Q(action__in=actions)))
 
     def note_by_site(self, project_id: int | None, action: str, detail: str) -> AuditEntry:
         """Record what the site did automatically, according to its settings."""

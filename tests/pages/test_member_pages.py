@@ -1,5 +1,6 @@
 """Members: invitation links, roles, the last owner, the audit log, passwords."""
 
+import datetime
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -180,7 +181,8 @@ def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
 @pytest.mark.parametrize(
     ("search", "details"),
     [("", ["Copy", "Second"]), ("copied a", ["Copy"]), ("OLGA", ["Copy"]), ("second", ["Second"]),
-     ("annotate/9", ["Second"]), ("nothing", [])],
+     ("annotate/9", ["Second"]), ("nothing", []), ("campaign OLGA", ["Copy"]),
+     ("30 nov", ["Copy", "Second"]), ("nov copied", ["Copy"]), ("olga second", [])],
 )  # fmt: skip
 def test_the_audit_log_is_searched(
     boss: Client, project: Project, search: str, details: list[str]
@@ -192,6 +194,7 @@ def test_the_audit_log_is_searched(
         AuditEntry.objects.create(
             project=project, user_name=name, action=action, detail=detail,
             path="/p/small/annotate/9/" if name == "ben" else "",
+            created_at=datetime.datetime(2026, 11, 30, tzinfo=datetime.UTC),
         )  # fmt: skip
 
     page = boss.get("/p/small/members/log/", {"search": search})

@@ -30,7 +30,7 @@ from evaluations.people.members import (
     send_new_password,
 )
 from evaluations.web.forms.members import InvitationForm, JoinForm, MailedInvitationsForm, RoleForm
-from evaluations.web.notices import noticing
+from evaluations.web.notices import noticing, refuse
 from evaluations.web.parameters import reads
 from geval.texts.spelling import storable
 
@@ -103,7 +103,7 @@ def member_password(request: HttpRequest, project: Project, pk: int) -> HttpResp
     try:
         path = send_new_password(member, domain=request.get_host(), use_https=request.is_secure())
     except MemberError as error:
-        messages.error(request, str(error))
+        refuse(request, str(error))
         return redirect("evaluations:member_list", project.slug)
     if not path:
         messages.success(request, f"{member.user} gets a link for a new password by mail.")
@@ -136,7 +136,7 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
             note_detail(request, f"{member.user} is {member.role}")
             messages.success(request, f"{member.user} is now {member.get_role_display().lower()}.")
         else:
-            messages.error(request, "This role does not exist.")
+            refuse(request, "This role does not exist.")
     if not project.memberships.filter(user=request.user.pk).exists():
         return redirect("evaluations:project_list")
     return redirect("evaluations:member_list", project.slug)
@@ -147,7 +147,8 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
     search = storable(request.GET.get("search", "").strip())
     rows = AuditEntry.objects.filter(project=project)
-    rows = rows.containing(search, actions_with(search)) if search else rows
+    for word in search.split():
+        rows = rows.containing(word, actions_with(word))
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     return render(
         request,
