@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from annotations.models import Assignment, Seat
+from annotations.models import Assignment, ItemKind, Seat
 from evaluations.models.sizes import read_seldom
 from evaluations.people.languages import counted
 from geval_site.sql import fetch_row
@@ -21,8 +21,10 @@ _OWN = """
     SELECT count(*), count(*) FILTER (WHERE state = 'submitted'),
         count(*) FILTER (WHERE state = 'reserved'),
         count(*) FILTER (WHERE state = 'reserved' AND id < %(this)s)
-    FROM annotations_assignment
-    WHERE annotator_id = %(annotator)s AND campaign_id = %(campaign)s AND state <> 'expired'"""
+    FROM annotations_assignment a
+    WHERE annotator_id = %(annotator)s AND campaign_id = %(campaign)s AND state <> 'expired'
+        AND %(practice)s = EXISTS (SELECT FROM annotations_campaignitem i
+            WHERE i.id = a.item_id AND i.kind = 'practice')"""
 _TIMED = """
     SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FROM (
         SELECT seconds FROM annotations_assignment
@@ -35,7 +37,9 @@ _PLACES = """
         (SELECT coalesce(sum(places), 0) FROM annotations_campaignitem
             WHERE campaign_id = %(campaign)s AND kind = 'ordinary'),
         (SELECT count(*) FROM annotations_seat
-            WHERE campaign_id = %(campaign)s AND removed_at IS NULL)"""
+            WHERE campaign_id = %(campaign)s AND removed_at IS NULL),
+        (SELECT count(*) FROM annotations_campaignitem
+            WHERE campaign_id = %(campaign)s AND kind = 'practice')"""
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,21 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     If an item has a place for every annotator, everybody gets every item. Otherwise the places are
     divided evenly, so that the total does not change while others answer: it grows for those who do
     more than their share, and shrinks if fewer places are left. A seat may have its own number of
-    items.
+    items. Practice is counted by itself.
     """
-    about = {"annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk}
+    is_practice = assignment.item.kind == ItemKind.PRACTICE
+    about = {
+        "annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk,
+        "practice": is_practice,
+    }  # fmt: skip
     assigned, submitted, reserved, before = fetch_row(_OWN, about)
     timed, seconds = fetch_row(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
-    items, places, seats = read_seldom(
+    items, places, seats, practice = read_seldom(
         ("places", seat.campaign_id), lambda: _places(seat.campaign_id), seconds=SECONDS
     )
+    done = submitted if assignment.state == "submitted" else submitted + before
+    if is_practice:
+        return TaskProgress(done, max(done, practice), "")
     unseen = max(0, items - assigned)
     if seat.most_items is not None:
         unseen = min(unseen, max(0, seat.most_items - seat.handed))
@@ -73,7 +84,6 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
         share = math.ceil(items * seat.campaign.overlap / max(1, seats))
         unseen = min(unseen, places, max(0, share - assigned))
     left = reserved + unseen
-    done = submitted if assignment.state == "submitted" else submitted + before
     time_left = _time_left(seconds * left) if timed >= LEAST_TIMED and left else ""
     return TaskProgress(done, max(done, submitted + left), time_left)
 
@@ -87,7 +97,8 @@ def _time_left(seconds: float) -> str:
     return left % {"hours": counted(hours), "minutes": minutes}
 
 
-def _places(campaign: int) -> tuple[int, int, int]:
-    """Return the number of a campaign's items, their free places, and its annotators."""
-    items, places, seats = fetch_row(_PLACES, {"campaign": campaign})
-    return int(items), int(places), int(seats)
+def _places(campaign: int) -> tuple[int, int, int, int]:
+    """Return the number of a campaign's items, their free places, its annotators, and its practice
+    items."""
+    items, places, seats, practice = fetch_row(_PLACES, {"campaign": campaign})
+    return int(items), int(places), int(seats), int(practice)
