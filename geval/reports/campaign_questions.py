@@ -10,7 +10,7 @@ from geval.statistics.agreement import coincidences
 from geval.statistics.arrays import Outputs, Ratings, mean_of, sums
 from geval.statistics.cache import remembered
 from geval.statistics.correlation import coefficient_of
-from geval.statistics.jackknife import TOO_FEW, LeftOut, correlation_interval, no_interval
+from geval.statistics.jackknife import LeftOut, correlation_interval, no_interval
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, SEVERITY_SHARED
 from geval.statistics.types import Estimate, FloatArray, IntArray
@@ -18,7 +18,7 @@ from geval.texts.numbers import in_brackets, shown, signed
 
 ALONE = "no item has answers of two people"
 FEW = f"fewer than {SEVERITY_SHARED} answers to items that others answered too"
-FEW_DOCUMENTS = TOO_FEW.format(INTERVAL_DOCUMENTS, "documents").partition(",")[0]
+FEW_DOCUMENTS = f"no rho by question: these items are of fewer than {INTERVAL_DOCUMENTS} documents"
 SAME = "all of these answers are the same"
 COMPARED = "comparisons have no severity"
 # A person's answers over time are looked at in parts of so many.

@@ -2,6 +2,7 @@
 honest ones are not."""
 
 import csv
+import re
 from collections.abc import Callable
 from html import unescape
 
@@ -277,3 +278,22 @@ def test_a_campaign_that_everybody_skipped_says_so(
 
     assert campaign_progress(campaign).is_skipped_by_all
     assert idle_reason(seat_of(campaign, annotators[0])) == IdleReason.SKIPPED
+
+
+def test_before_any_answer_the_table_has_a_cell_for_each_header(
+    make_campaign: Callable[..., Campaign], as_role: Callable[[str], Client]
+) -> None:
+    client, address = as_role("owner"), make_campaign().get_absolute_url()
+
+    page = client.get(address).content.decode()
+
+    table = page[page.index('<table class="raters') :].partition("</table>")[0]
+    head, *rows = re.split("<tr", table)[1:]
+    cells = {len(re.findall("<t[hd]", row)) for row in rows}
+    assert cells == {len(re.findall("<th ", head))}
+    # The next round needs disputed items, and these a distance.
+    assert "#id_adjudicate_beyond" in page
+    Campaign.objects.update(adjudicate_beyond=1)
+    page = client.get(address).content.decode()
+    assert "#id_adjudicate_beyond" not in page
+    assert 'id="id_adjudicate_beyond"' in client.get(f"{address}edit/").content.decode()
