@@ -22,6 +22,7 @@ def script_words() -> dict[str, str]:
         "no_answer": _("The server did not answer; try again."),
         "saved": _("Saved at {time}"),
         "submitted": _("Submitted at {time}"),
+        "corrected": _("Your correction is saved."),
         "skipped": _("Skipped"),
         "answer_first": _("Answer “{question}” first."),
         "same": _("The best and the worst cannot be the same."),

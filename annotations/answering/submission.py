@@ -90,10 +90,12 @@ _STORE_PREFERENCES = """
 
 @dataclass(frozen=True)
 class Submitted:
-    """The result of a submission; `repeated` if the same answer was already stored."""
+    """The result of a submission; `repeated` if the same answer was already stored, `corrected` if
+    it replaced one that was returned."""
 
     assignment: Assignment
     repeated: bool
+    corrected: bool = False
 
 
 def questions_of(campaign: Campaign) -> tuple[Question, ...]:
@@ -189,8 +191,7 @@ def submit(
             before=before if before is not None else replaced,
             after=answer,
         )
-    if before is not None:
-        _note_correction(assignment, user)
+    corrected = before is not None and _note_correction(assignment, user)
     now = timezone.now()
     assignment.answer, assignment.draft = answer, None
     assignment.state = AssignmentState.SUBMITTED
@@ -210,7 +211,7 @@ def submit(
         assignment.seconds = min(seconds, (now - assignment.reserved_at).total_seconds())
     _save(assignment)
     if assignment.item.kind != ItemKind.ORDINARY:
-        return Submitted(assignment, repeated=False)
+        return Submitted(assignment, repeated=False, corrected=corrected)
     if before is not None:
         # A newer answer to the same question, in another campaign, may be the one that counts.
         count_again(assignment.annotator_id, assignment.shown, project=seat.campaign.project_id)
@@ -218,19 +219,22 @@ def submit(
         note_change(
             seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None]
         )
-    return Submitted(assignment, repeated=False)
+    return Submitted(assignment, repeated=False, corrected=corrected)
 
 
-def _note_correction(assignment: Assignment, user: Any) -> None:
-    """Tell reviewers of a change of an answer that was returned, before the answer is replaced."""
+def _note_correction(assignment: Assignment, user: Any) -> bool:
+    """Tell reviewers of a change of an answer that was returned, before the answer is replaced;
+    return whether it was."""
     newest = assignment.reviews.order_by("-pk").first()
-    if newest and newest.action in (ReviewAction.RETURNED, ReviewAction.ASKED):
-        Review.objects.create(
-            assignment=assignment,
-            user=user,
-            action=ReviewAction.CORRECTED,
-            answer=assignment.answer,
-        )
+    if newest is None or newest.action not in (ReviewAction.RETURNED, ReviewAction.ASKED):
+        return False
+    Review.objects.create(
+        assignment=assignment,
+        user=user,
+        action=ReviewAction.CORRECTED,
+        answer=assignment.answer,
+    )
+    return True
 
 
 def _save(assignment: Assignment) -> None:

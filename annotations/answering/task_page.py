@@ -170,8 +170,12 @@ def task_page(
 
 
 def reviews_of(assignment: Assignment) -> tuple[Review, ...]:
-    """Return the steps of an answer's review that its annotator reads."""
-    return tuple(Review.objects.filter(assignment=assignment, action__in=READ))
+    """Return the steps of an answer's review that its annotator reads; other steps settle those
+    before them."""
+    steps: tuple[Review, ...] = ()
+    for step in Review.objects.filter(assignment=assignment):
+        steps = (*steps, step) if step.action in READ else ()
+    return steps
 
 
 def returned_to(seat: Seat) -> list[Review]:

@@ -46,10 +46,10 @@ def own_answers(
     campaign: Campaign, assignments: Iterable[Assignment]
 ) -> list[tuple[Assignment, GivenAnswers]]:
     """Return an annotator's own assignments with their answers as text; `review` is the newest step
-    of a review that the annotator reads."""
+    of a review, if the annotator reads it."""
     rows, own_answers = list(assignments), []
-    steps = Review.objects.filter(assignment__in=rows, action__in=READ).newest()
-    newest = {step.assignment_id: step for step in steps}
+    steps = Review.objects.filter(assignment__in=rows).newest()
+    newest = {step.assignment_id: step for step in steps if step.action in READ}
     for assignment in rows:
         assignment.campaign = campaign
         assignment.review = newest.get(assignment.pk)  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotations.answering.answers import LETTERS, fields_of
+from annotations.answering.answers import LETTERS, Answer, fields_of
 from annotations.answering.submission import questions_of
 from annotations.answering.task_page import item_rows, item_texts
 from annotations.errors import AnnotationError
@@ -23,7 +23,7 @@ from annotations.models import (
     Review,
     ReviewAction,
 )
-from annotations.results.comparison import answers_in_words
+from annotations.results.comparison import answers_in_words, in_words
 from annotations.results.reviewing import answers_of, exclude, hand_out_skipped, lift, review
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
@@ -53,6 +53,10 @@ SHOWN: dict[str, tuple[str, Q]] = {
 }
 
 
+# Steps after which an answer is more than submitted.
+SAYING_MORE = (
+    ReviewAction.ACCEPTED, ReviewAction.RETURNED, ReviewAction.FIXED, ReviewAction.CORRECTED
+)  # fmt: skip
 REVIEWED = {
     ReviewAction.ACCEPTED: "The answer is accepted.",
     ReviewAction.RETURNED: "The answer is returned. Its annotator sees your message beside it.",
@@ -104,20 +108,41 @@ def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]
     for row in rows:
         letters = {output: LETTERS[index] for index, output in enumerate(row.shown)}
         given = answers_in_words(campaign, [(row.annotator.name, row)], letters)[0]
+        steps = reviews.get(row.pk, [])
+        own = [in_words(_own_answer(steps), str(q.key), row.shown, letters) for q in questions]
         entries.append(
             {
                 "row": row,
+                "state": _state(row),
                 "given": given,
                 "texts": [
                     (letters[pk] if len(row.shown) > 1 else "", shown[pk].text)
                     for pk in row.shown
                     if pk in shown
                 ],
-                "answers": list(zip(questions, given.answers, strict=True)),
-                "reviews": reviews.get(row.pk, []),
+                "answers": list(zip(questions, given.answers, own, strict=True)),
+                "reviews": steps,
             }
         )
     return entries
+
+
+def _state(row: Any) -> str:
+    """Return the state of an answer in words, by its review if that says more."""
+    if row.state == AssignmentState.SUBMITTED and row.reviewed in SAYING_MORE:
+        return ReviewAction(row.reviewed).label
+    return str(row.get_state_display())
+
+
+def _own_answer(steps: list[Review]) -> Answer:
+    """Return the annotator's own answer where a reviewer's stands in its place; else nothing."""
+    own: Answer = {}
+    for step in steps:
+        if step.action == ReviewAction.HANDED_OUT:
+            own = {}
+        elif step.action == ReviewAction.FIXED:
+            own = own or step.answer or {}
+    return own
 
 
 @reads("show", "annotator", "page")

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering.guidelines import campaign_versions
+from annotations.answering.task_page import returned_to
 from annotations.errors import AnnotationError
 from annotations.forms.campaigns import FILLED_IN, CampaignForm, GuidelinesForm
 from annotations.forms.plans import as_plan
@@ -68,7 +69,7 @@ def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
         "project": project,
         "tab": "annotate",
         "mine": [
-            (seat.campaign, own_progress(seat.campaign, seat.annotator_id))
+            (seat.campaign, own_progress(seat.campaign, seat.annotator_id), returned_to(seat))
             for campaign in own_campaigns
             for seat in campaign.seats.filter(annotator__user=request.user.pk).select_related(
                 "campaign"

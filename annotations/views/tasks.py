@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
@@ -116,8 +117,15 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
     if wants_json(request):
         changed = unread_change(seat) is not None
         return JsonResponse(
-            {"version": current.version, "repeated": done.repeated, "guidelines_changed": changed}
+            {
+                "version": current.version,
+                "repeated": done.repeated,
+                "corrected": done.corrected,
+                "guidelines_changed": changed,
+            }
         )
+    if done.corrected:
+        messages.success(request, script_words()["corrected"])
     if current.item.kind == "practice":
         return redirect(f"{_base(request)}{current.pk}/")
     return redirect(_base(request))

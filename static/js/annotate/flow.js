@@ -209,7 +209,7 @@ async function empty() {
     if (answer.status === 200) {
       areGuidelinesNew ||= Boolean(answer.guidelines_changed);
       store.dropDraft(letter.assignment);
-      say(letter.skip ? word("skipped") : word("submitted", { time: timeNow() }));
+      say(letter.skip ? word("skipped") : answer.corrected ? word("corrected") : word("submitted", { time: timeNow() }));
     } else {
       if (!letter.skip) store.keepDraft(letter.assignment, { fields: letter.fields, number: Date.now(), seconds: letter.fields.seconds, url: letter.draftUrl, sent: false });
       trouble(answer.message, answer.keeps_place ? letter.url.replace(/(submit|skip)\/$/, "") : "");
