@@ -75,7 +75,8 @@ def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
     """Save the criterion, or with the button "Preview" show the resulting prompt without saving."""
-    data, puts_items = request.POST or None, "put_items" in request.POST
+    data: QueryDict | None = request.POST or None
+    puts_items = "put_items" in request.POST
     if puts_items:
         data = _with_proposed_items(request.POST, criterion)
     form = CriterionForm(data, request.FILES or None, instance=criterion)
