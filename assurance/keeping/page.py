@@ -10,7 +10,14 @@ from assurance.improving.looking import looks_taken
 from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Criterion, Judge, LockedDocuments, Policy
 from evaluations.reports.judge_costs import costs_of
-from geval.improving.policy import CurvePoint, ends_of_share, percents
+from geval.improving.policy import (
+    CurvePoint,
+    KeptFails,
+    ends_of_share,
+    locked_word,
+    more_to_rate,
+    percents,
+)
 from geval.improving.promises import Promise, PromiseKind, parse_promise
 from geval.reports.drawings.kept_errors import ErrorPoint, KeptErrors, kept_errors
 from geval.reports.drawings.rendering import as_page_part
@@ -54,9 +61,20 @@ class PolicyAnswer:
         return self.promise.sentence
 
     @property
-    def more(self) -> int | None:
-        """How many more documents have to be rated."""
-        return self.policy.content["more_documents"]  # type: ignore[no-any-return]
+    def more(self) -> str:
+        """How many more documents have to be rated, in words; empty where that is not known."""
+        more = self.policy.content["more_documents"]
+        return "" if more is None else more_to_rate(more)
+
+    @property
+    def fails(self) -> str:
+        """What is known of kept fails; empty where the promise is about them, too."""
+        fails = self.policy.content.get("fails")  # answers of earlier versions have none
+        return KeptFails(**fails).sentence if fails else ""
+
+    @property
+    def locked_word(self) -> str:
+        return locked_word(self.policy.content.get("is_locked", True))
 
     @property
     def coverage(self) -> str:

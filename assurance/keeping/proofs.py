@@ -106,7 +106,7 @@ def question_of(
     if locked is None:
         by_group = can_lock_groups(data.unit_names, data.groups if data.are_groups_given else ())
         lock = draw_lock(Path(), data.names_of_units, by_group=by_group, share=SHARE, looks=1)
-        units, share, looks = data.locked_units(lock.among), lock.share, lock.looks_allowed
+        units, share, looks = data.locked_units(lock.among), lock.share, None
     else:
         units, share, looks = data.locked_units(locked.among), locked.share, locked.looks_allowed
     if field and field not in fields_of(project):

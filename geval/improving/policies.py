@@ -116,7 +116,8 @@ def policy(
     locked_units = data.locked_units(lock.among)
     question = PolicyQuestion(
         data, about, today, others, wanted, locked_units[data.units.document], lock.share,
-        lock.looks_allowed, _distributions(source, parts, about, today), by or "", of_field,
+        None if locked is None else lock.looks_allowed,
+        _distributions(source, parts, about, today), by or "", of_field,
     )  # fmt: skip
     result = question.answer(seconds, price, (ASKED_ONCE,) if locked is None else ())
     if locked is not None and result.curve:

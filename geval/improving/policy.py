@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from geval.improving.promises import Promise, PromiseKind
 from geval.statistics.risk_control import Point
-from geval.statistics.thresholds import INTERVAL_DOCUMENTS
+from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS, INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, money, thin, with_decimals
 
 
@@ -54,6 +54,32 @@ class CurvePoint:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class KeptFails:
+    """Kept answers that fail an output, of which few false passes promises nothing: their `share`
+    of locked outputs, and the share of them that people pass, with its interval, by the rated
+    `outputs` (None without)."""
+
+    share: float
+    wrong: float | None
+    low: float | None
+    high: float | None
+    outputs: int
+
+    @property
+    def sentence(self) -> str:
+        count = thin(1000 * self.share)
+        if self.wrong is None:
+            shown = "nobody rated these"
+        else:
+            shown = f"people pass {percents(self.wrong)} {ends_of_share(self.low, self.high)}"
+            shown = f"{shown.rstrip()} of these"
+        return (
+            f"Its fails are outside the promise: of 1,000 outputs it fails {count}, and {shown}."
+            " Let people check its fails."
+        )
+
+
 class OutputDecision(NamedTuple):
     """An output, the judge's answer (its score, or this on people's scale) and its confidence, None
     where missing, and whether it is kept; otherwise people are asked."""
@@ -70,11 +96,13 @@ class Policy:
     """Which answers of a judge on a criterion are kept: those with at least some `confidence`.
 
     `kept` is the point of the curve that is promised; None where nothing can be: then `reason` says
-    why, or `more_documents` that have to be rated. `calibration` are scores and what they are worth
-    on people's scale, where these values are kept. `training` and `locked` count rated documents,
-    or groups of them. `curve` has rows for a data frame, as has `outputs`, with each decision.
-    `by_value` has what is kept of the locked documents of each value of `field`; `small` values
-    have fewer than INTERVAL_DOCUMENTS rated ones. `seconds` and `price` are those of a rating.
+    why, or `more_documents` that have to be rated. `fails` are kept answers that the promise leaves
+    out; None where it has none. `calibration` are scores and what they are worth on people's scale,
+    where these values are kept. `training` and `locked` count rated documents, or groups of them;
+    without `is_locked` these were only held out, for one question. `curve` has rows for a data
+    frame, as has `outputs`, with each decision. `by_value` has what is kept of the locked documents
+    of each value of `field`; `small` values have fewer than INTERVAL_DOCUMENTS rated ones.
+    `seconds` and `price` are those of a rating.
     """
 
     criterion: str
@@ -82,11 +110,13 @@ class Policy:
     promise: Promise
     confidence: str
     kept: CurvePoint | None
+    fails: KeptFails | None
     reason: str
     more_documents: int | None
     calibration: tuple[tuple[float, float], ...]
     training: int
     locked: int
+    is_locked: bool
     curve: tuple[CurvePoint, ...] = dataclasses.field(repr=False)
     field: str
     by_value: Mapping[str, CurvePoint]
@@ -124,9 +154,9 @@ class Policy:
             kept = f"{percents(self.kept.coverage)} {ends_of_share(*ends)}".rstrip()
             return f"{about}: keep {kept} of its answers; {self.promise.sentence}."
         if self.more_documents is not None:
-            more = counted(self.more_documents, "more rated document")
+            more = more_to_rate(self.more_documents)
             why = f" ({self.reason})" if self.reason else ""
-            return f'{about}: cannot promise "{self.promise}" yet; it takes about {more}{why}.'
+            return f'{about}: cannot promise "{self.promise}" yet; it takes {more}{why}.'
         return f'{about}: cannot promise "{self.promise}": {self.reason}.'
 
     def __str__(self) -> str:
@@ -142,11 +172,13 @@ class Policy:
                 sure = f"{self.confidence}, {with_decimals(least, 3)} or more"
                 yield f"Keep answers by confidence ({sure}); ask people about the others."
             yield f"Of 1,000 outputs, {self._effort()}."
+            if self.fails is not None:
+                yield self.fails.sentence
             if self.kept.remaining is not None:
                 whole = next(each for each in reversed(self.curve) if each.confidence == "policy")
                 random = (whole.remaining or 0.0) * self.kept.coverage
                 yield (
-                    f"Errors left in all outputs, if people are right:"
+                    f"{self.promise.error_name} left in all outputs, if people are right:"
                     f" {percents(self.kept.remaining)}; with as many checks at random"
                     f" {percents(random)}."
                 )
@@ -161,9 +193,9 @@ class Policy:
         if self.small:
             yield (
                 f"Not shown: {counted(self.small, 'value')} of {self.field} with fewer than"
-                f" {INTERVAL_DOCUMENTS} rated locked documents."
+                f" {INTERVAL_DOCUMENTS} rated {locked_word(self.is_locked)} documents."
             )
-        yield f"{self.training} training documents, {self.locked} locked."
+        yield f"{self.training} training documents, {self.locked} {locked_word(self.is_locked)}."
         yield from self.notes
 
     def _error(self, point: CurvePoint) -> str:
@@ -192,6 +224,18 @@ class Policy:
     def to_json(self) -> str:
         """Return the same as `to_dict`."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+
+def locked_word(is_locked: bool) -> str:
+    """Return what documents are called that prove a promise."""
+    return "locked" if is_locked else "held out"
+
+
+def more_to_rate(documents: int) -> str:
+    """Format how many more documents have to be rated; beyond what anybody rates, only that."""
+    if documents > AFFORDABLE_DOCUMENTS:
+        return f"more than {thin(AFFORDABLE_DOCUMENTS)} more rated documents"
+    return f"about {counted(documents, 'more rated document')}"
 
 
 def percents(share: float) -> str:

@@ -3,14 +3,20 @@ the projects of a site."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from geval.improving.confidence import ConfidenceRule, JudgeScores, choose_confidence
-from geval.improving.policy import CurvePoint, OutputDecision, Policy
-from geval.improving.promises import PolicyError, Promise, PromiseLosses, losses_of
+from geval.improving.policy import CurvePoint, KeptFails, OutputDecision, Policy
+from geval.improving.promises import (
+    PolicyError,
+    Promise,
+    PromiseKind,
+    PromiseLosses,
+    losses_of,
+)
 from geval.reports.by_field import MOST_VALUES
 from geval.reports.data import ReportData
 from geval.reports.human_scores import HumanScores
@@ -27,7 +33,6 @@ from geval.statistics.risk_control import (
     thresholds_of,
 )
 from geval.statistics.thresholds import (
-    AFFORDABLE_DOCUMENTS,
     INTERVAL_DOCUMENTS,
     LOCKED_DOCUMENTS,
     TRAINING_DOCUMENTS,
@@ -35,10 +40,10 @@ from geval.statistics.thresholds import (
 from geval.statistics.types import FloatArray
 from geval.texts.subjects import CriterionLike, JudgeLike
 
-NOTHING_VARIES = "the judge gives every output the same score"
+NOTHING_VARIES = "the judge gives every output the same score, so more ratings would not help"
 NULL_AS_GOOD = "answers that only know who wrote an output are not shown to be worse"
-NOT_GOOD_ENOUGH = "over all rated documents its error is too high at every confidence"
-TOO_NEAR = "its error is so near to the promise that no affordable number of documents shows it"
+NOT_GOOD_ENOUGH = "its error is too high at every confidence, so more ratings would not help"
+TOO_NEAR = "its error is too near the promise to be shown"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class PolicyQuestion:
     Args:
         others: judges whose agreement is tried as confidence.
         locked: the outputs of locked documents, as a mask; a `share` of documents, which so many
-            looks may see.
+            looks may see. Without looks they are only held out, for this question.
         distributions: of scores, by the output's position.
         field: by whose values the promise is shown; these have shape (outputs,), "" for none.
     """
@@ -60,7 +65,7 @@ class PolicyQuestion:
     promise: Promise
     locked: np.ndarray
     share: float
-    looks: int
+    looks: int | None
     distributions: Mapping[int, Mapping[float, float]]
     field: str = ""
     of_field: Sequence[str] = ()
@@ -141,7 +146,7 @@ class PolicyQuestion:
 
     def answer(self, seconds: float | None, price: float | None, notes: tuple[str, ...]) -> Policy:
         stakes, counts = self.stakes(self.confidence), self.human.ratings.count
-        error = 1 - confidence_of(self.looks, 1)
+        error = 1 - confidence_of(self.looks or 1, 1)
         controlled, reason, more = Controlled(), NOTHING_VARIES, self._lacking()
         if more:
             reason = "too few documents are rated"
@@ -157,11 +162,13 @@ class PolicyQuestion:
             promise=self.promise,
             confidence=self.rule.name,
             kept=kept,
+            fails=self._fails(stakes, kept),
             reason=reason,
             more_documents=more,
             calibration=calibration.pairs if calibration else (),
             training=self.rated[0],
             locked=self.rated[1],
+            is_locked=self.looks is not None,
             curve=tuple(self._curve(controlled)),
             field=self.field,
             by_value=by_value,
@@ -189,12 +196,9 @@ class PolicyQuestion:
             return NULL_AS_GOOD, None
         needed = documents_to_prove(controlled, self.promise.bound, rated=self.rated, error=error)
         if needed is None:
-            pairs = zip(controlled.rehearsed, controlled.curve, strict=True)
-            errors = [max(_error(point) for point in pair) for pair in pairs]
-            is_good = min(errors) < (self.promise.bound or 0.0)
-            return NULL_AS_GOOD if is_good else NOT_GOOD_ENOUGH, None
-        more = max(1, int(np.ceil(needed / self.share)) - sum(self.rated))
-        return (TOO_NEAR, None) if more > AFFORDABLE_DOCUMENTS else ("", more)
+            least = min(map(_error, controlled.curve), default=np.inf)
+            return (NULL_AS_GOOD if least < (self.promise.bound or 0.0) else NOT_GOOD_ENOUGH), None
+        return TOO_NEAR, max(1, int(np.ceil(needed / self.share)) - sum(self.rated))
 
     def _named(
         self,
@@ -261,6 +265,20 @@ class PolicyQuestion:
             for value in shown
         }
         return by_value, len(counts) - len(shown)
+
+    def _fails(self, stakes: Stakes, kept: CurvePoint | None) -> KeptFails | None:
+        """Return how many outputs kept answers fail, and how many of these people pass; None where
+        the promise is about fails, too."""
+        if kept is None or self.promise.kind != PromiseKind.FALSE_PASSES:
+            return None
+        fails = self.scores < self.losses.mark
+        threshold = -np.inf if kept.threshold is None else kept.threshold
+        loss = np.where(fails, self.losses.doubt, np.nan)
+        error = point_at(replace(stakes, loss=loss), threshold, stakes.locked).error
+        answered = stakes.locked & ~np.isnan(stakes.confidence)
+        is_kept = answered & fails & (stakes.confidence >= threshold)
+        share = float(is_kept.sum() / max(1, answered.sum()))
+        return KeptFails(share, error.value, error.low, error.high, error.outputs)
 
     def _decisions(self, kept: CurvePoint | None) -> Iterator[OutputDecision]:
         least = -np.inf if kept is None or kept.threshold is None else kept.threshold

@@ -47,6 +47,11 @@ class Promise:
         """The share of errors that is promised at most; None for a mean difference below 0."""
         return None if self.kind == PromiseKind.ONE_PERSON else PROMISED_ERRORS
 
+    @property
+    def error_name(self) -> str:
+        """What is counted as an error, as the subject of a sentence."""
+        return "False passes" if self.kind == PromiseKind.FALSE_PASSES else "Errors"
+
     def __str__(self) -> str:
         return f"within {short(self.distance)}" if self.kind == PromiseKind.WITHIN else self.kind
 

@@ -348,39 +348,58 @@ def documents_to_prove(
     controlled: Controlled, bound: float | None, *, rated: tuple[int, int], error: float
 ) -> int | None:
     """Return about how many locked documents prove a promise in `POWER` of cases, at the threshold
-    that takes fewest; None where each errs more than is promised, or than answers that only know
-    who wrote an output.
+    that takes fewest; None where each errs as much as is promised or more, or as answers that only
+    know who wrote an output, both over all rated documents and on the locked ones.
 
     Args:
         rated: the training and the locked documents with ratings.
     """
-    best = math.inf
-    for points in zip(controlled.rehearsed, controlled.curve, strict=True):
-        if points[1].error.p > error and all(point.error.effective for point in points):
-            best = min(best, _documents_at(points, bound, rated, error))
+    pairs = [
+        points
+        for points in zip(controlled.rehearsed, controlled.curve, strict=True)
+        if points[1].error.effective
+    ]
+    best = min(
+        (_documents_at(points, bound, rated, error) for points in pairs if points[1].p > error),
+        default=math.inf,
+    )
+    if math.isinf(best) and any(_errs_less(points, bound) for points in pairs):
+        best = 2 * rated[1]  # proven alone, but behind a threshold that failed: as many again
     return math.ceil(best) if math.isfinite(best) else None
+
+
+def _errors_at(points: tuple[Point, Point]) -> tuple[float, float, float]:
+    """Return the error over all rated documents and on the locked ones, and over all that of
+    answers that only know who wrote an output."""
+    counts = [point.error.effective for point in points]
+    both, null = (
+        float(np.average([side or 0.0 for side in sides], weights=counts))
+        for sides in zip(*((point.error.value, point.null_error) for point in points), strict=True)
+    )
+    return both, points[1].error.value or 0.0, null
+
+
+def _errs_less(points: tuple[Point, Point], bound: float | None) -> bool:
+    both, own, null = _errors_at(points)
+    return min(both, own) < min(bound or 0.0, null)
 
 
 def _documents_at(
     points: tuple[Point, Point], bound: float | None, rated: tuple[int, int], error: float
 ) -> float:
     counts = [point.error.effective for point in points]
-    values, nulls = (
-        [side or 0.0 for side in sides]
-        for sides in zip(*((point.error.value, point.null_error) for point in points), strict=True)
-    )
-    both, null = (float(np.average(side, weights=counts)) for side in (values, nulls))
-    if null <= both:
-        return math.inf
-    # If all documents suffice, the locked ones had bad luck, and their own error is planned with.
-    for value, count in ((both, sum(counts)), (values[1], counts[1])):
+    both, own, null = _errors_at(points)
+    # If all documents suffice, or err too much, the locked ones' own error is planned with.
+    for value, count in ((both, sum(counts)), (own, counts[1])):
+        if value >= null:
+            continue
         if bound is None:
             needed = _to_prove_difference(points[1].error, value, error)
         else:
-            # One error more, so that few outputs without one promise nothing.
-            share = (value * count + 1) / (count + 2)
-            needed = _to_prove_share(share, min(bound, null), error)
-        if needed > counts[1]:
+            # One error more, at the bound, so that few outputs without one promise nothing.
+            least = min(bound, null)
+            needed = _to_prove_share((value * count + 1) / (count + 1 / least), least, error)
+        if counts[1] < needed < math.inf:
             return needed * sum(rated) / sum(counts)
     return math.inf
 

@@ -17,6 +17,7 @@ from geval.improving.confidence import (
     choose_confidence,
 )
 from geval.improving.ground import ImproveError
+from geval.improving.policy import more_to_rate
 from geval.improving.policy_command import run
 from geval.improving.promises import PromiseKind, parse_promise
 from geval.measuring.inputs import InputError
@@ -166,6 +167,30 @@ def test_a_judge_agrees_as_one_person_does() -> None:
     assert "farther from people than one person" in str(result)
 
 
+def test_fails_are_outside_a_promise_of_few_false_passes() -> None:
+    rng = np.random.default_rng(6)
+    rows = [
+        row | {"judge": int(row["human"] and rng.random() < 0.8)} for row in labels()
+    ]  # a judge that passes nothing wrongly, and fails a fifth of what people pass
+
+    result = geval.policy(rows, promise="few false passes", **COLUMNS)
+
+    assert result.kept is not None
+    assert result.fails is not None
+    decided = {(each.document, each.system) for each in result.outputs if each.is_kept}
+    assert len(decided) == len(rows)
+    failed = [row for row in rows if not row["judge"]]
+    assert result.fails.share == pytest.approx(len(failed) / len(rows), abs=0.05)
+    wrong = np.mean([row["human"] for row in failed])
+    assert result.fails.low is not None
+    assert result.fails.high is not None
+    assert result.fails.low < wrong < result.fails.high
+    assert "outside the promise" in str(result)
+    assert "False passes left in all outputs" in str(result)
+    others = geval.policy(rows, promise="within 0.5", **COLUMNS)
+    assert others.fails is None
+
+
 def test_it_says_first_how_many_more_documents_it_takes() -> None:
     few = geval.policy(labels(20), promise="few false passes", **COLUMNS)
     some = geval.policy(labels(120), promise="few false passes", **COLUMNS)
@@ -187,7 +212,34 @@ def test_what_no_number_of_documents_shows_is_said() -> None:
     result = geval.policy(rows, promise="few false passes", **COLUMNS)
 
     assert (result.kept, result.more_documents) == (None, None)
-    assert result.reason
+    assert "would not help" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("documents", "words"),
+    [(1, "about 1 more rated document"), (4_999, "about 4"), (5_000, "about 5"),
+     (5_001, "more than 5")],
+)  # fmt: skip
+def test_more_documents_in_words(documents: int, words: str) -> None:
+    assert more_to_rate(documents).startswith(words)
+
+
+def test_an_error_below_the_promise_on_held_out_documents_is_not_yet_shown() -> None:
+    rng = np.random.default_rng(8)
+    rows = []
+    for document in range(250):
+        passes = int(rng.random() < 0.6)
+        judged = passes or int(rng.random() < 0.09)
+        rows.append({"doc": f"d{document}", "human": passes, "judge": judged})
+
+    result = geval.policy(rows, promise="few false passes", human="human", judge="judge",
+                          document="doc")  # fmt: skip
+
+    assert result.kept is None
+    assert (result.curve[-1].error or 1) < 0.05
+    assert result.more_documents
+    assert "yet" in result.headline
+    assert "held out" in str(result)
 
 
 def test_scores_that_are_all_equal_promise_nothing() -> None:

@@ -8,6 +8,8 @@ from geval.statistics.arrays import Outputs
 from geval.statistics.risk_control import (
     EVERYTHING,
     Controlled,
+    KeptError,
+    Point,
     Stakes,
     binomial_tail,
     control,
@@ -185,3 +187,37 @@ def test_no_number_of_documents_proves_what_is_not_so() -> None:
 
     assert documents_to_prove(control(bad, error=0.05), 0.05, rated=(120, 80), error=0.05) is None
     assert documents_to_prove(Controlled(), 0.05, rated=(0, 0), error=0.05) is None
+
+
+def at_share(error: float, null: float, p: float = 0.2) -> Point:
+    kept = KeptError(error, 0.0, 1.0, 100, 50, 100.0, p)
+    return Point(EVERYTHING, 1.0, 1.0, 1.0, kept, null, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("training", "locked", "null", "is_planned"),
+    [
+        (0.08, 0.0499, 0.3, True),  # only the locked documents' own error is below the bound
+        (0.08, 0.05, 0.3, False),
+        (0.08, 0.0501, 0.3, False),
+        (0.04, 0.059, 0.3, True),  # over all rated documents
+        (0.04, 0.06, 0.3, False),
+        (0.08, 0.02, 0.021, True),
+        (0.08, 0.02, 0.02, False),
+        (0.02, 0.02, 0.02, False),
+    ],
+)
+def test_what_errs_less_than_promised_takes_more_documents(
+    training: float, locked: float, null: float, is_planned: bool
+) -> None:
+    controlled = Controlled((at_share(locked, null),), (at_share(training, null),))
+
+    needed = documents_to_prove(controlled, 0.05, rated=(60, 40), error=0.05)
+
+    assert (needed is not None) is is_planned
+
+
+def test_a_threshold_behind_one_that_failed_takes_as_many_documents_again() -> None:
+    curve = at_share(0.1, 0.3), at_share(0.02, 0.3, p=0.01)
+
+    assert documents_to_prove(Controlled(curve, curve), 0.05, rated=(60, 40), error=0.05) == 80

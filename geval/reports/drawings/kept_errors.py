@@ -114,8 +114,8 @@ def kept_errors(
         kind="kept-errors",
         title=title,
         caption=(
-            "Error on locked documents by the share of answers that is kept; the policy's with its"
-            " interval. Dashed: the promised error."
+            "Error on held-out documents by the share of answers that is kept; the policy's with"
+            " its interval. Dashed: the promised error."
         ),
         height=BOTTOM + FOOT,
         shapes=tuple(shapes),

@@ -43,7 +43,16 @@ def test_the_numbers_are_those_of_files(judge: Judge, criterion: Criterion, tmp_
 
     assert of_files.kept is not None
     expected = of_files.to_dict()
-    for name in ("kept", "curve", "by_value", "training", "locked", "confidence", "calibration"):
+    for name in (
+        "kept",
+        "fails",
+        "curve",
+        "by_value",
+        "training",
+        "locked",
+        "confidence",
+        "calibration",
+    ):
         assert asked.content[name] == json.loads(json.dumps(expected[name])), name
     assert asked.content["headline"] == of_files.headline
 
@@ -68,9 +77,11 @@ def test_looks_for_policies_are_listed_beside_the_others(
     as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
 ) -> None:
     lock_documents(labelled, seed="fixed")
-    ask_policy(judge, criterion, FEW)
+    asked = ask_policy(judge, criterion, FEW)
+    client = as_role("viewer")
+    assert "held out" not in client.get(asked.get_absolute_url()).content.decode()
 
-    page = as_role("viewer").get(f"/p/{labelled.slug}/improve/?judge={judge.pk}").content.decode()
+    page = client.get(f"/p/{labelled.slug}/improve/?judge={judge.pk}").content.decode()
 
     assert "1 of 5 looks used" in page
     assert "Policy: few false passes, judge on" in page
@@ -205,6 +216,9 @@ def test_the_page_asks_shows_and_uses(
     policy = Policy.objects.get()
     assert f"Keep {round(100 * policy.content['kept']['coverage'])} %" in shown
     assert "random checks" in shown
+    assert "False passes left in all outputs" in shown
+    assert "outside the promise" in shown
+    assert "held out" in shown
     assert "By language" in shown
     used = client.post(f"/p/{labelled.slug}/policies/{policy.pk}/use/", follow=True)
     assert "Stop using it" in used.content.decode()
