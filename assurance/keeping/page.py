@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Count
 from django.utils.safestring import mark_safe
 
 from assurance.improving.looking import looks_taken
 from evaluations.corpus.locks.locking import locked_of
-from evaluations.models import Criterion, Judge, LockedDocuments, Policy
+from evaluations.models import Criterion, Judge, LockedDocuments, Policy, Score
 from evaluations.reports.judge_costs import costs_of
 from geval.improving.policy import (
     CurvePoint,
@@ -18,7 +19,8 @@ from geval.improving.policy import (
     more_to_rate,
     percents,
 )
-from geval.improving.promises import Promise, PromiseKind, parse_promise
+from geval.improving.promises import Promise, PromiseKind, parse_promise, possible_promises
+from geval.improving.proving import all_looks_used
 from geval.reports.drawings.kept_errors import ErrorPoint, KeptErrors, kept_errors
 from geval.reports.drawings.rendering import as_page_part
 from geval.reports.drawings.shapes import WIDTH, Drawing
@@ -196,7 +198,6 @@ class PolicyPage:
     """A judge on a criterion: its newest answer, earlier ones, and the policy in use."""
 
     criterion: Criterion
-    criteria: Sequence[Criterion]
     shown: PolicyAnswer | None
     answers: Sequence[PolicyAnswer]
     in_use: PolicyAnswer | None
@@ -208,6 +209,13 @@ class PolicyPage:
         if self.locked is None:
             return None
         return looks_taken(self.locked), self.locked.looks_allowed
+
+    @property
+    def all_looks_used(self) -> str:
+        """What to do where all looks are used; empty as long as some are left."""
+        if self.looks is None or self.looks[0] < self.looks[1]:
+            return ""
+        return all_looks_used(self.looks[1])
 
 
 def policy_page(judge: Judge, criterion: Criterion, chosen: str = "") -> PolicyPage:
@@ -224,7 +232,6 @@ def policy_page(judge: Judge, criterion: Criterion, chosen: str = "") -> PolicyP
     by_pk = {str(each.policy.pk): each for each in answers}
     return PolicyPage(
         criterion=criterion,
-        criteria=[each for each in judge.project.criteria.without_rubrics() if each.is_ordered],
         shown=by_pk.get(chosen) or in_use or next(iter(answers), None),
         answers=answers,
         in_use=in_use,
@@ -232,5 +239,20 @@ def policy_page(judge: Judge, criterion: Criterion, chosen: str = "") -> PolicyP
     )
 
 
-def usual_promise(criterion: Criterion) -> PromiseKind:
-    return PromiseKind.FALSE_PASSES if len(criterion.scale.points) == 2 else PromiseKind.WITHIN
+def criteria_of(judge: Judge) -> list[Criterion]:
+    """Return the criteria on which something can be promised of a judge: those that have an order,
+    and its scores."""
+    own = Score.objects.filter(run__judge=judge, run__search=None, run__purpose="")
+    scored = set(own.order_by().values_list("criterion", flat=True).distinct())
+    return [
+        each
+        for each in judge.project.criteria.without_rubrics()
+        if each.is_ordered and scored & {each.pk, None}
+    ]
+
+
+def promises_on(criterion: Criterion) -> tuple[PromiseKind, ...]:
+    """Return what can be promised on a criterion by its ratings; the usual promise comes last."""
+    counts = criterion.ratings.filter(score__isnull=False).values("output").order_by()
+    has_two = counts.annotate(raters=Count("pk")).filter(raters__gte=2).exists()
+    return possible_promises(criterion.scale, 2 if has_two else 1)

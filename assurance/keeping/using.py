@@ -44,7 +44,7 @@ def use_policy(policy: Policy, *, by: Any) -> Policy:
     if policy.is_in_use:
         return policy
     newest = CandidateOutput.objects.of_project(policy.project).aggregate(newest=Max("pk"))
-    name = f"Not kept: {policy.judge.label} on {policy.criterion.name}"
+    name = f"To people: {policy.judge.label} on {policy.criterion.name}"
     # Whether a judge is as close as one person takes a second one.
     overlap = 2 if parse_promise(policy.promise).kind == PromiseKind.ONE_PERSON else 1
     users = _annotators(policy, by)

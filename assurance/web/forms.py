@@ -1,5 +1,6 @@
 """Forms for locking documents, searches, causes of gaps, certificates and studies."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -232,32 +233,28 @@ class CertificateForm(forms.Form):
             raise forms.ValidationError(str(error)) from None
 
 
-class PolicyForm(forms.Form):
-    """A criterion and what is promised of kept answers on it."""
+PROMISES = {
+    PromiseKind.ONE_PERSON: "As one person: kept answers are as close to people as one",
+    PromiseKind.WITHIN: "Within some points: 95 % are this near to people’s mean",
+    PromiseKind.FALSE_PASSES: "Few false passes: people fail at most 5 % of what passes",
+}
 
-    criterion = forms.ModelChoiceField(Criterion.objects.none(), empty_label=None)
-    promise = forms.ChoiceField(
-        choices=[
-            (
-                PromiseKind.ONE_PERSON,
-                "As one person: kept answers are as close to people as one",
-            ),
-            (PromiseKind.WITHIN, "Within some points: 95 % are this near to people’s mean"),
-            (PromiseKind.FALSE_PASSES, "Few false passes: people fail at most 5 % of what passes"),
-        ],
-        widget=forms.RadioSelect,
-    )
+
+class PolicyForm(forms.Form):
+    """What is promised of kept answers on a criterion."""
+
+    promise = forms.ChoiceField(widget=forms.RadioSelect)
     points = forms.FloatField(
         min_value=0, max_value=1000, initial=0.5, required=False,
         label="Points, if within some points",
     )  # fmt: skip
     field = forms.ChoiceField(required=False, label="Also by")
 
-    def __init__(self, *args: Any, criteria: list[Criterion], fields: tuple[str, ...],
+    def __init__(self, *args: Any, promises: Sequence[PromiseKind], fields: tuple[str, ...],
                  **kwargs: Any) -> None:  # fmt: skip
         super().__init__(*args, **kwargs)
-        names = [each.pk for each in criteria]
-        self.fields["criterion"].queryset = Criterion.objects.filter(pk__in=names)  # type: ignore[attr-defined]
+        names = [(kind, PROMISES[kind]) for kind in promises]
+        self.fields["promise"].choices = names  # type: ignore[attr-defined]
         choices = [("", "nothing"), *((name, name) for name in fields)]
         self.fields["field"].choices = choices  # type: ignore[attr-defined]
 

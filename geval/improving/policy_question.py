@@ -269,9 +269,10 @@ class PolicyQuestion:
     def _fails(self, stakes: Stakes, kept: CurvePoint | None) -> KeptFails | None:
         """Return how many outputs kept answers fail, and how many of these people pass; None where
         the promise is about fails, too."""
-        if kept is None or self.promise.kind != PromiseKind.FALSE_PASSES:
+        mark = self.losses.mark
+        if kept is None or mark is None or self.promise.kind != PromiseKind.FALSE_PASSES:
             return None
-        fails = self.scores < self.losses.mark
+        fails = self.scores < mark
         threshold = -np.inf if kept.threshold is None else kept.threshold
         loss = np.where(fails, self.losses.doubt, np.nan)
         error = point_at(replace(stakes, loss=loss), threshold, stakes.locked).error

@@ -83,6 +83,16 @@ def parse_promise(text: str) -> Promise:
     )
 
 
+def possible_promises(scale: Scale, raters: int) -> tuple[PromiseKind, ...]:
+    """Return what can be promised on a scale, where so many people rated an output at most."""
+    is_possible = {
+        PromiseKind.ONE_PERSON: raters >= 2,
+        PromiseKind.WITHIN: True,
+        PromiseKind.FALSE_PASSES: len(scale.points) == 2,
+    }
+    return tuple(kind for kind in PromiseKind if is_possible[kind])
+
+
 @dataclass(frozen=True, eq=False)
 class PromiseLosses:
     """The losses of a judge, and of answers that only know who wrote an output, for a promise; each
@@ -123,6 +133,7 @@ def losses_of(
         PolicyError: the ratings are not of the kind that the promise takes.
     """
     mean, system = human.mean, outputs.system
+    possible = possible_promises(scale, int(human.ratings.count.max(initial=0)))
     learns = training & ~np.isnan(mean + scores)
     mark, calibration = None, None
     if len(scale.points) == 2:
@@ -131,10 +142,11 @@ def losses_of(
         is_given = bool(np.isin(scores[~np.isnan(scores)], scale.points).all())
         mark = middle if is_given else best_threshold(passes, scores[learns])
     if promise.kind == PromiseKind.FALSE_PASSES:
-        if mark is None:
+        if promise.kind not in possible or mark is None:
+            other = ', or "as one person"' if PromiseKind.ONE_PERSON in possible else ""
             raise PolicyError(
                 f'"{promise}" takes a criterion that outputs pass or fail; this one has the scale'
-                f' {scale}. Promise "within 0.5" points, or "as one person".'
+                f' {scale}. Promise "within 0.5" points{other}.'
             )
         answers = scores
         people = np.where(np.isnan(mean), np.nan, mean >= sum(scale.points) / 2)
@@ -147,7 +159,7 @@ def losses_of(
         doubt = _is_apart(answers, mean, promise.distance)
         null = _is_apart(_nearest_by_system(mean, system, learns, promise), mean, promise.distance)
     else:
-        if human.ratings.count.max(initial=0) < 2:
+        if promise.kind not in possible:
             raise PolicyError(
                 f'"{promise}" takes outputs that two people rated, and each of these has one'
                 f' rating. Promise "within 0.5" points, or have a second person rate.'

@@ -110,8 +110,11 @@ def values_of(ground: Ground, formula: CriterionFormula) -> FloatArray:
 
 def all_looks_used(looks: int) -> str:
     """Return the error that all looks are used."""
+    used = f"All {looks} looks at the locked documents are used"
+    if looks == 1:
+        used = "The only look at the locked documents is used"
     return (
-        f"All {looks} looks at the locked documents are used. More would prove too much by chance."
+        f"{used}. More would prove too much by chance. Have other documents rated, and lock these."
     )
 
 

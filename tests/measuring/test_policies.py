@@ -266,7 +266,8 @@ def test_who_wrote_it_alone_promises_nothing() -> None:
 @pytest.mark.parametrize(
     ("rows", "promise", "more", "message"),
     [
-        (ratings(40), "few false passes", {"human": "ann"}, "pass or fail"),
+        (ratings(40), "few false passes", {"human": "ann"}, "pass or fail.*points.$"),
+        (ratings(40), "few false passes", {"human": ["ann", "bob"]}, "as one person"),
         (labels(40), "as one person", {}, "two people"),
         (labels(40), "few false passes", {"seconds": -1}, "seconds"),
         (labels(40), "few false passes", {"second": "nobody"}, "nobody"),

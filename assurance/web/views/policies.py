@@ -3,12 +3,11 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 
 from annotations.errors import AnnotationError
-from assurance.keeping.page import policy_page, usual_promise
+from assurance.keeping.page import criteria_of, policy_page, promises_on
 from assurance.keeping.proofs import ask_policy
 from assurance.keeping.using import stop_policy, use_policy
 from assurance.keeping.weeks import policy_in_use
@@ -33,17 +32,21 @@ def judge_policy(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     return render(request, "assurance/judge_policy.html", _context(request, judge))
 
 
-def _criteria(project: Project) -> list[Criterion]:
-    """Return the criteria on which something can be promised."""
-    return [each for each in project.criteria.without_rubrics() if each.is_ordered]
-
-
-def _context(request: HttpRequest, judge: Judge, form: PolicyForm | None = None) -> dict[str, Any]:
-    criteria = _criteria(judge.project)
-    named = request.GET.get("criterion", "")
+def _chosen(judge: Judge, criteria: list[Criterion], named: str) -> Criterion | None:
     first = judge.policies.values_list("criterion", flat=True).first()
     by_pk = {str(each.pk): each for each in criteria}
-    chosen = by_pk.get(named) or by_pk.get(str(first)) or next(iter(criteria), None)
+    return by_pk.get(named) or by_pk.get(str(first)) or next(iter(criteria), None)
+
+
+def _context(
+    request: HttpRequest,
+    judge: Judge,
+    form: PolicyForm | None = None,
+    criterion: Criterion | None = None,
+) -> dict[str, Any]:
+    """Return what the page shows; beneath a refused question no older answer."""
+    criteria = criteria_of(judge)
+    chosen = criterion or _chosen(judge, criteria, request.GET.get("criterion", ""))
     context: dict[str, Any] = {"project": judge.project, "tab": "judges", "judge": judge}
     if chosen is None:
         return context
@@ -51,37 +54,48 @@ def _context(request: HttpRequest, judge: Judge, form: PolicyForm | None = None)
     has_weeks = page.in_use is not None and not is_large(judge.project)
     return context | {
         "page": page,
+        "criteria": criteria,
+        "answer": None if form else page.shown,
         "use": policy_in_use(page.in_use.policy) if page.in_use and has_weeks else None,
-        "form": form
-        or PolicyForm(
-            initial={"criterion": chosen, "promise": usual_promise(chosen)},
-            criteria=criteria,
-            fields=fields_of(judge.project),
-        ),
+        "form": form or _form(judge, chosen),
         "too_large": too_large_for_page(judge.project, COMMAND),
     }
+
+
+def _form(judge: Judge, criterion: Criterion, answers: QueryDict | None = None) -> PolicyForm:
+    promises = promises_on(criterion)
+    return PolicyForm(
+        answers,
+        initial={"promise": promises[-1]},
+        promises=promises,
+        fields=fields_of(judge.project),
+    )
 
 
 @project_action(EDITORS)
 def judge_policy_ask(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Ask for a promise; where documents are locked, that is a look."""
     judge = get_object_or_404(Judge, project=project, pk=pk)
-    form = PolicyForm(request.POST, criteria=_criteria(project), fields=fields_of(project))
-    if not form.is_valid():
-        context = _context(request, judge, form)
-        return render(request, "assurance/judge_policy.html", context, status=422)
-    about = form.cleaned_data
+    named = request.POST.get("criterion", "")
+    criterion = next((each for each in criteria_of(judge) if str(each.pk) == named), None)
+    if criterion is None:
+        refuse(request, f"{judge.label} has no scores on this criterion. Choose another.")
+        return redirect("evaluations:judge_policy", project.slug, judge.pk)
+    form = _form(judge, criterion, request.POST)
     if problem := too_large_for_page(project, COMMAND):
-        refuse(request, problem)
-    else:
-        with noticing(request, ImproveError, PolicyError):
+        form.add_error(None, problem)
+    if form.is_valid():
+        try:
             asked = ask_policy(
-                judge, about["criterion"], form.asked, field=about["field"], by=request.user
+                judge, criterion, form.asked, field=form.cleaned_data["field"], by=request.user
             )
+        except (ImproveError, PolicyError) as error:
+            form.add_error(None, str(error))
+        else:
             note_detail(request, str(asked))
             return redirect(f"{asked.get_absolute_url()}&policy={asked.pk}")
-    address = reverse("evaluations:judge_policy", args=[project.slug, judge.pk])
-    return redirect(f"{address}?criterion={about['criterion'].pk}")
+    context = _context(request, judge, form, criterion)
+    return render(request, "assurance/judge_policy.html", context, status=422)
 
 
 @project_action(EDITORS)

@@ -138,8 +138,13 @@ def in_percent(point: ErrorPoint) -> str:
 
 
 def _names(ends: Sequence[tuple[float, str, str]], left: float) -> Iterator[Words]:
-    """Yield names beside the ends of lines, moved apart where they would overlap."""
-    above = -math.inf
-    for end, name, role in sorted(ends):
-        above = max(above + LABEL, end + 4)
-        yield Words(left, above, name, role, is_bold=role == JUDGE)
+    """Yield names beside the ends of lines, moved apart where they would overlap, and above the
+    labels of the axis."""
+    places: list[float] = []
+    for end, _name, _role in sorted(ends):
+        places.append(max(places[-1] + LABEL, end + 4) if places else end + 4)
+    below = BOTTOM + 4 + LABEL
+    for at in reversed(range(len(places))):
+        below = places[at] = min(places[at], below - LABEL)
+    for place, (_end, name, role) in zip(places, sorted(ends), strict=True):
+        yield Words(left, place, name, role, is_bold=role == JUDGE)

@@ -64,5 +64,5 @@ def test_a_promise_is_proven_used_and_watched(
     expect(page.get_by_text("The promise is not contradicted")).to_be_visible()
     assert serious(page) == []
     assert page.evaluate(WIDER) <= 0
-    page.get_by_role("link", name="Not kept: judge on right").click()
-    expect(page.get_by_role("heading", name="Not kept: judge on right")).to_be_visible()
+    page.get_by_role("link", name="To people: judge on right").click()
+    expect(page.get_by_role("heading", name="To people: judge on right")).to_be_visible()

@@ -14,6 +14,7 @@ import geval
 from annotations.models import Campaign, CampaignState, Inclusion, ItemKind
 from annotations.planning.campaigns import close_campaign
 from assurance.certifying.certificates import certify, what_changed
+from assurance.keeping.page import criteria_of, promises_on
 from assurance.keeping.proofs import ask_policy
 from assurance.keeping.using import decide_new_outputs, stop_policy, use_policy
 from assurance.keeping.weeks import policy_in_use
@@ -22,13 +23,15 @@ from evaluations.models import Criterion, Judge, LockEvent, Policy, Project
 from evaluations.models.improving import EventKind
 from geval.improving.ground import ImproveError
 from geval.improving.policy_watch import Holding
-from geval.improving.promises import parse_promise
+from geval.improving.promises import PromiseKind, parse_promise
 from geval.measuring.inputs import InputError
 from geval.reports.requirements import RequirementError, parse_requirement
+from geval.standin.planted import as_csv
 from tests.assurance.keeping.conftest import DOCUMENTS, Load, files
 
 pytestmark = pytest.mark.django_db
 FEW = parse_promise("few false passes")
+RATED_BY_ANN = {("clear", "ann"), ("short", "ann")}
 
 
 def test_the_numbers_are_those_of_files(judge: Judge, criterion: Criterion, tmp_path: Path) -> None:
@@ -131,6 +134,7 @@ def test_later_outputs_are_kept_or_go_to_people(
     assert 0.15 < len(checked) / len(kept) < 0.35
     asked = {each.output_id for each in decisions if not each.is_kept}
     campaign = Campaign.objects.get(pk=policy.campaign)
+    assert campaign.name == "To people: judge on right"
     items = campaign.items.filter(kind=ItemKind.ORDINARY)
     assert {output for item in items for output in item.outputs} == checked | asked
     chances = dict(Inclusion.objects.filter(campaign=campaign).values_list("output", "probability"))
@@ -232,9 +236,10 @@ def test_the_page_asks_shows_and_uses(
 @pytest.mark.parametrize(
     ("answers", "status", "words"),
     [
-        ({"promise": "as one person"}, 200, "two people"),
+        ({"promise": "as one person"}, 422, "not one of the available choices"),
         ({"promise": "within", "points": ""}, 422, "number of points"),
         ({"promise": "none"}, 422, "not one of the available choices"),
+        ({"promise": "within", "criterion": "0"}, 200, "no scores on this criterion"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
@@ -257,6 +262,57 @@ def test_what_cannot_be_asked_is_refused(
     assert response.status_code == status
     assert words in response.content.decode()
     assert not Policy.objects.exists()
+
+
+def test_only_what_can_be_promised_is_offered(
+    as_role: Callable[[str], Client], labelled: Project, load: Load, judge: Judge
+) -> None:
+    rows = [
+        (f"d{number}", "a", name, person, 1 + number % 3)
+        for number in range(4)
+        for name, people in (("clear", ("ann", "bob")), ("short", ("ann",)), ("unscored", ("ann",)))
+        for person in people
+    ]
+    scores = [(*row[:3], "judge", row[4]) for row in rows if row[2:4] in RATED_BY_ANN]
+    head = "doc_id,system_id,criterion"
+    load(labelled, {"ratings.csv": as_csv(f"{head},annotator,score", rows),
+                    "scores.csv": as_csv(f"{head},judge,score", scores)})  # fmt: skip
+
+    by_name = {each.name: each for each in criteria_of(judge)}
+
+    assert {name: set(promises_on(each)) for name, each in by_name.items()} == {
+        "right": {PromiseKind.WITHIN, PromiseKind.FALSE_PASSES},
+        "clear": {PromiseKind.ONE_PERSON, PromiseKind.WITHIN},
+        "short": {PromiseKind.WITHIN},
+    }
+    page = as_role("owner").get(
+        f"/p/{labelled.slug}/judges/{judge.pk}/policy/?criterion={by_name['short'].pk}"
+    )
+    assert page.content.decode().count('type="radio"') == 1
+    assert "unscored" not in page.content.decode()
+
+
+def test_a_refusal_shows_no_older_answer_as_its_reply(
+    as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
+) -> None:
+    lock_documents(labelled, looks=1, seed="fixed")
+    ask_policy(judge, criterion, FEW)
+    client = as_role("owner")
+    address = f"/p/{labelled.slug}/judges/{judge.pk}/policy/"
+    before = client.get(address).content.decode()
+
+    refused = client.post(
+        f"{address}ask/",
+        {"criterion": criterion.pk, "promise": "within", "points": "0.3", "field": ""},
+    )
+
+    assert "disabled>Ask" in " ".join(before.split()).replace("disabled >", "disabled>")
+    assert "only look" in before
+    assert refused.status_code == 422
+    shown = refused.content.decode()
+    assert "only look" in shown
+    assert 'id="answer"' in before
+    assert 'id="answer"' not in shown
 
 
 def test_a_certificate_requires_figures_of_the_policy_in_use(
