@@ -315,6 +315,20 @@ def test_a_refusal_shows_no_older_answer_as_its_reply(
     assert 'id="answer"' not in shown
 
 
+def test_the_verdict_leads_editors_to_the_policy(
+    as_role: Callable[[str], Client], labelled: Project, judge: Judge, criterion: Criterion
+) -> None:
+    shown = {
+        role: as_role(role).get(f"/p/{labelled.slug}/report/").content.decode()
+        for role in ("owner", "viewer")
+    }
+
+    address = f"/p/{labelled.slug}/judges/{judge.pk}/policy/?criterion={criterion.pk}"
+    assert "Agrees as required" in shown["viewer"]
+    assert address in shown["owner"]
+    assert address not in shown["viewer"]
+
+
 def test_a_certificate_requires_figures_of_the_policy_in_use(
     owner: User, judge: Judge, criterion: Criterion
 ) -> None:
