@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotations.errors import AnnotationError
@@ -35,6 +35,8 @@ def judge_policy(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 def _chosen(judge: Judge, criteria: list[Criterion], named: str) -> Criterion | None:
     first = judge.policies.values_list("criterion", flat=True).first()
     by_pk = {str(each.pk): each for each in criteria}
+    if named and named not in by_pk:
+        raise Http404(f"{judge.label} has no scores on this criterion.")
     return by_pk.get(named) or by_pk.get(str(first)) or next(iter(criteria), None)
 
 

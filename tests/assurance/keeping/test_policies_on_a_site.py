@@ -285,11 +285,12 @@ def test_only_what_can_be_promised_is_offered(
         "clear": {PromiseKind.ONE_PERSON, PromiseKind.WITHIN},
         "short": {PromiseKind.WITHIN},
     }
-    page = as_role("owner").get(
-        f"/p/{labelled.slug}/judges/{judge.pk}/policy/?criterion={by_name['short'].pk}"
-    )
+    client, address = as_role("owner"), f"/p/{labelled.slug}/judges/{judge.pk}/policy/?criterion="
+    page = client.get(f"{address}{by_name['short'].pk}")
     assert page.content.decode().count('type="radio"') == 1
     assert "unscored" not in page.content.decode()
+    unscored = labelled.criteria.exclude(pk__in=[each.pk for each in by_name.values()])
+    assert client.get(f"{address}{unscored.get().pk}").status_code == 404
 
 
 def test_a_refusal_shows_no_older_answer_as_its_reply(
