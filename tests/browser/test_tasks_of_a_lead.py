@@ -107,7 +107,7 @@ def test_find_what_a_word_means_and_where_its_formula_is(home: Page) -> None:
 
     clicks.on(
         home.get_by_role("link", name="Report", exact=True),
-        home.locator(".standings ~ p").get_by_role("button", name="One rater"),
+        home.locator(".standings ~ p").get_by_role("button", name="interval").first,
     )
 
     opened = home.locator("[popover]:popover-open")
