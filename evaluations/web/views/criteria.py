@@ -1,9 +1,11 @@
 """Pages of criteria: the list, presets, the editor with its prompt, versions of steps."""
 
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -118,10 +120,13 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
 
 def _with_proposed_items(entered: QueryDict, criterion: Criterion) -> QueryDict:
     """Return the form as it was entered, with the items that a model proposed after its own."""
-    form, wanted = entered.copy(), criterion.steps_requests.exclude(items_text="")
-    newest = wanted.order_by("wanted_at").last()
-    own = form.get("items_text", "").rstrip()
-    names = {line.partition("|")[2].partition("|")[0].strip().lower() for line in own.splitlines()}
+    form, newest = entered.copy(), None
+    if criterion.pk:
+        wanted = criterion.steps_requests.exclude(items_text="")
+        newest = wanted.order_by("wanted_at").last()
+    own, names = form.get("items_text", "").rstrip(), set[str]()
+    with suppress(ValidationError):  # lines that are wrong are shown with the reason
+        names = {line.key for line in read_items(own)}
     proposed = read_items(newest.items_text) if newest else []
     lines = [own, *(str(line) for line in proposed if line.key not in names)]
     form["items_text"] = "\n".join(filter(None, lines))
