@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Count
@@ -147,7 +148,7 @@ class PolicyAnswer:
             for value, point in points.items()
         ]
 
-    @property
+    @cached_property
     def drawing(self) -> Drawing | None:
         """The error by coverage; None without a curve."""
         lines: dict[str, list[ErrorPoint]] = {}
