@@ -197,11 +197,11 @@ class AtAGlance:
         names = {tuple(share.name for share in row.shares) for row in self.rows if row.passing}
         if not names:
             return ("Kappa", "Weakest label found")[: 2 if self.of_labels else 1]
-        found, kept = min(names)
+        first, second = min(names)
         if len(names) > 1:
-            found, kept = found.split()[1], kept.split()[1]
+            first, second = first.split()[1], second.split()[1]
         is_mixed = not all(row.passing for row in self.rows)
-        return f"{found}, or kappa" if is_mixed else found, kept
+        return f"{first}, or kappa" if is_mixed else first, second
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -52,11 +52,11 @@ def agreement_of_people(
 ) -> Iterator[NotApplicableToPeople]:
     """Yield how far people agree on it, where anybody said so of an output that another rated."""
     for criterion in _rated(data, criteria):
-        said, human = _by_people(data, criterion), data.humans[criterion.pk]
-        answers = human.ratings.count + said
-        shared = (answers > 1) & (said > 0)
+        skipped, human = _by_people(data, criterion), data.humans[criterion.pk]
+        answers = human.ratings.count + skipped
+        shared = (answers > 1) & (skipped > 0)
         if shared.any():
-            by_all = int((shared & (said == answers)).sum())
+            by_all = int((shared & (skipped == answers)).sum())
             yield NotApplicableToPeople(criterion.name, int(shared.sum()), by_all)
 
 
@@ -81,5 +81,5 @@ def _rated(data: ReportData, criteria: Sequence[CriterionLike]) -> list[Criterio
 
 
 def _by_people(data: ReportData, criterion: CriterionLike) -> IntArray:
-    said = data.humans[criterion.pk].not_applicable
-    return np.zeros(len(data.outputs), dtype=np.int64) if said is None else said
+    answers = data.humans[criterion.pk].not_applicable
+    return np.zeros(len(data.outputs), dtype=np.int64) if answers is None else answers

@@ -23,12 +23,12 @@ def fill_totals_of_people(data: ReportData, rubric: Rubric) -> None:
     raters = np.array(sorted({*names, *(pk for human in humans for pk in _na_of(human)[:, 1])}))
     rated = [_cells(h.ratings.output, np.array(h.annotator_ids)[h.ratings.rater], raters)
              for h in humans]  # fmt: skip
-    said = [_cells(na[:, 0], na[:, 1], raters) for na in map(_na_of, humans)]
-    cells = np.unique(np.concatenate([*rated, *said]))
+    na_cells = [_cells(na[:, 0], na[:, 1], raters) for na in map(_na_of, humans)]
+    cells = np.unique(np.concatenate([*rated, *na_cells]))
     passed = np.full((len(humans), len(cells)), np.nan)
     skipped = np.zeros(passed.shape, dtype=bool)
     for at, (human, item) in enumerate(zip(humans, rubric.items, strict=True)):
-        skipped[at, np.searchsorted(cells, said[at])] = True
+        skipped[at, np.searchsorted(cells, na_cells[at])] = True
         passed[at, np.searchsorted(cells, rated[at])] = item.passes(human.ratings.value)
     skipped &= np.isnan(passed)
     total = rubric.totals(passed, skipped)
@@ -61,8 +61,8 @@ def fill_totals_of_judge(data: ReportData, rubric: Rubric, judge: int) -> None:
             for item, key in zip(rubric.items, keys, strict=True)
         ]
     )
-    said = [data.not_applicable.get(key, np.zeros(len(none), dtype=bool)) for key in keys]
-    skipped = np.stack(said) & np.isnan(passed)
+    of_items = [data.not_applicable.get(key, np.zeros(len(none), dtype=bool)) for key in keys]
+    skipped = np.stack(of_items) & np.isnan(passed)
     total = rubric.totals(passed, skipped)
     is_na = np.asarray(skipped.all(axis=0))
     key = rubric.pk, judge
@@ -103,9 +103,9 @@ def _decided(rubric: Rubric, humans: list[HumanScores], mean: FloatArray) -> Flo
     none = np.full(len(mean), np.nan)
     decided = np.stack([none if each.decided is None else each.decided for each in humans])
     open_ = np.isnan(decided)
-    said = np.stack([np.isin(np.arange(len(mean)), _na_of(each)[:, 0]) for each in humans])
+    is_na = np.stack([np.isin(np.arange(len(mean)), _na_of(each)[:, 0]) for each in humans])
     values = np.where(open_, np.stack([human.mean for human in humans]), decided)
-    skipped = (decided == NO_POINT) | (open_ & said & np.isnan(values))
+    skipped = (decided == NO_POINT) | (open_ & is_na & np.isnan(values))
     with np.errstate(invalid="ignore"):
         shares = [item.shares(of) for item, of in zip(rubric.items, values, strict=True)]
     total = np.where(skipped.all(axis=0), NO_POINT, rubric.totals(np.stack(shares), skipped))

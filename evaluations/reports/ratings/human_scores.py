@@ -86,7 +86,7 @@ def human_scores(
             for was_in_sight, columns in parts
             if was_in_sight
         )
-        said = (at_output >= 0) & ~is_number & is_person[at_rater]
+        is_na = (at_output >= 0) & ~is_number & is_person[at_rater]
         human = human_scores_of(
             at_output[is_there],
             at_rater[is_there],
@@ -99,8 +99,8 @@ def human_scores(
             human,
             decided=decided.get(criterion_id),
             said_na=(
-                np.column_stack((at_output[said], annotator[said].astype(np.int64)))
-                if said.any()
+                np.column_stack((at_output[is_na], annotator[is_na].astype(np.int64)))
+                if is_na.any()
                 else None
             ),
         )
