@@ -4,9 +4,9 @@ known, and people's time that policies save on real ones.
 A promise is broken in at most 5 % of projects of each kind, give or take the simulation's own error
 (two standard errors): at the border of what is promised at every threshold, and where only some
 thresholds keep it; where nearly all outputs are alike in people's eyes, where outputs of a document
-share errors, with five raters or one. Where a judge knows nothing, at most as many promise
-anything. On real data, people's time is compared with that of random checks that leave as many
-errors, wherever the error alone is shown to be as promised.
+share errors, with five raters or one, with a second judge. Where a judge knows nothing, at most as
+many promise anything. On real data, people's time is compared with that of random checks that leave
+as many errors, wherever the error alone is shown to be as promised.
 """
 
 import argparse
@@ -35,14 +35,13 @@ BROKEN, SAVED = 0.05, 1.3
 LOCKED_SHARE = 0.4
 # A project with so many documents has the truth.
 MANY = 40_000
-Drawn = tuple[Outputs, FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
 class World:
-    """Projects of a kind. The judge errs with probability `risk` of its confidence (0 to 1), and
-    `null` is the error of answers that know who wrote an output. Errors of a document share
-    `shared` of their causes."""
+    """Projects of a kind. The judge errs with probability `risk` of its confidence (0 to 1), a
+    second one with `second`, and `null` is the error of answers that know who wrote an output.
+    Errors of a document share `shared` of their causes."""
 
     name: str
     documents: int
@@ -50,17 +49,26 @@ class World:
     risk: Callable[[FloatArray], FloatArray]
     null: float = 0.5
     shared: float = 0.0
+    second: Callable[[FloatArray], FloatArray] | None = None
 
-    def drawn(self, rng: np.random.Generator, documents: int) -> Drawn:
-        """Return outputs, confidence, the judge's loss and the null's."""
+    def drawn(self, rng: np.random.Generator, documents: int) -> Stakes:
+        outputs = Outputs.full(documents, self.outputs)
         shape = documents, self.outputs
-        causes = np.sqrt(self.shared) * rng.normal(size=(documents, 1))
-        causes = causes + np.sqrt(1 - self.shared) * rng.normal(size=shape)
-        sure = rng.random(shape)
-        loss = special.ndtr(causes) < self.risk(sure)
-        null = rng.random(shape) < self.null
-        sides = (each.ravel().astype(float) for each in (sure, loss, null))
-        return Outputs.full(*shape), *sides  # type: ignore[return-value]
+        common = np.sqrt(self.shared) * rng.normal(size=(documents, 1))
+
+        def answers(risk: Callable[[FloatArray], FloatArray]) -> tuple[FloatArray, FloatArray]:
+            causes = common + np.sqrt(1 - self.shared) * rng.normal(size=shape)
+            sure = rng.random(shape)
+            loss = special.ndtr(causes) < risk(sure)
+            return sure.ravel(), loss.ravel().astype(float)
+
+        sure, loss = answers(self.risk)
+        null = (rng.random(len(outputs)) < self.null).astype(float)
+        locked = is_locked(outputs, rng)
+        return Stakes(
+            outputs, sure, loss, null, -outputs.system.astype(float), ~locked, locked,
+            PROMISED_ERRORS, answers(self.second) if self.second else None,
+        )  # fmt: skip
 
 
 def border(sure: FloatArray) -> FloatArray:
@@ -85,6 +93,8 @@ WORLDS = (
     World("falling, 8 outputs, shared errors", 200, 8, falling, shared=0.5),
     World("stepping, 4 outputs, shared errors", 300, 4, stepping, shared=0.3),
     World("skewed 95:5, all answers as the most", 400, 3, border, null=0.05),
+    World("second judge at the border", 300, 3, stepping, second=border),
+    World("two stepping judges, shared errors", 300, 4, stepping, shared=0.3, second=stepping),
     World("skewed 98:2, judge knows nothing", 400, 3, lambda sure: np.full(sure.shape, 0.02), 0.02),
 )
 
@@ -97,22 +107,18 @@ def broken_in(world: World, projects: int) -> tuple[int, int]:
     """Return in how many projects something is promised, and in how many wrongly: broken, or with a
     judge that is no better than who wrote it."""
     rng = np.random.default_rng(1)
-    _outputs, sure, loss, null = world.drawn(np.random.default_rng(2), MANY)
-    order = np.argsort(-sure)
-    sure, kept_risk = sure[order], np.cumsum(loss[order]) / np.arange(1, len(loss) + 1)
-    is_null_as_good = null.mean() <= loss.mean() * 1.05
+    truth = world.drawn(np.random.default_rng(2), MANY)
+    is_null_as_good = truth.null.mean() <= truth.loss.mean() * 1.05
     made = wrong = 0
     for _ in range(projects):
-        outputs, own_sure, own_loss, own_null = world.drawn(rng, world.documents)
-        locked = is_locked(outputs, rng)
-        stakes = Stakes(outputs, own_sure, own_loss, own_null, -outputs.system.astype(float),
-                        ~locked, locked, PROMISED_ERRORS)  # fmt: skip
-        controlled = control(stakes, error=BROKEN)
-        if controlled.proven is not None:
-            made += 1
-            threshold = controlled.curve[controlled.proven].threshold
-            at = min(len(sure), max(1, int((sure >= threshold).sum()))) - 1
-            wrong += bool(kept_risk[at] > PROMISED_ERRORS or is_null_as_good)
+        controlled = control(world.drawn(rng, world.documents), error=BROKEN)
+        if controlled.proven is None:
+            continue
+        made += 1
+        threshold = controlled.curve[controlled.proven].threshold
+        at = truth.at(threshold)
+        risk = at.loss[at.confidence >= min(threshold, at.confidence.max())].mean()
+        wrong += bool(risk > PROMISED_ERRORS or is_null_as_good)
     return made, wrong
 
 

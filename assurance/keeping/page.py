@@ -1,26 +1,27 @@
 """The page of a judge's policies on a criterion."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
 from django.utils.safestring import mark_safe
 
 from assurance.improving.looking import looks_taken
+from assurance.improving.search_data import FITTED_KINDS
 from evaluations.corpus.locks.locking import locked_of
-from evaluations.models import Criterion, Judge, LockedDocuments, Policy, Score
+from evaluations.models import Criterion, Judge, LockedDocuments, Score
+from evaluations.models import Policy as PolicyRow
 from evaluations.reports.judge_costs import costs_of
 from geval.improving.policy import (
     CurvePoint,
-    KeptFails,
+    Policy,
     ends_of_share,
     locked_word,
     more_to_rate,
     percents,
 )
-from geval.improving.promises import Promise, PromiseKind, parse_promise, possible_promises
+from geval.improving.promises import PromiseKind, possible_promises
 from geval.improving.proving import all_looks_used
 from geval.reports.drawings.kept_errors import ErrorPoint, KeptErrors, kept_errors
 from geval.reports.drawings.rendering import as_page_part
@@ -31,128 +32,79 @@ NAMES = {"random": "random checks", "length": "length alone", "who wrote it": "w
 
 
 @dataclass(frozen=True)
-class GroupRow:
-    """What is kept of a value's documents, in words."""
-
-    value: str
-    coverage: str
-    coverage_ends: str
-    error: str
-    error_ends: str
-    outputs: int
-
-
-@dataclass(frozen=True)
 class PolicyAnswer:
-    """An answer as the page shows it."""
+    """A question and its answer, as the page shows it."""
 
-    policy: Policy
-    promise: Promise
-    kept: CurvePoint | None
-    curve: tuple[CurvePoint, ...]
+    policy: PolicyRow
+    result: Policy
 
     @classmethod
-    def of(cls, policy: Policy) -> "PolicyAnswer":
-        content = policy.content
-        kept = content["kept"] and CurvePoint(**content["kept"])
-        curve = tuple(CurvePoint(**row) for row in content["curve"])
-        return cls(policy, parse_promise(policy.promise), kept, curve)
-
-    @property
-    def sentence(self) -> str:
-        """What is promised of kept answers."""
-        return self.promise.sentence
+    def of(cls, policy: PolicyRow) -> "PolicyAnswer":
+        return cls(policy, Policy.from_dict(policy.content))
 
     @property
     def more(self) -> str:
         """How many more documents have to be rated, in words; empty where that is not known."""
-        more = self.policy.content["more_documents"]
+        more = self.result.more_documents
         return "" if more is None else more_to_rate(more)
 
     @property
-    def fails(self) -> str:
-        """What is known of kept fails; empty where the promise is about them, too."""
-        fails = self.policy.content.get("fails")  # answers of earlier versions have none
-        return KeptFails(**fails).sentence if fails else ""
-
-    @property
     def locked_word(self) -> str:
-        return locked_word(self.policy.content.get("is_locked", True))
+        return locked_word(self.result.is_locked)
 
     @property
-    def coverage(self) -> str:
-        return percents(self.kept.coverage) if self.kept else ""
+    def kept(self) -> tuple[str, str, str, str] | None:
+        """Coverage and error of what is kept, each with its interval."""
+        return self._figures(self.result.kept) if self.result.kept else None
 
     @property
-    def coverage_ends(self) -> str:
-        kept = self.kept
-        return ends_of_share(kept.coverage_low, kept.coverage_high) if kept else ""
-
-    @property
-    def error(self) -> str:
-        return self._error(self.kept) if self.kept else ""
-
-    @property
-    def error_ends(self) -> str:
-        return self._error_ends(self.kept) if self.kept else ""
+    def groups(self) -> dict[str, tuple[str, str, str, str, str]]:
+        """The same of each value, with the number of outputs."""
+        points = self.result.by_value
+        return {
+            value: (*self._figures(point), thin(point.outputs)) for value, point in points.items()
+        }
 
     @property
     def is_share(self) -> bool:
-        return self.promise.bound is not None
+        return self.result.promise.bound is not None
 
     @property
-    def with_random(self) -> tuple[str, str] | None:
+    def with_random(self) -> list[str]:
         """The errors left in all outputs, and with as many checks at random."""
-        if self.kept is None or self.kept.remaining is None:
-            return None
-        whole = next(point for point in reversed(self.curve) if point.confidence == "policy")
-        random = (whole.remaining or 0.0) * self.kept.coverage
-        return percents(self.kept.remaining), percents(random)
+        return [percents(share) for share in self.result.remaining or ()]
 
     @property
     def to_people(self) -> str:
         """How many of 1,000 outputs go to people."""
-        return thin(self._per_1000["outputs"])
+        return thin(self.result.per_1000["outputs"] or 0.0)
 
     @property
     def effort(self) -> Iterator[str]:
         """What else 1,000 outputs take."""
-        effort = self._per_1000
-        checks = (1000 - effort["outputs"]) * self.policy.check_share
+        effort, judges = self.result.per_1000, [self.policy.judge]
+        outputs, minutes = effort["outputs"] or 0.0, effort["minutes"]
+        checks = (1000 - outputs) * self.policy.check_share
         yield f"and {thin(checks)} random checks of kept ones"
-        if effort["minutes"] is not None:
-            each = effort["minutes"] / max(1.0, effort["outputs"])
-            yield f"{thin(effort['minutes'] + checks * each)} minutes of people"
-        (cost,) = costs_of([self.policy.judge])
-        if cost.money is not None:
-            yield f"{money(cost.money)} for the judge"
-
-    @property
-    def _per_1000(self) -> Mapping[str, Any]:
-        return self.policy.content["per_1000"]  # type: ignore[no-any-return]
-
-    @property
-    def groups(self) -> list[GroupRow]:
-        points = {
-            value: CurvePoint(**row) for value, row in self.policy.content["by_value"].items()
-        }
-        return [
-            GroupRow(
-                value,
-                percents(point.coverage),
-                ends_of_share(point.coverage_low, point.coverage_high),
-                self._error(point),
-                self._error_ends(point),
-                point.outputs,
+        if minutes is not None:
+            yield f"{thin(minutes + checks * minutes / max(1.0, outputs))} minutes of people"
+        shares = [1.0]
+        if self.policy.second is not None:
+            shares.append((effort["second_calls"] or 0.0) / 1000)
+            judges.append(self.policy.second)
+            yield f"{thin(1000 * shares[1])} go to {self.policy.second.label}"
+        costs = [cost.money for cost in costs_of(judges)]
+        if None not in costs:
+            total = sum(
+                share * float(cost or 0) for share, cost in zip(shares, costs, strict=True)
             )
-            for value, point in points.items()
-        ]
+            yield f"{money(total)} for the judge{'s' * (len(judges) > 1)}"
 
     @cached_property
     def drawing(self) -> Drawing | None:
         """The error by coverage; None without a curve."""
         lines: dict[str, list[ErrorPoint]] = {}
-        for point in sorted(self.curve, key=lambda point: point.coverage):
+        for point in sorted(self.result.curve, key=lambda point: point.coverage):
             if point.error is not None:
                 ends = point.error_low, point.error_high
                 lines.setdefault(point.confidence, []).append(
@@ -160,11 +112,12 @@ class PolicyAnswer:
                 )
         if not lines.get("policy"):
             return None
+        kept = self.result.kept
         return kept_errors(
             KeptErrors("this policy", lines["policy"]),
             [KeptErrors(NAMES[name], lines[name]) for name in NAMES if name in lines],
-            promised=self.promise.bound or 0.0,
-            kept=self.kept.coverage if self.kept else None,
+            promised=self.result.promise.bound or 0.0,
+            kept=kept.coverage if kept else None,
             is_share=self.is_share,
             title=self._finding,
             width=WIDTH,
@@ -178,20 +131,20 @@ class PolicyAnswer:
     @property
     def _finding(self) -> str:
         if self.kept is None:
-            return "No share of its answers is shown to keep the promise"
-        return f"Keeping {self.coverage} of its answers is shown to keep the promise"
+            return "No share of answers is shown to keep the promise"
+        return f"Keeping {self.kept[0]} of answers is shown to keep the promise"
 
-    def _error(self, point: CurvePoint) -> str:
+    def _figures(self, point: CurvePoint) -> tuple[str, str, str, str]:
+        coverage = percents(point.coverage), ends_of_share(point.coverage_low, point.coverage_high)
+        low, high = point.error_low, point.error_high
         if point.error is None:
-            return "–"
-        return percents(point.error) if self.is_share else with_decimals(point.error)
-
-    def _error_ends(self, point: CurvePoint) -> str:
-        if point.error_low is None or point.error_high is None:
-            return ""
+            return *coverage, "–", ""
         if self.is_share:
-            return ends_of_share(point.error_low, point.error_high)
-        return f"[{with_decimals(point.error_low)}, {with_decimals(point.error_high)}]"
+            return *coverage, percents(point.error), ends_of_share(low, high)
+        ends = (
+            "" if low is None or high is None else f"[{with_decimals(low)}, {with_decimals(high)}]"
+        )
+        return *coverage, with_decimals(point.error), ends
 
 
 @dataclass(frozen=True)
@@ -226,7 +179,7 @@ def policy_page(judge: Judge, criterion: Criterion, chosen: str = "") -> PolicyP
         chosen: the id of the answer that is shown; by default the one in use, or the newest.
     """
     rows = judge.policies.filter(criterion=criterion).select_related(
-        "judge", "project", "criterion"
+        "judge", "second", "project", "criterion"
     )
     answers = [PolicyAnswer.of(row) for row in rows]
     in_use = next((each for each in answers if each.policy.is_in_use), None)
@@ -250,6 +203,15 @@ def criteria_of(judge: Judge) -> list[Criterion]:
         for each in judge.project.criteria.without_rubrics()
         if each.is_ordered and scored & {each.pk, None}
     ]
+
+
+def second_judges(judge: Judge, criterion: Criterion) -> QuerySet[Judge]:
+    """Return the judges that can be asked where a judge is not sure enough on a criterion."""
+    own = Score.objects.filter(run__search=None, run__purpose="").filter(
+        Q(criterion=criterion) | Q(criterion=None), run__project=judge.project_id
+    )
+    others = judge.project.judges.filter(retired_at=None).exclude(pk=judge.pk)
+    return others.exclude(kind__in=FITTED_KINDS).filter(pk__in=own.values("run__judge"))
 
 
 def promises_on(criterion: Criterion) -> tuple[PromiseKind, ...]:

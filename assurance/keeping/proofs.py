@@ -22,7 +22,7 @@ from evaluations.reports.data import load_data
 from geval.improving.ground import ImproveError
 from geval.improving.lock_file import draw_lock
 from geval.improving.policy import Policy
-from geval.improving.policy_question import PolicyQuestion
+from geval.improving.policy_question import AskedJudge, PolicyQuestion
 from geval.improving.policy_watch import check_share
 from geval.improving.promises import Promise
 from geval.improving.proving import all_looks_used
@@ -39,12 +39,19 @@ ASKED_ONCE = (
 
 @transaction.atomic
 def ask_policy(
-    judge: Judge, criterion: Criterion, promise: Promise, *, field: str = "", by: Any = None
+    judge: Judge,
+    criterion: Criterion,
+    promise: Promise,
+    *,
+    second: Judge | None = None,
+    field: str = "",
+    by: Any = None,
 ) -> PolicyRow:
     """Return the answer to a question; the same question about the same data is answered once.
     Where documents are locked, it counts as a look at them.
 
     Args:
+        second: another judge, which is asked where this one is not sure enough.
         field: by whose values the promise is shown, too.
         by: the user who asks.
 
@@ -55,7 +62,7 @@ def ask_policy(
     # Two people must not both take the last look.
     execute_sql("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
     locked = locked_of(judge.project) and usable_lock(judge.project)
-    question = question_of(judge, criterion, promise, locked, field=field)
+    question = question_of(judge, criterion, promise, locked, second=second, field=field)
     notes = () if locked else (ASKED_ONCE,)
     result = question.answer(seconds_per_rating(judge.project_id), None, notes)
     asked = PolicyRow.objects.filter(judge=judge, criterion=criterion, digest=question.digest)
@@ -68,11 +75,13 @@ def ask_policy(
     return PolicyRow.objects.create(
         project=judge.project,
         judge=judge,
+        second=second,
         criterion=criterion,
         promise=str(promise),
         digest=question.digest,
         content=_stored(result),
-        rule=asdict(question.rule),
+        rule=asdict(question.answers.rule),
+        second_rule=None if question.seconds is None else asdict(question.seconds.rule),
         check_share=check_share(sum(each.is_kept for each in result.outputs), promise.bound),
         made_by=by,
     )
@@ -84,25 +93,26 @@ def question_of(
     promise: Promise,
     locked: LockedDocuments | None,
     *,
+    second: Judge | None = None,
     field: str = "",
 ) -> PolicyQuestion:
     """Return the question as `geval.policy` asks it of files.
 
     Raises:
-        ImproveError: the judge has no scores on the criterion, or was fitted to these ratings.
+        ImproveError: a judge has no scores on the criterion, or was fitted to these ratings.
     """
     project = judge.project
-    newest = {each.name: each for each in project.judges.order_by("version")}
-    others = [each for each in newest.values() if each.kind not in FITTED_KINDS and each != judge]
-    data = load_data(project, [judge, *others], [criterion], with_withheld=True)
-    if (criterion.pk, judge.pk) not in data.judges:
-        raise ImproveError(f"{judge.label} has no scores on {criterion.name}.")
-    is_of_search = locked is not None and judge.adopted_from.exists()
-    if judge.kind in FITTED_KINDS and not is_of_search:
-        raise ImproveError(
-            f"{judge.label} was fitted to these ratings, so they prove nothing about it. Lock"
-            " documents, and search for changes without them on the page Improve."
-        )
+    judges = [judge] if second is None else [judge, second]
+    data = load_data(project, judges, [criterion], with_withheld=True)
+    for each in judges:
+        if (criterion.pk, each.pk) not in data.judges:
+            raise ImproveError(f"{each.label} has no scores on {criterion.name}.")
+        is_of_search = locked is not None and each.adopted_from.exists()
+        if each.kind in FITTED_KINDS and not is_of_search:
+            raise ImproveError(
+                f"{each.label} was fitted to these ratings, so they prove nothing about it. Lock"
+                " documents, and search for changes without them on the page Improve."
+            )
     if locked is None:
         by_group = can_lock_groups(data.unit_names, data.groups if data.are_groups_given else ())
         lock = draw_lock(Path(), data.names_of_units, by_group=by_group, share=SHARE, looks=1)
@@ -112,9 +122,10 @@ def question_of(
     if field and field not in fields_of(project):
         raise ImproveError(f"There is no field {field[:80]!r} here.")
     by_document = values_of_documents(project, field) if field else {}
+    first, *then = (AskedJudge(each, distributions_of(data, criterion, each)) for each in judges)
     return PolicyQuestion(
-        data, criterion, judge, others, promise, units[data.units.document], share, looks,
-        distributions_of(data, criterion, judge), field,
+        data, criterion, first, then[0] if then else None, promise, units[data.units.document],
+        share, looks, field,
         values_of_outputs(data, field, by_document) if field else (),
     )  # fmt: skip
 
@@ -156,7 +167,7 @@ def _count_look(locked: LockedDocuments, result: Policy, by: Any) -> None:
         by=name_of(by),
         judge=result.judge,
         criterion=result.criterion,
-        title=f"{POLICY}{result.promise}",
+        title=f"{POLICY}{result.promise}" + (f", then {result.second}" if result.second else ""),
         outcome="kept" if kept else "cannot promise",
         documents=result.locked,
         candidate=kept.error if kept else None,

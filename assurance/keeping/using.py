@@ -1,6 +1,5 @@
 """Use a policy: outputs that come later are kept or sent to a campaign, with random checks."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from geval.improving.confidence import ConfidenceRule, ScoredOutputs
 from geval.improving.ground import ImproveError
 from geval.improving.promises import PromiseKind, parse_promise
 from geval.statistics.locked_rule import is_locked
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray
 
 _RULE: TypeAdapter[ConfidenceRule] = TypeAdapter(ConfidenceRule)
 
@@ -73,8 +72,9 @@ def stop_policy(policy: Policy) -> None:
 def decide_new_outputs() -> None:
     """Decide the outputs that came since each policy in use was last looked at."""
     in_use = Policy.objects.filter(
-        used_at__isnull=False, ended_at=None, judge__retired_at=None, project__archived_at=None
-    )
+        used_at__isnull=False, ended_at=None, judge__retired_at=None, second__retired_at=None,
+        project__archived_at=None,
+    )  # fmt: skip
     for_each(in_use.select_related("judge__project", "criterion"), decide_outputs, job="policies")
 
 
@@ -87,14 +87,14 @@ def undecided_outputs(policy: Policy) -> Any:
 
 @transaction.atomic
 def decide_outputs(policy: Policy) -> int:
-    """Keep the judge's answers on new outputs, or send these to people; return how many were
-    decided. Outputs wait until the judge has scored them, and other judges whose agreement is the
-    confidence; and while the campaign is closed."""
+    """Keep judges' answers on new outputs, or send these to people; return how many were decided.
+    Outputs wait until the judge has scored them, and the second one where the first is not sure
+    enough; and while the campaign is closed."""
     # Two workers must not both add the same outputs.
     policy = (
         Policy.objects.select_for_update(of=("self",), skip_locked=True)
         .filter(pk=policy.pk, ended_at=None)
-        .select_related("judge__project", "criterion")
+        .select_related("judge__project", "second", "criterion")
         .first()
         or policy
     )
@@ -103,15 +103,13 @@ def decide_outputs(policy: Policy) -> int:
     )
     if not policy.is_in_use or policy.kept is None or not len(waiting):
         return 0
-    ids, confidence = _confidence_of(policy, waiting)
-    least = policy.kept["threshold"]
-    is_kept = confidence >= (-np.inf if least is None else least)
+    kept_by = _kept_by(policy, waiting)
+    kept = {pk for pk, judge in kept_by.items() if judge is not None}
     share = policy.check_share
-    kept = set(ids[is_kept].tolist())
     checked = {
         pk for pk in kept if is_locked(str(pk), seed=f"checks of policy {policy.pk}", share=share)
     }
-    asked = set(ids.tolist()) - kept
+    asked = kept_by.keys() - kept
     probabilities = {pk: share if pk in kept else 1.0 for pk in sorted(kept | asked)}
     if not probabilities or not policy.campaign:
         return 0
@@ -120,7 +118,11 @@ def decide_outputs(policy: Policy) -> int:
     PolicyDecision.objects.bulk_create(
         (
             PolicyDecision(
-                policy=policy, output_id=pk, is_kept=pk in kept, is_checked=pk in checked
+                policy=policy,
+                output_id=pk,
+                is_kept=pk in kept,
+                is_by_second=pk in kept and kept_by[pk] == policy.second_id,
+                is_checked=pk in checked,
             )
             for pk in probabilities
         ),
@@ -129,33 +131,29 @@ def decide_outputs(policy: Policy) -> int:
     return len(probabilities)
 
 
-def _confidence_of(policy: Policy, waiting: np.ndarray) -> tuple[np.ndarray, FloatArray]:
-    """Return the ids of those outputs that have all scores, and their confidence (NaN for none)."""
-    rule, about = _RULE.validate_python(policy.rule), policy.criterion
-    named = {each.label: each for each in policy.project.judges.all()}
-    others = {name: named[name] for name in _needed(rule) if name in named}
-    judges = [policy.judge, *others.values()]
+def _kept_by(policy: Policy, waiting: IntArray) -> dict[int, int | None]:
+    """Return the id of the judge whose answer is kept, by the output's id; None for outputs that go
+    to people. Outputs that still wait for a score are left out."""
+    about, least = policy.criterion, (policy.kept or {})["threshold"]
+    judges = [judge for judge in (policy.judge, policy.second) if judge is not None]
     data = load_data(policy.project, judges, [about], with_withheld=True)
     missing = np.full(len(data.output_ids), np.nan)
-    scores, *scores_of_others = (data.judges.get((about.pk, each.pk), missing) for each in judges)
-    is_ready = np.isin(data.output_ids, waiting) & ~np.isnan(scores)
-    for each in scores_of_others:
-        is_ready &= ~np.isnan(each)
-    if len(others) < len(_needed(rule)):
-        is_ready[:] = False
-    places = np.flatnonzero(is_ready)
-    distributions = distributions_of(data, about, policy.judge) if len(places) else {}
-    outputs = ScoredOutputs(
-        scores[places],
-        [distributions.get(at) for at in places.tolist()],
-        {name: each[places] for name, each in zip(others, scores_of_others, strict=True)},
-    )
-    confidence = rule.values_of(outputs) if len(places) else np.zeros(0)
-    return data.output_ids[places], confidence
-
-
-def _needed(rule: ConfidenceRule) -> Sequence[str]:
-    """Return the labels of the other judges whose scores a confidence takes."""
-    if rule.name in rule.columns:
-        return [name for name in rule.others if rule.name == f"agreement with {name}"]
-    return [*rule.others]
+    kept_by: dict[int, int | None] = {}
+    others: dict[str, FloatArray] = {}
+    places = np.flatnonzero(np.isin(data.output_ids, waiting))
+    for judge, rule in zip(judges, (policy.rule, policy.second_rule), strict=False):
+        scores = data.judges.get((about.pk, judge.pk), missing)
+        # What the first judge has not scored waits, also for the second.
+        places = places[~np.isnan(scores[places])]
+        distributions = distributions_of(data, about, judge) if len(places) else {}
+        confidence = _RULE.validate_python(rule).values_of(
+            ScoredOutputs(
+                scores[places],
+                [distributions.get(at) for at in places.tolist()],
+                {label: each[places] for label, each in others.items()},
+            )
+        )
+        is_sure = confidence >= (-np.inf if least is None else least)
+        kept_by |= dict.fromkeys(data.output_ids[places[is_sure]].tolist(), judge.pk)
+        places, others = places[~is_sure], {judge.label: scores}
+    return kept_by | dict.fromkeys(data.output_ids[places].tolist())

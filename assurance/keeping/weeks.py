@@ -47,6 +47,7 @@ class Decided(NamedTuple):
 
     output: int
     is_kept: bool
+    is_by_second: bool
     is_checked: bool
     decided_at: datetime
 
@@ -76,7 +77,7 @@ def policy_in_use(policy: Policy) -> PolicyInUse:
     rows = [
         Decided(*row)
         for row in policy.decisions.order_by("pk").values_list(
-            "output", "is_kept", "is_checked", "decided_at"
+            "output", "is_kept", "is_by_second", "is_checked", "decided_at"
         )
     ]
     by_week: dict[date, list[Decided]] = {}
@@ -86,7 +87,7 @@ def policy_in_use(policy: Policy) -> PolicyInUse:
     return PolicyInUse(
         policy,
         Campaign.objects.filter(pk=policy.campaign or 0, project=policy.project_id).first(),
-        _today(policy, data, [row.output for row in rows if row.is_checked]),
+        _today(policy, data, [row for row in rows if row.is_checked]),
         tuple(
             _week(policy, data, begins, by_week[begins]) for begins in sorted(by_week, reverse=True)
         ),
@@ -100,19 +101,26 @@ def _part(data: ReportData, ids: list[int]) -> IntArray:
     return at[at >= 0]
 
 
-def _today(policy: Policy, data: ReportData, checked: list[int]) -> PromiseToday:
+def _today(policy: Policy, data: ReportData, checked: list[Decided]) -> PromiseToday:
     """Return whether the promise holds by the checked answers, in the order of decisions."""
     promise, scale = parse_promise(policy.promise), policy.criterion.scale
-    scores, human = _scores(policy, data), data.humans[policy.criterion_id]
-    pairs = policy.content["calibration"]
-    answers = Isotonic(*np.array(pairs).T)(scores) if pairs else scores
-    loss = loss_of(promise, human, answers, scale=scale, mark=policy.rule["mark"])
-    return promise_today(loss[_part(data, checked)], promise.bound, scale.highest - scale.lowest)
+    content, human = policy.content, data.humans[policy.criterion_id]
+    loss = np.full(len(data.output_ids), np.nan)
+    sides = [(policy.judge_id, content["calibration"], policy.rule, False)]
+    if policy.second_id is not None:
+        sides.append((policy.second_id, content["second_calibration"], policy.second_rule, True))
+    for judge, pairs, rule, is_second in sides:
+        scores = _scores(policy, data, judge)
+        answers = Isotonic(*np.array(pairs).T)(scores) if pairs else scores
+        own = _part(data, [each.output for each in checked if each.is_by_second == is_second])
+        loss[own] = loss_of(promise, human, answers, scale=scale, mark=rule["mark"])[own]
+    ordered = _part(data, [each.output for each in checked])
+    return promise_today(loss[ordered], promise.bound, scale.highest - scale.lowest)
 
 
-def _scores(policy: Policy, data: ReportData) -> FloatArray:
+def _scores(policy: Policy, data: ReportData, judge: int) -> FloatArray:
     missing = np.full(len(data.output_ids), np.nan)
-    return data.judges.get((policy.criterion_id, policy.judge_id), missing)
+    return data.judges.get((policy.criterion_id, judge), missing)
 
 
 def _week(policy: Policy, data: ReportData, begins: date, decided: list[Decided]) -> Week:
@@ -127,7 +135,11 @@ def _week(policy: Policy, data: ReportData, begins: date, decided: list[Decided]
         data.units.document[places], np.zeros(len(places), dtype=np.int64), data.units.documents, 1,
         weight[places],
     )  # fmt: skip
-    mean = ppi_table(outputs, human[places], _scores(policy, data)[places]).systems[0].mean
+    mean = (
+        ppi_table(outputs, human[places], _scores(policy, data, policy.judge_id)[places])
+        .systems[0]
+        .mean
+    )
     return Week(
         begins,
         len(decided),
@@ -149,7 +161,7 @@ def _moved(
     Args:
         human, weight: shape (outputs,), of the week's outputs that were drawn.
     """
-    scores, rated = _scores(policy, data), data.humans[policy.criterion_id].mean
+    scores, rated = _scores(policy, data, policy.judge_id), data.humans[policy.criterion_id].mean
     before = np.flatnonzero((data.output_ids <= policy.after_output) & ~np.isnan(scores))
     document, equal = data.units.clustered.document, np.ones(len(data.output_ids))
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db.models import BigIntegerField
+from django.db.models import BigIntegerField, QuerySet
 
 from assurance.certifying.certificates import read_requirements
 from assurance.improving.work import SearchLimits
@@ -248,11 +248,16 @@ class PolicyForm(forms.Form):
         min_value=0, max_value=1000, initial=0.5, required=False,
         label="Points, if within some points",
     )  # fmt: skip
+    second = forms.ModelChoiceField(
+        Judge.objects.none(), required=False, label="Second judge", empty_label="none",
+        help_text="Asked where this one is not sure enough; people get the rest.",
+    )  # fmt: skip
     field = forms.ChoiceField(required=False, label="Also by")
 
     def __init__(self, *args: Any, promises: Sequence[PromiseKind], fields: tuple[str, ...],
-                 **kwargs: Any) -> None:  # fmt: skip
+                 others: QuerySet[Judge], **kwargs: Any) -> None:  # fmt: skip
         super().__init__(*args, **kwargs)
+        self.fields["second"].queryset = others  # type: ignore[attr-defined]
         names = [(kind, PROMISES[kind]) for kind in promises]
         self.fields["promise"].choices = names  # type: ignore[attr-defined]
         choices = [("", "nothing"), *((name, name) for name in fields)]

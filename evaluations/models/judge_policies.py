@@ -19,18 +19,23 @@ class Policy(models.Model):
 
     `content` is the answer of `geval.policy` as JSON, without outputs, and `rule` the confidence
     that it chose, with all that was learned. `digest` names the question: the same one is answered
-    once. `check_share` is the random share of kept answers that people check. A policy in use
+    once. Where the judge is not sure enough, `second` is asked, by `second_rule`, if there is one.
+    `check_share` is the random share of kept answers that people check. A policy in use
     decides outputs with ids above `after_output`; those that are not kept go to the campaign with
     the id `campaign`: the core of the site knows no campaigns.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="policies")
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="policies")
+    second = models.ForeignKey(
+        Judge, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="policies")
     promise = models.CharField(max_length=60)
     digest = models.CharField(max_length=64)
     content = models.JSONField()
     rule = models.JSONField()
+    second_rule = models.JSONField(null=True, blank=True)
     check_share = models.FloatField(default=1.0)
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -58,7 +63,8 @@ class Policy(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.promise} by {self.judge} on {self.criterion}"
+        judges = self.judge if self.second is None else f"{self.judge}, then {self.second},"
+        return f"{self.promise} by {judges} on {self.criterion}"
 
     def get_absolute_url(self) -> str:
         address = reverse("evaluations:judge_policy", args=[self.project.slug, self.judge_id])
@@ -75,12 +81,13 @@ class Policy(models.Model):
 
 
 class PolicyDecision(models.Model):
-    """Whether the judge's answer on an output is kept. A checked answer is kept, and people rate
-    the output as well."""
+    """Whether a judge's answer on an output is kept, and whether it is the second one's. A checked
+    answer is kept, and people rate the output as well."""
 
     policy = models.ForeignKey(Policy, on_delete=models.CASCADE, related_name="decisions")
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
     is_kept = models.BooleanField()
+    is_by_second = models.BooleanField(default=False, db_default=False)
     is_checked = models.BooleanField(default=False)
     decided_at = models.DateTimeField(auto_now_add=True)
 

@@ -92,16 +92,22 @@ class JudgeScores(ScoredOutputs):
         return self.training & ~np.isnan(self.doubt) & ~np.isnan(self.scores)
 
 
-def choose_confidence(judged: JudgeScores) -> ConfidenceRule:
+def choose_confidence(judged: JudgeScores, *, comparable: bool = False) -> ConfidenceRule:
     """Return the confidence with which kept answers of training documents err least, over all
     coverages; what is learned from errors is learned from other documents. Without a name, where
     nothing varies: then all answers are equal.
+
+    Args:
+        comparable: whether a threshold also holds for another judge; then the confidence is minus
+            the expected error.
     """
     rule = ConfidenceRule("", judged.reach, judged.mark, _scales_of(judged), {}, (), 0.0)
     if not judged.learns.any():
         return rule
     measures = {each.name: each.values for each in _measures(judged, rule)}
     rule, together = _by_all(judged, measures, rule)
+    if comparable:
+        return rule
     measured = [
         each
         for each in (*(Confidence(*each) for each in measures.items()), together)

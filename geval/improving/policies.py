@@ -9,7 +9,7 @@ import numpy as np
 from geval.improving.improving import criterion_in, judge_in, judge_named, refuse_unnamed
 from geval.improving.lock_file import LockFile, draw_lock, lock_file
 from geval.improving.policy import Policy
-from geval.improving.policy_question import PolicyQuestion
+from geval.improving.policy_question import AskedJudge, PolicyQuestion
 from geval.improving.promises import parse_promise
 from geval.improving.proving import LookResult
 from geval.measuring.gathering import Criterion, Gathered, ImportedJudge, gathered
@@ -33,7 +33,7 @@ def policy(
     promise: str,
     human: str | list[str] | None = None,
     judge: str | None = None,
-    second: str | list[str] | None = None,
+    second: str | None = None,
     by: str | None = None,
     criterion: str | None = None,
     document: str | None = None,
@@ -58,7 +58,8 @@ def policy(
             and passes, people fail at most 5 %.
         human: the columns with people's ratings, or the people who count.
         judge: the judge whose answers are kept; by default the only one.
-        second: other judges, whose agreement is tried as confidence; by default all in the source.
+        second: another judge in the source. It is asked where the first is not sure enough, and
+            its answers are kept from the same expected error on; people get the rest.
         by: a field of documents, such as their language, or `system`: the promise is shown on the
             locked documents of each value, too.
         criterion, document, system, group, scale, sheet, ask: as for `measure`.
@@ -103,10 +104,12 @@ def policy(
         parts = gathered(content.rows, content.scales)
         of_field = values_of_outputs(parts.data, by, content.fields[by]) if by else ()
     about, today = criterion_in(parts, criterion or ""), judge_in(parts, judge or "")
-    others = [judge_named(parts.judges, name) for name in as_names(second)] or parts.judges
-    data = parts.data
-    if (about.pk, today.pk) not in data.judges:
-        raise InputError(f"{today.name} has no scores on {about.name}.")
+    then, data = judge_named(parts.judges, second) if second else None, parts.data
+    for each in filter(None, (today, then)):
+        if (about.pk, each.pk) not in data.judges:
+            raise InputError(f"{each.name} has no scores on {about.name}.")
+    if then == today:
+        raise InputError(f"{today.name} cannot be its own second judge. Name another.")
     by_group = can_lock_groups(data.unit_names, data.groups if data.are_groups_given else ())
     if locked is None:
         lock = draw_lock(Path(), data.names_of_units, by_group=by_group, share=SHARE, looks=1)
@@ -114,10 +117,11 @@ def policy(
         refuse_unnamed(parts, document)
         lock = lock_file(Path(locked), data.names_of_units, by_group=by_group).kept()
     locked_units = data.locked_units(lock.among)
+    later = None if then is None else _asked(source, parts, about, then)
     question = PolicyQuestion(
-        data, about, today, others, wanted, locked_units[data.units.document], lock.share,
-        None if locked is None else lock.looks_allowed,
-        _distributions(source, parts, about, today), by or "", of_field,
+        data, about, _asked(source, parts, about, today), later, wanted,
+        locked_units[data.units.document], lock.share,
+        None if locked is None else lock.looks_allowed, by or "", of_field,
     )  # fmt: skip
     result = question.answer(seconds, price, (ASKED_ONCE,) if locked is None else ())
     if locked is not None and result.curve:
@@ -125,16 +129,14 @@ def policy(
     return result
 
 
-def _distributions(
-    source: Source, parts: Gathered, about: Criterion, judge: ImportedJudge
-) -> Mapping[int, Mapping[float, float]]:
-    """Return the distributions of an evaluation's scores, or of replies in files, by output."""
+def _asked(source: Source, parts: Gathered, about: Criterion, judge: ImportedJudge) -> AskedJudge:
+    """Return a judge with the distributions of an evaluation's scores, or of replies in files."""
     if not hasattr(source, "with_others") or source.judge != judge.name:
-        return parts.distributions.get((about.pk, judge.pk), {})
+        return AskedJudge(judge, parts.distributions.get((about.pk, judge.pk), {}))
     named = {(each.document, each.system): each.distribution for each in source.scores}
     outputs = range(len(parts.data.output_ids))
     names = {at: parts.data.name_of(at) for at in outputs}
-    return {at: named[name] for at, name in names.items() if name in named}
+    return AskedJudge(judge, {at: named[name] for at, name in names.items() if name in named})
 
 
 def _take_look(question: PolicyQuestion, lock: LockFile, result: Policy) -> None:
@@ -143,8 +145,9 @@ def _take_look(question: PolicyQuestion, lock: LockFile, result: Policy) -> None
     Raises:
         ImproveError: all looks are used.
     """
+    title = f"{result.promise}, then {result.second}" if result.second else str(result.promise)
     about = {"judge": result.judge, "criterion": result.criterion, "change": "policy",
-             "title": str(result.promise)}  # fmt: skip
+             "title": title}  # fmt: skip
     kept = result.kept
     look = LookResult(
         measure="policy", outcome="kept" if kept else "cannot promise", documents=result.locked,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
-from geval.improving.promises import Promise, PromiseKind
+from geval.improving.promises import Promise, PromiseKind, parse_promise
 from geval.statistics.risk_control import Point
 from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS, INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, money, thin, with_decimals
@@ -81,11 +81,12 @@ class KeptFails:
 
 
 class OutputDecision(NamedTuple):
-    """An output, the judge's answer (its score, or this on people's scale) and its confidence, None
-    where missing, and whether it is kept; otherwise people are asked."""
+    """An output, a judge and its answer (its score, or this on people's scale) and its confidence,
+    None where missing, and whether it is kept; otherwise people are asked."""
 
     document: str
     system: str
+    judge: str
     answer: float | None
     confidence: float | None
     is_kept: bool
@@ -93,27 +94,32 @@ class OutputDecision(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """Which answers of a judge on a criterion are kept: those with at least some `confidence`.
+    """Which answers of a judge on a criterion are kept: those with at least some `confidence`;
+    where it has less, those of a `second` judge ("" for none). People are asked about the rest.
 
-    `kept` is the point of the curve that is promised; None where nothing can be: then `reason` says
-    why, or `more_documents` that have to be rated. `fails` are kept answers that the promise leaves
-    out; None where it has none. `calibration` are scores and what they are worth on people's scale,
-    where these values are kept. `training` and `locked` count rated documents, or groups of them;
-    without `is_locked` these were only held out, for one question. `curve` has rows for a data
-    frame, as has `outputs`, with each decision. `by_value` has what is kept of the locked documents
-    of each value of `field`; `small` values have fewer than INTERVAL_DOCUMENTS rated ones.
-    `seconds` and `price` are those of a rating.
+    `kept` is the point of the curve that is promised, `kept_by_first` the share of outputs that the
+    first judge decides; None where nothing can be promised: then `reason` says why, or
+    `more_documents` that have to be rated. `fails` are kept answers that the promise leaves out;
+    None where it has none. `calibration` are scores and what they are worth on people's scale,
+    where these values are kept; `second_calibration` those of the second judge. `training` and
+    `locked` count rated documents, or groups of them; without `is_locked` these were only held out,
+    for one question. `curve` has rows for a data frame, as has `outputs`, with each decision.
+    `by_value` has what is kept of the locked documents of each value of `field`; `small` values
+    have fewer than INTERVAL_DOCUMENTS rated ones. `seconds` and `price` are those of a rating.
     """
 
     criterion: str
     judge: str
+    second: str
     promise: Promise
     confidence: str
     kept: CurvePoint | None
+    kept_by_first: float | None
     fails: KeptFails | None
     reason: str
     more_documents: int | None
     calibration: tuple[tuple[float, float], ...]
+    second_calibration: tuple[tuple[float, float], ...]
     training: int
     locked: int
     is_locked: bool
@@ -133,12 +139,15 @@ class Policy:
 
     @property
     def per_1000(self) -> dict[str, float | None]:
-        """What 1,000 outputs take: `calls` of the judge, `outputs` that go to people, their
-        `ratings`, `minutes` and `money` (None where unknown). Without a promise all go to them."""
+        """What 1,000 outputs take: `calls` of the judge and `second_calls`, `outputs` that go to
+        people, their `ratings`, `minutes` and `money` (None where unknown). Without a promise all
+        go to them."""
         outputs = 1000 * (1 - self.kept.coverage) if self.kept else 1000.0
         ratings = outputs * self.ratings_per_output
+        asks_second = self.second and self.kept_by_first is not None
         return {
             "calls": 1000 if self.kept else 0,
+            "second_calls": 1000 * (1 - (self.kept_by_first or 0.0)) if asks_second else 0,
             "outputs": outputs,
             "ratings": ratings,
             "minutes": None if self.seconds is None else ratings * self.seconds / 60,
@@ -148,11 +157,13 @@ class Policy:
     @property
     def headline(self) -> str:
         """The result in a sentence."""
-        about = f"{self.judge} on {self.criterion}"
+        judges = f"{self.judge}, then {self.second}" if self.second else self.judge
+        about = f"{judges} on {self.criterion}"
         if self.kept is not None:
             ends = self.kept.coverage_low, self.kept.coverage_high
+            whose = "their" if self.second else "its"
             kept = f"{percents(self.kept.coverage)} {ends_of_share(*ends)}".rstrip()
-            return f"{about}: keep {kept} of its answers; {self.promise.sentence}."
+            return f"{about}: keep {kept} of {whose} answers; {self.promise.sentence}."
         if self.more_documents is not None:
             more = more_to_rate(self.more_documents)
             why = f" ({self.reason})" if self.reason else ""
@@ -164,31 +175,23 @@ class Policy:
 
     def _lines(self) -> Iterator[str]:
         if self.kept is not None:
-            yield f"Error of what is kept: {self._error(self.kept)}."
-            least = self.kept.threshold
-            if least is None:
-                yield "Keep every answer."
-            else:
-                sure = f"{self.confidence}, {with_decimals(least, 3)} or more"
-                yield f"Keep answers by confidence ({sure}); ask people about the others."
+            yield f"Error of what is kept: {self.error_of(self.kept)}."
+            yield self.rule
             yield f"Of 1,000 outputs, {self._effort()}."
             if self.fails is not None:
                 yield self.fails.sentence
-            if self.kept.remaining is not None:
-                whole = next(each for each in reversed(self.curve) if each.confidence == "policy")
-                random = (whole.remaining or 0.0) * self.kept.coverage
+            if left := self.remaining:
                 yield (
                     f"{self.promise.error_name} left in all outputs, if people are right:"
-                    f" {percents(self.kept.remaining)}; with as many checks at random"
-                    f" {percents(random)}."
+                    f" {percents(left[0])}; with as many checks at random {percents(left[1])}."
                 )
         else:
             whole_curve = [each for each in self.curve if each.confidence == "policy"]
             for each in (*whole_curve[:1], *whole_curve[1:][-1:]):
                 if each.error is not None:
-                    yield f"Keeping {percents(each.coverage)}: error {self._error(each)}."
+                    yield f"Keeping {percents(each.coverage)}: error {self.error_of(each)}."
         for value, point in self.by_value.items():
-            error = "no error can be shown" if point.error is None else self._error(point)
+            error = "no error can be shown" if point.error is None else self.error_of(point)
             yield f"{self.field} {value}: keeps {percents(point.coverage)}; error {error}."
         if self.small:
             yield (
@@ -198,13 +201,42 @@ class Policy:
         yield f"{self.training} training documents, {self.locked} {locked_word(self.is_locked)}."
         yield from self.notes
 
-    def _error(self, point: CurvePoint) -> str:
+    @property
+    def rule(self) -> str:
+        """Which answers are kept, as a sentence; empty where nothing is promised."""
+        if self.kept is None:
+            return ""
+        if self.kept.threshold is None:
+            return "Keep every answer."
+        sure = f"{self.confidence}, {with_decimals(self.kept.threshold, 3)} or more"
+        if not self.second:
+            return f"Keep answers by confidence ({sure}); ask people about the others."
+        first = percents(self.kept_by_first or 0.0)
+        return (
+            f"Keep answers by confidence ({sure}): {first} are the first judge's. Ask {self.second}"
+            " about the others, keep its answers by the same rule, and ask people about the rest."
+        )
+
+    @property
+    def remaining(self) -> tuple[float, float] | None:
+        """The share of errors left in all outputs, and with as many checks at random; None without
+        a promise, and where an error is no share."""
+        if self.kept is None or self.kept.remaining is None:
+            return None
+        whole = next(point for point in reversed(self.curve) if point.confidence == "policy")
+        return self.kept.remaining, (whole.remaining or 0.0) * self.kept.coverage
+
+    def error_of(self, point: CurvePoint) -> str:
+        """Format the error of a point."""
         return error_of(self.promise, point.error or 0.0, point.error_low, point.error_high)
 
     def _effort(self) -> str:
         effort = self.per_1000
         outputs, ratings = (thin(effort[name] or 0.0) for name in ("outputs", "ratings"))
         parts = [f"{outputs} go to people ({ratings} ratings"]
+        if self.second:
+            second = thin(effort["second_calls"] or 0.0)
+            parts = [f"{second} go to {self.second}, and {parts[0]}"]
         if (minutes := effort["minutes"]) is not None:
             parts.append(f"{thin(minutes)} minutes")
         if (amount := effort["money"]) is not None:
@@ -220,6 +252,21 @@ class Policy:
             "per_1000": self.per_1000,
             "outputs": [each._asdict() for each in self.outputs],
         }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Return what `to_dict` wrote, without outputs."""
+        kept, fails, points = content["kept"], content["fails"], content["by_value"]
+        read: dict[str, Any] = {
+            "promise": parse_promise(content["promise"]),
+            "kept": kept and CurvePoint(**kept),
+            "fails": fails and KeptFails(**fails),
+            "curve": tuple(CurvePoint(**row) for row in content["curve"]),
+            "by_value": {value: CurvePoint(**row) for value, row in points.items()},
+            "outputs": (),
+        }
+        names = {each.name for each in dataclasses.fields(cls)} - read.keys()
+        return cls(**read, **{name: content[name] for name in names})
 
     def to_json(self) -> str:
         """Return the same as `to_dict`."""

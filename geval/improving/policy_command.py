@@ -51,10 +51,7 @@ def _parser() -> FilesParser:
     )
     parser.add_argument("--judge", metavar="NAME", help="whose answers are kept")
     parser.add_argument(
-        "--second",
-        action="append",
-        metavar="NAME",
-        help="another judge, whose agreement may be the confidence; can be repeated (all)",
+        "--second", metavar="NAME", help="who is asked where the judge is not sure enough"
     )
     parser.add_argument(
         "--by",

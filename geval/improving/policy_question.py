@@ -47,26 +47,43 @@ TOO_NEAR = "its error is too near the promise to be shown"
 
 
 @dataclass(frozen=True, eq=False)
+class AskedJudge:
+    """A judge, and the distributions of its scores, by the output's position."""
+
+    judge: JudgeLike
+    distributions: Mapping[int, Mapping[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptAnswers:
+    """A judge's answers: scores and confidence of shape (outputs,), NaN for missing, how the
+    confidence was chosen, and what they lose."""
+
+    scores: FloatArray
+    losses: PromiseLosses
+    rule: ConfidenceRule
+    confidence: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class PolicyQuestion:
     """A judge on a criterion, and a promise.
 
     Args:
-        others: judges whose agreement is tried as confidence.
+        second: the judge that is asked where the first is not sure enough, if any.
         locked: the outputs of locked documents, as a mask; a `share` of documents, which so many
             looks may see. Without looks they are only held out, for this question.
-        distributions: of scores, by the output's position.
         field: by whose values the promise is shown; these have shape (outputs,), "" for none.
     """
 
     data: ReportData
     criterion: CriterionLike
-    judge: JudgeLike
-    others: Sequence[JudgeLike]
+    first: AskedJudge
+    second: AskedJudge | None
     promise: Promise
     locked: np.ndarray
     share: float
     looks: int | None
-    distributions: Mapping[int, Mapping[float, float]]
     field: str = ""
     of_field: Sequence[str] = ()
 
@@ -74,55 +91,53 @@ class PolicyQuestion:
     def human(self) -> HumanScores:
         return self.data.humans[self.criterion.pk]
 
-    @property
-    def scores(self) -> FloatArray:
-        """The judge's, shape (outputs,), NaN for missing."""
-        return self.data.judges[self.criterion.pk, self.judge.pk]
-
     @cached_property
     def outputs(self) -> Outputs:
         return self.data.units.weighted(self.human.weight)
 
     @cached_property
-    def losses(self) -> PromiseLosses:
-        return losses_of(
-            self.promise, self.human, self.scores, outputs=self.outputs, training=~self.locked,
-            scale=self.criterion.scale,
-        )  # fmt: skip
+    def answers(self) -> KeptAnswers:
+        """The first judge's."""
+        return self._answers_of(self.first, {})
 
     @cached_property
-    def _judged(self) -> JudgeScores:
-        data, about, scale = self.data, self.criterion.pk, self.criterion.scale
-        return JudgeScores(
-            scores=self.scores,
-            distributions=[self.distributions.get(at) for at in range(len(self.scores))],
-            others={
-                each.label: data.judges[about, each.pk]
-                for each in self.others
-                if each.pk != self.judge.pk and (about, each.pk) in data.judges
-            },
+    def seconds(self) -> KeptAnswers | None:
+        """The second judge's; its agreement with the first is a measure of its confidence."""
+        if self.second is None:
+            return None
+        return self._answers_of(self.second, {self.first.judge.label: self.answers.scores})
+
+    def _answers_of(self, asked: AskedJudge, others: Mapping[str, FloatArray]) -> KeptAnswers:
+        scale = self.criterion.scale
+        scores = self.data.judges[self.criterion.pk, asked.judge.pk]
+        losses = losses_of(
+            self.promise, self.human, scores, outputs=self.outputs, training=~self.locked,
+            scale=scale,
+        )  # fmt: skip
+        judged = JudgeScores(
+            scores=scores,
+            distributions=[asked.distributions.get(at) for at in range(len(scores))],
+            others=others,
             ends=(scale.lowest, scale.highest),
             reach=self.promise.distance or scale.step / 2,
-            mark=self.losses.mark,
-            doubt=self.losses.doubt,
+            mark=losses.mark,
+            doubt=losses.doubt,
             cluster=self.outputs.clustered.document,
             training=~self.locked,
         )
+        rule = choose_confidence(judged, comparable=self.second is not None)
+        confidence = np.where(np.isnan(scores), np.nan, rule.values_of(judged))
+        return KeptAnswers(scores, losses, rule, confidence)
 
-    @cached_property
-    def rule(self) -> ConfidenceRule:
-        """The chosen confidence."""
-        return choose_confidence(self._judged)
-
-    @cached_property
-    def confidence(self) -> FloatArray:
-        """Of each output, shape (outputs,)."""
-        return self.rule.values_of(self._judged)
+    @property
+    def _rated(self) -> np.ndarray:
+        """The outputs with ratings and the first judge's scores, as a mask."""
+        return ~np.isnan(self.answers.losses.doubt)
 
     @cached_property
     def rated(self) -> tuple[int, int]:
         """How many training and locked documents, or groups, have ratings and scores."""
-        rated, units = ~np.isnan(self.losses.doubt), self.outputs.clustered
+        rated, units = self._rated, self.outputs.clustered
         training, locked = (
             int(units.documents_with(rated & side).sum()) for side in (~self.locked, self.locked)
         )
@@ -131,41 +146,54 @@ class PolicyQuestion:
     @property
     def digest(self) -> str:
         """A digest of everything that the answer depends on, apart from `field`."""
-        values = np.stack([self.losses.loss, self.scores, self.locked], axis=1).round(9)
+        sides = [side for side in (self.answers, self.seconds) if side is not None]
+        columns = [column for side in sides for column in (side.losses.loss, side.scores)]
+        values = np.stack([*columns, self.locked], axis=1).round(9)
         names = map(self.data.name_of, range(len(values)))
         lines = sorted(f"{name}{row.tolist()}" for name, row in zip(names, values, strict=True))
-        about = (self.judge.label, self.criterion.name, "policy", str(self.promise), self.rule.name)
-        return hashlib.sha256("\0".join([*about, *lines]).encode()).hexdigest()
+        judges = [asked.judge.label for asked in (self.first, self.second) if asked is not None]
+        about = (*judges, self.criterion.name, "policy", str(self.promise))
+        rules = [side.rule.name for side in sides]
+        return hashlib.sha256("\0".join([*about, *rules, *lines]).encode()).hexdigest()
 
-    def stakes(self, confidence: FloatArray) -> Stakes:
-        losses = self.losses
+    def stakes(self) -> Stakes:
+        seconds = self.seconds
+        second = None if seconds is None else (seconds.confidence, seconds.losses.loss)
+        return replace(self._stakes(self.answers.confidence), second=second)
+
+    def _stakes(self, confidence: FloatArray) -> Stakes:
+        """Return what the first judge's answers lose, kept by some confidence."""
+        losses = self.answers.losses
         return Stakes(
-            self.outputs, np.where(np.isnan(self.scores), np.nan, confidence), losses.loss,
+            self.outputs, np.where(np.isnan(self.answers.scores), np.nan, confidence), losses.loss,
             losses.null, losses.null_confidence, ~self.locked, self.locked, self.promise.bound,
         )  # fmt: skip
 
     def answer(self, seconds: float | None, price: float | None, notes: tuple[str, ...]) -> Policy:
-        stakes, counts = self.stakes(self.confidence), self.human.ratings.count
+        stakes, counts = self.stakes(), self.human.ratings.count
         error = 1 - confidence_of(self.looks or 1, 1)
         controlled, reason, more = Controlled(), NOTHING_VARIES, self._lacking()
         if more:
             reason = "too few documents are rated"
-        elif len(np.unique(self.scores[~np.isnan(self.scores)])) > 1:
+        elif self._varies:
             controlled = control(stakes, error=error)
             reason, more = self._why_not(controlled, error)
-        at, calibration = controlled.proven, self.losses.calibration
+        at = controlled.proven
         kept = None if at is None else self._named("policy", controlled.curve[at])
         by_value, small = self._by_value(stakes, kept)
         return Policy(
             criterion=self.criterion.name,
-            judge=self.judge.label,
+            judge=self.first.judge.label,
+            second=self.second.judge.label if self.second else "",
             promise=self.promise,
-            confidence=self.rule.name,
+            confidence=self.answers.rule.name,
             kept=kept,
+            kept_by_first=None if kept is None else self._kept_by_first(kept),
             fails=self._fails(stakes, kept),
             reason=reason,
             more_documents=more,
-            calibration=calibration.pairs if calibration else (),
+            calibration=_pairs(self.answers),
+            second_calibration=_pairs(self.seconds),
             training=self.rated[0],
             locked=self.rated[1],
             is_locked=self.looks is not None,
@@ -179,6 +207,17 @@ class PolicyQuestion:
             price=price,
             notes=(*about_proof(self.human), *notes),
         )
+
+    @property
+    def _varies(self) -> bool:
+        sides = [side.scores for side in (self.answers, self.seconds) if side is not None]
+        return any(len(np.unique(scores[~np.isnan(scores)])) > 1 for scores in sides)
+
+    def _kept_by_first(self, kept: CurvePoint) -> float:
+        """Return the share of locked outputs that the first judge decides."""
+        confidence = self.answers.confidence
+        answered = self.locked & ~np.isnan(self.stakes().surest)
+        return float((confidence[answered] >= _least(kept)).sum() / max(1, answered.sum()))
 
     def _lacking(self) -> int | None:
         """Return how many more documents have to be rated before anything can be tested."""
@@ -208,7 +247,7 @@ class PolicyQuestion:
         of: np.ndarray | None = None,
     ) -> CurvePoint:
         part = self.locked if of is None else of
-        rated = int((part & ~np.isnan(self.losses.doubt)).sum())
+        rated = int((part & self._rated).sum())
         return CurvePoint.of(
             name, point, coverage=coverage, rated=rated, is_share=self.promise.bound is not None
         )
@@ -223,9 +262,9 @@ class PolicyQuestion:
             yield self._named("random", controlled.curve[-1], point.coverage)
         nulls = {"length": -self.data.words}
         if self.data.outputs.systems > 1:
-            nulls["who wrote it"] = self.losses.confidence_by_system
+            nulls["who wrote it"] = self.answers.losses.confidence_by_system
         for name, values in nulls.items():
-            stakes = self.stakes(values)
+            stakes = self._stakes(values)
             for threshold in thresholds_of(stakes.confidence[stakes.training])[:-1]:
                 yield self._named(name, point_at(stakes, threshold, stakes.locked))
 
@@ -240,8 +279,8 @@ class PolicyQuestion:
         """
         if kept is None or not self.field:
             return {}, 0
-        threshold = -np.inf if kept.threshold is None else kept.threshold
-        of_field, rated = np.array(self.of_field, dtype=object), ~np.isnan(self.losses.doubt)
+        threshold, rated = _least(kept), self._rated
+        of_field = np.array(self.of_field, dtype=object)
         parts = {
             value: stakes.locked & (of_field == value)
             for value in dict.fromkeys(self.of_field)
@@ -269,28 +308,55 @@ class PolicyQuestion:
     def _fails(self, stakes: Stakes, kept: CurvePoint | None) -> KeptFails | None:
         """Return how many outputs kept answers fail, and how many of these people pass; None where
         the promise is about fails, too."""
-        mark = self.losses.mark
-        if kept is None or mark is None or self.promise.kind != PromiseKind.FALSE_PASSES:
+        if kept is None or self.promise.kind != PromiseKind.FALSE_PASSES:
             return None
-        fails = self.scores < mark
-        threshold = -np.inf if kept.threshold is None else kept.threshold
-        loss = np.where(fails, self.losses.doubt, np.nan)
-        error = point_at(replace(stakes, loss=loss), threshold, stakes.locked).error
-        answered = stakes.locked & ~np.isnan(stakes.confidence)
-        is_kept = answered & fails & (stakes.confidence >= threshold)
+        threshold, sides = _least(kept), [self.answers, self.seconds or self.answers]
+        is_first = self.answers.confidence >= threshold
+        fails, doubt = (
+            np.where(is_first, *values)
+            for values in (
+                [side.scores < (side.losses.mark or 0.0) for side in sides],
+                [side.losses.doubt for side in sides],
+            )
+        )
+        at = stakes.at(threshold)
+        error = point_at(
+            replace(at, loss=np.where(fails, doubt, np.nan)), threshold, at.locked
+        ).error
+        answered = at.locked & ~np.isnan(at.confidence)
+        is_kept = answered & fails & (at.confidence >= threshold)
         share = float(is_kept.sum() / max(1, answered.sum()))
         return KeptFails(share, error.value, error.low, error.high, error.outputs)
 
     def _decisions(self, kept: CurvePoint | None) -> Iterator[OutputDecision]:
-        least = -np.inf if kept is None or kept.threshold is None else kept.threshold
-        sides = (self.losses.answers, self.confidence)
-        for output, (answer, sure) in enumerate(zip(*sides, strict=True)):
+        """Yield a decision for each output: of those that go to people, with the first judge's
+        answer."""
+        least = _least(kept)
+        sides = [(self.first.judge.label, self.answers)]
+        if self.second is not None and self.seconds is not None:
+            sides.append((self.second.judge.label, self.seconds))
+        for output in range(len(self.outputs)):
+            sure = (each for each in sides if each[1].confidence[output] >= least)
+            judge, side = next(sure, None) or sides[0]
+            answer, confidence = side.losses.answers[output], side.confidence[output]
             yield OutputDecision(
                 *self.data.name_of(output),
+                judge,
                 None if np.isnan(answer) else float(answer),
-                None if np.isnan(sure) else float(sure),
-                kept is not None and not np.isnan(answer) and bool(sure >= least),
+                None if np.isnan(confidence) else float(confidence),
+                kept is not None and bool(confidence >= least),
             )
+
+
+def _least(kept: CurvePoint | None) -> float:
+    """Return the threshold of what is kept."""
+    return -np.inf if kept is None or kept.threshold is None else kept.threshold
+
+
+def _pairs(answers: KeptAnswers | None) -> tuple[tuple[float, float], ...]:
+    """Return the scores of a judge with what they are worth on people's scale."""
+    calibration = answers and answers.losses.calibration
+    return calibration.pairs if calibration else ()
 
 
 def _error(point: Point) -> float:

@@ -11,11 +11,14 @@ Graubard, 1998): outputs of a document are alike by as much as the upper end of 
 correlation's interval leaves open (Searle, 1971), so a document whose outputs share their errors
 counts nearly as one output. A mean difference is tested by Student's t over documents. Each
 threshold must also err less than answers that only know who wrote an output, at the same coverage.
+
+Where the first judge is below a threshold, a second judge's answer may be kept from the same
+threshold on. What is kept still grows as the threshold falls, and the second judge is asked less.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -45,7 +48,9 @@ class Stakes:
     `confidence` is NaN where there is no answer. `loss` is the judge's: 0 or 1 where `bound` is the
     promised share of errors, otherwise a difference whose mean is promised to be below 0; NaN where
     nobody rated, or nothing is at stake. `null` is the loss of answers that only know who wrote an
-    output, and `null_confidence` how sure they are. `training` and `locked` are masks.
+    output, and `null_confidence` how sure they are. `training` and `locked` are masks. `second` is
+    the confidence of a second judge, and its loss: its answers are kept where the first judge's are
+    not.
     """
 
     outputs: Outputs
@@ -56,6 +61,25 @@ class Stakes:
     training: np.ndarray
     locked: np.ndarray
     bound: float | None
+    second: tuple[FloatArray, FloatArray] | None = None
+
+    def at(self, threshold: float) -> "Stakes":
+        """Return the same with the answers that are kept from a threshold on, as of one judge."""
+        if self.second is None:
+            return self
+        confidence, loss = self.second
+        is_first = self.confidence >= threshold
+        return replace(
+            self,
+            confidence=np.where(is_first, self.confidence, confidence),
+            loss=np.where(is_first, self.loss, loss),
+            second=None,
+        )
+
+    @property
+    def surest(self) -> FloatArray:
+        """The larger confidence of both judges, NaN where neither has an answer."""
+        return self.confidence if self.second is None else np.fmax(self.confidence, self.second[0])
 
     @cached_property
     def cluster(self) -> IntArray:
@@ -128,7 +152,9 @@ def control(stakes: Stakes, *, error: float) -> Controlled:
     Args:
         error: the probability with which any promise is broken, at most.
     """
-    grid = thresholds_of(stakes.confidence[stakes.training])
+    sides = [stakes.confidence] if stakes.second is None else [stakes.confidence, stakes.second[0]]
+    # Below the threshold that keeps everything, answers of the second judge become the first's.
+    grid = thresholds_of(np.concatenate([side[stakes.training] for side in sides]))
     rehearsed, curve = (
         tuple(point_at(stakes, threshold, among) for threshold in grid)
         for among in (stakes.training, stakes.locked)
@@ -176,7 +202,7 @@ def point_at(stakes: Stakes, threshold: float, among: np.ndarray) -> Point:
     Args:
         among: a mask of shape (outputs,).
     """
-    answered = among & ~np.isnan(stakes.confidence)
+    answered, stakes = among & ~np.isnan(stakes.surest), stakes.at(threshold)
     kept = answered & (np.nan_to_num(stakes.confidence, nan=EVERYTHING) >= threshold)
     kept &= ~np.isnan(stakes.confidence)
     coverage = float(kept.sum() / max(1, answered.sum()))

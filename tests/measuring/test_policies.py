@@ -88,8 +88,8 @@ def test_few_false_passes_are_promised_of_what_is_kept() -> None:
     assert result.kept.coverage_low < result.kept.coverage < result.kept.coverage_high
     people = 1000 * (1 - result.kept.coverage)
     assert result.per_1000 == pytest.approx(
-        {"calls": 1000, "outputs": people, "ratings": people, "minutes": people / 2,
-         "money": people / 2}
+        {"calls": 1000, "second_calls": 0, "outputs": people, "ratings": people,
+         "minutes": people / 2, "money": people / 2}
     )  # fmt: skip
     assert (result.training + result.locked, len(result.outputs)) == (300, 900)
     kept = [each for each in result.outputs if each.is_kept]
@@ -143,16 +143,44 @@ def test_a_field_that_is_not_there_or_has_too_many_values_is_refused(by: str, me
         geval.policy(rows, promise="few false passes", by=by, **COLUMNS)
 
 
-def test_within_points_of_people_is_promised_by_agreement_with_a_second_judge() -> None:
-    people = ["ann", "bob", "cyd"]
-    columns = COLUMNS | {"human": people}
+def test_a_second_judge_decides_where_the_first_is_not_sure() -> None:
+    rng = np.random.default_rng(7)
+    rows = []
+    for row in labels(500):
+        sure = rng.random()
+        right = row["human"] == (rng.random() >= 0.02 * (1 - sure))
+        rows.append(row | {"other": round(0.5 + (sure if right else -sure) / 2, 4)})
 
-    result = geval.policy(ratings(400), promise="within 1.5", second="other", **columns)
+    alone = geval.policy(rows, promise="few false passes", **COLUMNS)
+    both = geval.policy(rows, promise="few false passes", second="other", **COLUMNS)
 
-    assert result.kept is not None
-    assert result.confidence
-    assert result.kept.error_high is not None
-    assert result.kept.error_high <= 0.05
+    assert alone.kept is not None
+    assert both.kept is not None
+    assert both.kept_by_first is not None
+    assert 0.2 < both.kept_by_first < both.kept.coverage
+    assert alone.kept.coverage + 0.1 < both.kept.coverage
+    assert both.kept.error_high is not None
+    assert both.kept.error_high <= 0.05
+    assert both.per_1000["second_calls"] == pytest.approx(1000 * (1 - both.kept_by_first))
+    decided = [each.judge for each in both.outputs if each.is_kept]
+    assert decided.count("judge") / len(both.outputs) == pytest.approx(both.kept_by_first, abs=0.1)
+    assert set(decided) == {"judge", "other"}
+    assert "Ask other about the others" in str(both)
+    assert type(both).from_dict(json.loads(both.to_json())).headline == both.headline
+
+
+def test_a_second_judge_that_knows_nothing_decides_little() -> None:
+    rng = np.random.default_rng(9)
+    rows = [row | {"other": round(rng.random(), 4)} for row in labels(500)]
+
+    alone = geval.policy(rows, promise="few false passes", **COLUMNS)
+    both = geval.policy(rows, promise="few false passes", second="other", **COLUMNS)
+
+    assert alone.kept is not None
+    assert both.kept is not None
+    assert both.kept_by_first is not None
+    assert both.kept.coverage - both.kept_by_first < 0.1
+    assert both.kept.coverage == pytest.approx(alone.kept.coverage, abs=0.15)
 
 
 def test_a_judge_agrees_as_one_person_does() -> None:
@@ -271,6 +299,7 @@ def test_who_wrote_it_alone_promises_nothing() -> None:
         (labels(40), "as one person", {}, "two people"),
         (labels(40), "few false passes", {"seconds": -1}, "seconds"),
         (labels(40), "few false passes", {"second": "nobody"}, "nobody"),
+        (labels(40), "few false passes", {"second": "judge"}, "its own second"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(

@@ -19,6 +19,7 @@ class PolicyOut(Schema):
 
     id: int
     judge: int
+    second: int | None
     criterion: int
     promise: str
     is_promised: bool
@@ -43,6 +44,7 @@ def _out(policy: Policy) -> dict[str, Any]:
     return {
         "id": policy.pk,
         "judge": policy.judge_id,
+        "second": policy.second_id,
         "criterion": policy.criterion_id,
         "promise": policy.promise,
         "is_promised": policy.kept is not None,

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotations.errors import AnnotationError
-from assurance.keeping.page import criteria_of, policy_page, promises_on
+from assurance.keeping.page import criteria_of, policy_page, promises_on, second_judges
 from assurance.keeping.proofs import ask_policy
 from assurance.keeping.using import stop_policy, use_policy
 from assurance.keeping.weeks import policy_in_use
@@ -71,6 +71,7 @@ def _form(judge: Judge, criterion: Criterion, answers: QueryDict | None = None) 
         initial={"promise": promises[-1]},
         promises=promises,
         fields=fields_of(judge.project),
+        others=second_judges(judge, criterion),
     )
 
 
@@ -88,9 +89,8 @@ def judge_policy_ask(request: HttpRequest, project: Project, pk: int) -> HttpRes
         form.add_error(None, problem)
     if form.is_valid():
         try:
-            asked = ask_policy(
-                judge, criterion, form.asked, field=form.cleaned_data["field"], by=request.user
-            )
+            names = {name: form.cleaned_data[name] for name in ("second", "field")}
+            asked = ask_policy(judge, criterion, form.asked, **names, by=request.user)
         except (ImproveError, PolicyError) as error:
             form.add_error(None, str(error))
         else:

@@ -13,12 +13,12 @@ DOCUMENTS = 300
 
 
 def files(
-    documents: range, *, errs: float = 0.0, seed: int = 1, rated: bool = True
+    documents: range, *, errs: float = 0.0, seed: int = 1, rated: bool = True, second: bool = False
 ) -> dict[str, str]:
     """Outputs of two systems with a label by an expert and a score each; the judge errs in `errs`
-    of cases however sure it is."""
+    of cases however sure it is. A `second` judge scores in a file of its own, and seldom errs."""
     rng = random.Random(seed)
-    outputs, ratings, scores = [], [], []
+    outputs, ratings, scores, others = [], [], [], []
     for number in documents:
         for system in ("a", "b"):
             passes, sure = rng.random() < 0.7, rng.random()
@@ -29,10 +29,14 @@ def files(
             outputs.append((*name, f"Source {number}.", f"Text {number} by {system}.", language))
             ratings.append((*name, "right", "expert", int(passes)))
             scores.append((*name, "right", "judge", score))
+            other = random.Random(f"{seed} {name}").random() / 2
+            others.append((*name, "right", "other", round(0.5 + (other if passes else -other), 4)))
     given = {
         "outputs.csv": as_csv("doc_id,system_id,source,output,metadata.language", outputs),
         "scores.csv": as_csv("doc_id,system_id,criterion,judge,score", scores),
     }
+    if second:
+        given["others.csv"] = as_csv("doc_id,system_id,criterion,judge,score", others)
     if rated:
         given["ratings.csv"] = as_csv("doc_id,system_id,criterion,annotator,score", ratings)
     return given

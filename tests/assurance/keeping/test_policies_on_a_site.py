@@ -142,6 +142,58 @@ def test_later_outputs_are_kept_or_go_to_people(
     assert {chances[each.output_id] for each in kept} == {0.25}
 
 
+@pytest.fixture
+def two_judges(project: Project, load: Load) -> list[Judge]:
+    load(project, files(range(DOCUMENTS), second=True))
+    return list(project.judges.order_by("name"))
+
+
+def test_a_second_judge_has_the_numbers_of_files(two_judges: list[Judge], tmp_path: Path) -> None:
+    judge, other = two_judges
+    for name, text in files(range(DOCUMENTS), second=True).items():
+        (tmp_path / name).write_text(text.replace("right,judge,", "right,first,"))
+
+    of_files = geval.policy(
+        sorted(tmp_path.iterdir()), promise=str(FEW), judge="first", second="other"
+    )
+    asked = ask_policy(judge, judge.project.criteria.get(), FEW, second=other)
+    asked.refresh_from_db()
+
+    assert of_files.kept_by_first is not None
+    assert asked.content["second"] == "other"
+    expected = of_files.to_dict()
+    for name in ("kept", "kept_by_first", "fails", "curve", "per_1000"):
+        assert asked.content[name] == json.loads(json.dumps(expected[name])), name
+    alone = ask_policy(judge, judge.project.criteria.get(), FEW)
+    assert alone.content["kept"]["coverage"] < asked.content["kept"]["coverage"]
+
+
+def test_only_what_the_first_judge_leaves_waits_for_the_second(
+    owner: User, two_judges: list[Judge], load: Load
+) -> None:
+    judge, other = two_judges
+    asked = ask_policy(judge, judge.project.criteria.get(), FEW, second=other)
+    policy = use_policy(asked, by=owner)
+    Policy.objects.filter(pk=policy.pk).update(check_share=1.0)
+    policy.refresh_from_db()
+    later = files(range(1000, 1100), seed=2, second=True)
+    others = later.pop("others.csv")
+
+    load(judge.project, later)
+    decide_new_outputs()
+    by_first = policy.decisions.count()
+    load(judge.project, {"others.csv": others})
+    decide_new_outputs()
+
+    assert 20 < by_first < 180
+    assert policy.decisions.count() == 200
+    by_second = policy.decisions.filter(is_by_second=True)
+    assert 0 < by_second.count() == policy.decisions.filter(is_kept=True).count() - by_first
+    use = policy_in_use(policy)
+    assert use.today.checks > 0
+    assert use.today.holding != Holding.BROKEN
+
+
 def test_outputs_wait_for_scores_and_for_an_open_campaign(
     owner: User, labelled: Project, judge: Judge, criterion: Criterion, load: Load
 ) -> None:
@@ -212,7 +264,7 @@ def test_the_page_asks_shows_and_uses(
     address = f"/p/{labelled.slug}/judges/{judge.pk}/policy/"
     assert "Ask for a promise" in client.get(address).content.decode()
     answers: dict[str, Any] = {
-        "criterion": criterion.pk, "promise": FEW, "points": "", "field": "language",
+        "criterion": criterion.pk, "promise": FEW, "points": "", "field": "language", "second": "",
     }  # fmt: skip
 
     shown = client.post(f"{address}ask/", answers, follow=True).content.decode()
@@ -239,6 +291,7 @@ def test_the_page_asks_shows_and_uses(
         ({"promise": "as one person"}, 422, "not one of the available choices"),
         ({"promise": "within", "points": ""}, 422, "number of points"),
         ({"promise": "none"}, 422, "not one of the available choices"),
+        ({"promise": "within", "second": "0"}, 422, "not one of the available choices"),
         ({"promise": "within", "criterion": "0"}, 200, "no scores on this criterion"),
     ],
 )
