@@ -28,7 +28,12 @@ class Policy(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="policies")
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="policies")
     second = models.ForeignKey(
-        Judge, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+        Judge,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="+",
     )
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="policies")
     promise = models.CharField(max_length=60)
