@@ -43,6 +43,12 @@ class PolicyAnswer:
         return cls(policy, Policy.from_dict(policy.content))
 
     @property
+    def question(self) -> str:
+        """What was asked: the promise, and the second judge."""
+        second = self.result.second
+        return f"{self.result.promise}, then {second}" if second else str(self.result.promise)
+
+    @property
     def more(self) -> str:
         """How many more documents have to be rated, in words; empty where that is not known."""
         more = self.result.more_documents

@@ -52,7 +52,10 @@ def _context(
     context: dict[str, Any] = {"project": judge.project, "tab": "judges", "judge": judge}
     if chosen is None:
         return context
-    page = policy_page(judge, chosen, request.GET.get("policy", ""))
+    named = request.GET.get("policy", "")
+    page = policy_page(judge, chosen, named)
+    if named and (page.shown is None or str(page.shown.policy.pk) != named):
+        raise Http404(f"There is no such answer about {chosen}.")
     has_weeks = page.in_use is not None and not is_large(judge.project)
     return context | {
         "page": page,

@@ -283,6 +283,7 @@ def test_the_page_asks_shows_and_uses(
     client.post(f"/p/{labelled.slug}/policies/{policy.pk}/stop/")
     policy.refresh_from_db()
     assert not policy.is_in_use
+    assert client.get(policy.get_absolute_url() + "&policy=0").status_code == 404
 
 
 @pytest.mark.parametrize(
