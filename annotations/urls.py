@@ -26,6 +26,7 @@ urlpatterns = [
     path(ANNOTATE + "plan/", plans.campaign_plan, name="campaign_plan"),
     path(ANNOTATE + "guidelines/", campaigns.guidelines_edit, name="guidelines_edit"),
     path(ANNOTATE + "export/<str:name>", answers.export, name="export"),
+    path(ANNOTATE + "publish/", answers.publish, name="publish"),
     path(CAMPAIGN, campaigns.campaign_detail, name="campaign_detail"),
     path(CAMPAIGN + "edit/", campaigns.campaign_edit, name="campaign_edit"),
     path(CAMPAIGN + "open/", campaigns.campaign_open, name="campaign_open"),

@@ -30,8 +30,16 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.ratings.downloads import DOWNLOADS
+from evaluations.reports.ratings.exported import dataset_of
 from evaluations.web.notices import noticing
-from evaluations.web.parameters import PSEUDONYMS, reads, wants_pseudonyms
+from evaluations.web.parameters import (
+    LICENCE,
+    PSEUDONYMS,
+    UnknownFieldError,
+    reads,
+    wants_pseudonyms,
+)
+from geval.files.hugging_face import LICENCES, card_of
 from geval.texts.numbers import thin, whole_number
 from geval.texts.spelling import storable
 
@@ -237,15 +245,31 @@ def _back(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return response
 
 
-@reads(PSEUDONYMS)
+@reads(PSEUDONYMS, LICENCE)
 @project_view(READERS)
 def export(request: HttpRequest, project: Project, name: str) -> HttpResponse:
-    """Return one of `DOWNLOADS` by its name, with names or pseudonyms of annotators."""
+    """Return one of `DOWNLOADS` by its name, with names or pseudonyms of annotators; of the one
+    that is made to be published, with a licence."""
     if name not in DOWNLOADS:
         raise Http404(f"There is no export {name}.")
-    download = DOWNLOADS[name]
+    download, licence = DOWNLOADS[name], request.GET.get(LICENCE, "")
     pseudonyms = wants_pseudonyms(request, usually=download.is_published)
-    content = download.write(project, pseudonyms=pseudonyms)
+    try:
+        content = download.of(project, pseudonyms=pseudonyms, licence=licence)
+    except ValueError as error:
+        raise UnknownFieldError(str(error)) from None
     response = StreamingHttpResponse(content, content_type=download.content_type)
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}"'
     return response  # type: ignore[return-value]
+
+
+@project_view(READERS)
+def publish(request: HttpRequest, project: Project) -> HttpResponse:
+    """How the project's data are published: a licence, and the card as it will be."""
+    context = {
+        "project": project,
+        "tab": "people",
+        "licences": LICENCES,
+        "card": card_of(dataset_of(project)),
+    }
+    return render(request, "annotations/publish.html", context)

@@ -13,6 +13,7 @@ from geval.texts.sentences import unknown_field
 
 TITLE = "Unknown field or parameter"
 PSEUDONYMS = "pseudonyms"
+LICENCE = "licence"
 # The parameters of a view of the report, which its pages hand on to each other.
 REPORT = (*WORDS, *LISTS, *SINGLE, "round", "documents")
 # Of an address that takes any: another site adds its own, or a form's fields depend on a choice.

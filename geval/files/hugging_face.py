@@ -44,7 +44,17 @@ _TYPES = {
     "guidelines_version": "int64",
 }  # fmt: skip
 RECORDS = ("answers", "decisions")
+# By the names that cards of datasets use.
+LICENCES = {
+    "cc0-1.0": "CC0 1.0: no conditions",
+    "cc-by-4.0": "CC BY 4.0: name the authors",
+    "cc-by-sa-4.0": "CC BY-SA 4.0: name the authors, and share alike",
+    "cc-by-nc-4.0": "CC BY-NC 4.0: name the authors, not for commerce",
+    "odc-by": "ODC-BY: name the authors of the database",
+    "other": "another one, which you add to the card",
+}
 Rows = Iterable[Mapping[str, Any]]
+NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,10 @@ class Dataset:
         columns: the columns of RECORDS, whose rows may have nested values.
         metadata: the names in the metadata of documents.
         criteria: the name of each, the ends of its scale, and its definition.
+        languages: their codes.
+        sections: the lines of further sections of the card, by title.
         version: the version of the software that writes it.
+        licence: one of LICENCES; empty for none.
     """
 
     name: str
@@ -65,7 +78,10 @@ class Dataset:
     columns: Mapping[str, Sequence[str]]
     metadata: Sequence[str]
     criteria: Sequence[tuple[str, float, float, str]]
+    languages: Sequence[str]
+    sections: Mapping[str, Sequence[str]]
     version: str
+    licence: str = ""
 
 
 def write_folder(dataset: Dataset, folder: Path) -> dict[str, int]:
@@ -88,7 +104,7 @@ def write_folder(dataset: Dataset, folder: Path) -> dict[str, int]:
             counts[name], files[name] = count, path.name
         else:
             path.unlink()
-    (folder / CARD).write_text(_card(dataset, counts, files), encoding="utf-8")
+    (folder / CARD).write_text(card_of(dataset, counts, files), encoding="utf-8")
     return counts
 
 
@@ -190,19 +206,26 @@ def _write_lines(path: Path, rows: Rows, _schema: Any) -> int:
     return count
 
 
-def _card(dataset: Dataset, counts: Mapping[str, int], files: Mapping[str, str]) -> str:
-    """Return the card: metadata for programs as YAML, then text for people."""
+def card_of(
+    dataset: Dataset, counts: Mapping[str, int] = NOTHING, files: Mapping[str, str] = NOTHING
+) -> str:
+    """Return the card: metadata for programs as YAML, then text for people.
+
+    Args:
+        counts, files: the number of rows, and the file, of each table; without any, as a preview.
+    """
     outputs = counts.get("outputs", 0)
     size = next((name for most, name in SIZES if outputs < most), LARGEST)
     lines = [dataset.description, ""] if dataset.description else []
     header = [
         "---",
         f"pretty_name: {orjson.dumps(dataset.name).decode()}",
+        *([f"license: {dataset.licence}"] if dataset.licence else []),
+        *(["language:", *(f"- {code}" for code in dataset.languages)] if dataset.languages else []),
         "tags:",
         "- evaluation",
         "- human-ratings",
-        f"size_categories:\n- {size}",
-        "configs:",
+        *([f"size_categories:\n- {size}", "configs:"] if files else []),
     ]
     for name, file in files.items():
         default = "\n  default: true" if name == "outputs" else ""
@@ -224,11 +247,13 @@ def _card(dataset: Dataset, counts: Mapping[str, int], files: Mapping[str, str])
             f"# {dataset.name}",
             "",
             *lines,
-            "## Tables",
-            "",
-            *tables,
-            "",
+            *(["## Tables", "", *tables, ""] if tables else []),
             *(["## Criteria", "", *criteria, ""] if criteria else []),
+            *(
+                line
+                for title, own in dataset.sections.items()
+                for line in (f"## {title}", "", *own, "")
+            ),
             f"Written by geval_site {dataset.version}. To load it again: `{command('load')} PROJECT"
             " FOLDER`.",
             "",

@@ -20,10 +20,8 @@ pytestmark = pytest.mark.django_db
 # Names that only read, so the audit log has none of them.
 READING = {
     "annotations": (
-        "answer_list"
-        " campaign_list campaign_plan export campaign_progress adjudication_list task_compare"
-        "campaign_list campaign_plan export campaign_progress adjudication_list task_compare"
-        " participant_list payment_csv campaign_people"
+        "answer_list campaign_list campaign_plan export campaign_progress adjudication_list"
+        " task_compare participant_list payment_csv campaign_people publish"
     ),
     "api": (
         "get_project get_archive get_usage get_conversation list_documents list_outputs get_ratings"

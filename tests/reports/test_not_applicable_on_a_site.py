@@ -231,7 +231,7 @@ def test_tools_take_it_and_give_it_back(answered: Project, tmp_path: Path, name:
 
     before = stored_answers()
     path = tmp_path / name
-    path.write_bytes(b"".join(DOWNLOADS[name].write(answered, pseudonyms=False)))
+    path.write_bytes(b"".join(DOWNLOADS[name].of(answered, pseudonyms=False)))
     Rating.objects.all().delete()
     Score.objects.all().delete()
 

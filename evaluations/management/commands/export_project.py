@@ -17,7 +17,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.reports.ratings.exported import dataset_of
-from geval.files.hugging_face import write_folder
+from geval.files.hugging_face import LICENCES, write_folder
 from geval.pipelines.project_files.command import CannotError, add_site, client_of, export
 from geval.reports.words import left_out_in_words
 
@@ -91,6 +91,10 @@ class Command(SiteCommand):
             ),
         )
 
+        parser.add_argument(
+            "--licence", choices=LICENCES, help="of a dataset of hugging-face, for its card"
+        )
+
         add_site(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -111,9 +115,13 @@ class Command(SiteCommand):
             if path.exists():
                 raise CommandError(f"{path} already exists; choose another file.")
             hidden = len(withheld_documents(project.pk))
-            how = {"pseudonyms": options["pseudonyms"]}
+            how: dict[str, Any] = {"pseudonyms": options["pseudonyms"]}
             if how["pseudonyms"] is None:
                 how["pseudonyms"] = options["form"] == PUBLISHED
+            if options["licence"]:
+                if options["form"] != PUBLISHED:
+                    raise CommandError(f"--licence is for --as {PUBLISHED}.")
+                how["licence"] = options["licence"]
             if options["with_locked"]:
                 if options["form"] != ARCHIVE:
                     raise CommandError("--with-locked is for archives.")

@@ -17,8 +17,9 @@ from evaluations.models import Project
 from evaluations.reports.ratings.exported import dataset_of, exported_outputs
 from evaluations.reports.ratings.exports import COLUMNS, as_csv, as_jsonl
 from evaluations.reports.ratings.pseudonyms import annotator_names
-from geval.files.hugging_face import write_zip
+from geval.files.hugging_face import LICENCES, write_zip
 from geval.files.tool_forms import argilla_record, as_json_list, label_studio_task
+from geval.texts.sentences import did_you_mean
 from geval.texts.spreadsheets import csv_line
 
 PARTICIPANT_COLUMNS = (
@@ -77,12 +78,34 @@ class Download:
 
     Args:
         is_published: it is made to be published, so that it has pseudonyms unless names are asked
-            for.
+            for, and can have a licence.
     """
 
     content_type: str
     write: Callable[..., Content]
     is_published: bool = False
+
+    def of(self, project: Project, *, pseudonyms: bool | None = None, licence: str = "") -> Content:
+        """Return the content.
+
+        Args:
+            pseudonyms: whether annotators have them; None as usual.
+            licence: of what is published; one of LICENCES.
+
+        Raises:
+            ValueError: it takes no licence, or there is no such licence; the message says what to
+                do.
+        """
+        if licence and not self.is_published:
+            raise ValueError("Only the dataset of Hugging Face names a licence.")
+        if licence and licence not in LICENCES:
+            near = did_you_mean(licence, [*LICENCES])
+            raise ValueError(
+                f"There is no licence {licence[:40]!r}.{near} Licences: {', '.join(LICENCES)}."
+            )
+        shown = self.is_published if pseudonyms is None else pseudonyms
+        more = {"licence": licence} if self.is_published else {}
+        return self.write(project, pseudonyms=shown, **more)
 
 
 def _label_studio(project: Project, *, pseudonyms: bool = False) -> Content:
@@ -93,9 +116,9 @@ def _argilla(project: Project, *, pseudonyms: bool = False) -> Content:
     return as_json_list(map(argilla_record, exported_outputs(project, pseudonyms=pseudonyms)))
 
 
-def _hugging_face(project: Project, *, pseudonyms: bool = True) -> Content:
+def _hugging_face(project: Project, *, pseudonyms: bool, licence: str) -> Content:
     with tempfile.TemporaryFile() as file:
-        write_zip(dataset_of(project, pseudonyms=pseudonyms), file)
+        write_zip(dataset_of(project, pseudonyms=pseudonyms, licence=licence), file)
         file.seek(0)
         while chunk := file.read(CHUNK):
             yield chunk

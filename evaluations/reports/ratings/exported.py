@@ -15,6 +15,7 @@ from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.ratings.answers import answer_records
+from evaluations.reports.ratings.card import languages_of, sections_of
 from evaluations.reports.ratings.exports import COLUMNS, records
 from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.files.hugging_face import RECORDS, Dataset, Rows
@@ -141,9 +142,13 @@ def _said(document: Document, output: CandidateOutput) -> dict[str, Any]:
     return {"turns": turns_as_json((*history, *unnumbered)), "rate": "reply"}
 
 
-def dataset_of(project: Project, *, pseudonyms: bool = True) -> Dataset:
+def dataset_of(project: Project, *, pseudonyms: bool = True, licence: str = "") -> Dataset:
     """Return a project as a dataset whose rows are read when it is written; datasets are made to be
-    published, so without names."""
+    published, so without names.
+
+    Args:
+        licence: one of LICENCES; empty for none.
+    """
 
     with_answer = project.criteria.filter(allows_not_applicable=True).exists()
 
@@ -173,5 +178,8 @@ def dataset_of(project: Project, *, pseudonyms: bool = True) -> Dataset:
         {name: COLUMNS[name] for name in RECORDS},
         metadata_names(project),
         tuple(criteria.values_list("name", "scale_min", "scale_max", "definition")),
+        languages_of(project),
+        sections_of(project, pseudonyms=pseudonyms),
         __version__,
+        licence,
     )

@@ -367,15 +367,21 @@ def _lines(query: str, project: Project, *, of_scores: bool = False) -> Streamin
 
 @router.get("/exports/{name}")
 def get_export(
-    request: HttpRequest, slug: Path[str], name: Path[Export], pseudonyms: bool | None = None
+    request: HttpRequest,
+    slug: Path[str],
+    name: Path[Export],
+    pseudonyms: bool | None = None,
+    licence: str = "",
 ) -> Any:
     """Outputs with their ratings and scores, as a dataset of Hugging Face (a zip), tasks of Label
     Studio or records of Argilla (JSON lists), which uploads accept; or all answers of campaigns and
     adjudicators' decisions. `pseudonyms` leaves out annotators' names; the dataset does so
-    unless it is false."""
+    unless it is false. `licence` is for its card, such as cc-by-4.0."""
     project, download = project_for(request, slug), DOWNLOADS[name]
-    shown = download.is_published if pseudonyms is None else pseudonyms
-    content = download.write(project, pseudonyms=shown)
+    try:
+        content = download.of(project, pseudonyms=pseudonyms, licence=licence)
+    except ValueError as error:
+        raise HttpError(400, str(error)) from None
     return StreamingHttpResponse(content, content_type=download.content_type)
 
 

@@ -127,7 +127,7 @@ def test_download_loaded_again_changes_nothing(filled: Project, tmp_path: Path, 
     before, choices = contents(filled), Preference.objects.count()
     assert {rating[3] for rating in before["ratings"]} >= set(ODD_NAMES)
     path = tmp_path / name
-    content = list(DOWNLOADS[name].write(filled, pseudonyms=False))
+    content = list(DOWNLOADS[name].of(filled, pseudonyms=False))
     path.write_bytes(b"".join(c if isinstance(c, bytes) else c.encode() for c in content))
     if path.suffix == ".zip":
         shutil.unpack_archive(path, path := tmp_path / "unpacked")
@@ -171,7 +171,7 @@ def test_the_page_and_the_api_give_the_same_files(
     browser = as_role("owner")
 
     page = browser.get("/p/small/annotate/").content.decode()
-    for name in ("hugging-face.zip", "label-studio.json", "argilla.json"):
+    for name in ("label-studio.json", "argilla.json"):
         assert f"/p/small/annotate/export/{name}" in page
     tasks = b"".join(browser.get("/p/small/annotate/export/label-studio.json").streaming_content)
     called = b"".join(browser.get("/api/v1/projects/small/exports/label-studio.json"))
