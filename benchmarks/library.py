@@ -39,7 +39,7 @@ MEASURE = (
 )
 # Processor seconds, those of the reading process too, and the larger peak of memory in kilobytes.
 USED = (
-    "; from geval.files.apart import reading; reading._waiting.kept.kill(); import os, resource;"
+    "; from geval.files.apart import reading; reading._waiting.stop(); import os, resource;"
     " peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF,"
     " resource.RUSAGE_CHILDREN)]; sys.stderr.write(f'{sum(os.times()[:4])} {max(peaks)}')"
 )

@@ -29,9 +29,10 @@ def test_the_process_that_reads_a_file_knows_no_secret(
 
     preview = preview_apart(tmp_path / "a.csv", "a.csv")
 
-    reader = reading._waiting.take()
-    known = Path(f"/proc/{reader.popen.pid}/environ").read_bytes()
-    reader.kill()
+    reader = reading._waiting.popen
+    assert reader is not None
+    known = Path(f"/proc/{reader.pid}/environ").read_bytes()
+    reading._waiting.stop()
     assert not preview.error
     assert b"the-sites-own-secret" not in known
     assert b"PATH=" in known

@@ -8,6 +8,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc
 
-from geval.files.apart import preview_apart, read_apart, reading
+from geval.files.apart import read_apart
 from geval.files.limits import FileLimits
 from geval.files.preview import preview_file
 from geval.files.readers import InputFile, read_rows
 from geval.files.rows import FileDefaults, FileErrors
+from tests.conftest import wait_until
 from tests.hostile.table import record
 from tests.hostile_files import one_text_for_all_rows, written
 
@@ -125,30 +127,26 @@ def test_a_file_that_unpacks_to_more_is_refused_and_fills_no_disk(
     assert characters <= limit
 
 
-def child_of_reader(folder: Path) -> Path:
-    """In /proc, the process that reads a file with this folder."""
-    for reader in Path("/proc").glob("[0-9]*"):
-        try:
-            environment = (reader / "environ").read_bytes()
-            children = (reader / "task" / reader.name / "children").read_text().split()
-        except OSError:
-            continue
-        if f"GEVAL_READING_FOLDER={folder}".encode() in environment and children:
-            return Path("/proc") / children[0]
-    raise AssertionError("no process reads")
+def is_limited_reader(process: Path) -> bool:
+    """Whether a folder of /proc is that of a process that reads a file with the limit."""
+    with suppress(OSError):
+        limits = (process / "limits").read_text()
+        is_reader = b"geval.files.apart" in (process / "cmdline").read_bytes()
+        return is_reader and f"Max file size             {LIMIT} " in limits
+    return False
 
 
+@pytest.mark.usefixtures("limit")
 def test_a_reader_has_its_own_folder_and_no_file_of_it_can_outgrow_the_limit(
-    limit: int, tmp_path: Path, settings: Any
+    tmp_path: Path, settings: Any
 ) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     settings.FILE_LIMITS = replace(settings.FILE_LIMITS, folder=str(temporary))
     path = tmp_path / "rows.jsonl"
     row = b'{"doc_id": "d", "system_id": "s", "source": "x", "output": "y"}\n'
-    # Long enough that leaving it in the middle ends the process.
+    # Long enough that both readers are still at work.
     path.write_bytes(row * 400_000)
-    # Two at once, as the process that waits may have a folder from before.
     readings = [
         read_apart(InputFile(path, name), FileErrors(), defaults=FileDefaults("judge"))
         for name in ("a", "b")
@@ -156,22 +154,11 @@ def test_a_reader_has_its_own_folder_and_no_file_of_it_can_outgrow_the_limit(
     for rows in readings:
         next(rows)
 
-    folder = next(temporary.iterdir())
-    limits = (child_of_reader(folder) / "limits").read_text()
-    mode = folder.stat().st_mode & 0o777
+    folders = list(temporary.iterdir())
+    readers = [process for process in Path("/proc").glob("[0-9]*") if is_limited_reader(process)]
+    modes = {folder.stat().st_mode & 0o777 for folder in folders}
     for rows in readings:
         rows.close()
 
-    assert mode == 0o700
-    assert f"Max file size             {limit}" in limits
-    assert list(temporary.iterdir()) == []
-
-
-def test_a_reader_goes_on_when_its_folder_was_cleared_away(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet.zip"
-    path.write_bytes(zipped({"rows.parquet": written(pa.table(COLUMNS).slice(0, 2))}))
-    assert not preview_apart(path, path.name).error
-    assert reading._waiting.kept is not None
-    reading._waiting.kept.folder.rmdir()
-
-    assert not preview_apart(path, path.name).error
+    assert (len(folders), len(readers), modes) == (2, 2, {0o700})
+    wait_until(lambda: not list(temporary.iterdir()))

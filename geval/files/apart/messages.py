@@ -1,4 +1,4 @@
-"""Messages between the site and a reading process: pickled data, each preceded by its length.
+"""Messages between the site and a reading process: pickled data.
 
 The limits of the process prevent a file from using up the machine's memory and time. They are no
 sandbox: both processes run as the same user. Pickles are faster than JSON for millions of rows;
@@ -7,36 +7,27 @@ reading one makes data only and calls nothing else.
 
 import io
 import pickle
-import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from pathlib import PosixPath
-from typing import IO, Any
+from pathlib import Path, PosixPath
+from typing import Any
 
 from geval.files.limits import FileLimits
-from geval.files.rater_names import KnownNames
-from geval.files.readers import InputFile
-from geval.files.rows import FileDefaults, FileError, Row
+from geval.files.rows import FileError, Row
 
-LENGTH = struct.Struct(">Q")
 _PLAIN = {("builtins", "frozenset"), ("builtins", "set"), ("collections", "Counter")}
 
 
 @dataclass(frozen=True)
 class ApartJob:
-    """A request to read a file: its rows, or `by_column` a plain table; without `defaults` its
-    preview, using the project's names (`names`); its records at some `lines`; its `column_names`;
-    or the records of `members` of a zip. `seconds` is processor time."""
+    """A request to send what `read` yields about the file at `path`. `seconds` is processor
+    time."""
 
-    file: InputFile
+    path: Path
     limits: FileLimits
     seconds: int
-    defaults: FileDefaults | None = None
-    names: KnownNames | None = None
-    lines: frozenset[int] | None = None
-    members: tuple[str, ...] | None = None
-    column_names: bool = False
-    by_column: bool = False
+    read: Callable[[], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -58,19 +49,12 @@ class Ended:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A file cannot be read; `why` says why."""
-
-    why: str
-
-
 def packed_message(message: Any) -> bytes:
-    content = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    return LENGTH.pack(len(content)) + content
+    return pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
 
 
-def unpacked_message(content: bytes | memoryview) -> Any:
+def unpacked_message(content: bytes) -> Any:
+    """Return a message of a reading process, which may be under the control of a file."""
     return _DataUnpickler(io.BytesIO(content)).load()
 
 
@@ -86,11 +70,3 @@ class _DataUnpickler(pickle.Unpickler):
             if kind is PosixPath or (is_class and (is_dataclass(kind) or issubclass(kind, Enum))):
                 return kind
         raise EOFError(f"{module}.{name} is no data")  # as if it had ended
-
-
-def next_message(stream: IO[bytes]) -> Any:
-    """Return the next message; None at the end."""
-    head = stream.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    return unpacked_message(stream.read(LENGTH.unpack(head)[0]))

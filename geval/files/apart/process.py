@@ -1,44 +1,40 @@
-"""The reading process: waits for jobs and forks for each, so that every file has its own limits.
+"""The reading processes: one that waits forks for each file, so that every file has its own limits.
 
 Starting takes a third of a second and waiting costs nothing, hence one process for many files. It
 has a single thread, so forking is safe; it ends when its input ends, so a killed site leaves no
-process behind.
+process behind. For each file it forks twice: a reader under limits, and a process that sees how the
+reader ends.
 """
 
 import gc
 import os
+import pickle
 import resource
-import shutil
 import signal
+import socket
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from geval.files.apart.messages import (
-    ApartJob,
-    Ended,
-    Refused,
-    RowBatch,
-    next_message,
-    packed_message,
-)
-from geval.files.columns import column_batches
+from geval.files.apart.messages import ApartJob, Ended, RowBatch, packed_message
 from geval.files.limits import file_limits, use_limits
 from geval.files.opening import opens_with_arrow
 from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadable
 from geval.files.parquet import load_arrow
-from geval.files.preview import preview_file
-from geval.files.readers import cells_at, column_names, read_rows
+from geval.files.readers import InputFile, read_rows
 from geval.files.rows import FileDefaults, FileErrors, Row, characters_of
-from geval.files.zipped_records import zipped_records
 
 # Rows are sent in parts, so that neither process holds many of them.
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20
+# A reader may also wait, for a disk, this much longer than it computes.
+WAITING_SECONDS = 5
 TOO_MUCH_MEMORY = (
     "cannot be read within {} MB of memory; split it, or write it as JSON Lines or CSV"
 )
@@ -46,31 +42,53 @@ TOO_MUCH_TIME = "takes longer to read than {} s; split it"
 BROKEN = (
     "cannot be read: its reader ended unexpectedly ({}); write the file again, or in another format"
 )
-
-
-# The environment variable with this process's own folder for temporary files.
-OWN_FOLDER = "GEVAL_READING_FOLDER"
+# An exit status that Python itself does not use: it ends with 0 to 2, or 120.
+MEMORY = 9
 
 
 def main() -> None:
-    """Run one job after another, each in a child process, until the input ends."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text must not mix with the answers
+    """Have a file read for each connection that arrives, until the input ends."""
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a command's own output stays its own
     gc.freeze()
     gc.set_threshold(100_000)  # the lines of a table are many lists, of which none is garbage
-    folder = Path(os.environ[OWN_FOLDER])
-    while (job := next_message(sys.stdin.buffer)) is not None:
-        child = os.fork()
-        if child == 0:
-            _do(job, answers)
-        _, status = os.waitpid(child, 0)
-        _empty(folder)
-        answers.write(packed_message(Ended(_why(status, job))))
-        answers.flush()
-    shutil.rmtree(folder, ignore_errors=True)
+    jobs = socket.socket(fileno=sys.stdin.fileno())
+    while received := socket.recv_fds(jobs, 1, 1)[1]:
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if os.fork() == 0:
+            _have_read(Connection(received[0]))
+        os.close(received[0])
+    with suppress(ChildProcessError):
+        while os.wait():
+            pass
 
 
-def _do(job: ApartJob, answers: IO[bytes]) -> None:
+def _have_read(connection: Connection) -> None:
+    """Have a child read a file in a folder of its own, report how that ended, and end."""
+    try:
+        job: ApartJob = pickle.loads(connection.recv_bytes())  # noqa: S301 (the site's own)
+        # Removed with whatever a reader that was stopped leaves in it.
+        with tempfile.TemporaryDirectory(prefix="reading-", dir=job.limits.folder or None) as own:
+            os.environ["TMPDIR"] = tempfile.tempdir = own
+            child = os.fork()
+            if child == 0:
+                _read(job, connection)
+            _, status = os.waitpid(child, 0)
+        connection.send_bytes(packed_message(Ended(_why(status, job))))
+    except (BrokenPipeError, ConnectionError, EOFError):
+        pass
+    except BaseException as error:
+        _log(error)
+    finally:
+        os._exit(0)  # nothing that belongs to the waiting process may be closed or flushed twice
+
+
+def _log(error: BaseException) -> None:
+    print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 (the site's log)
+
+
+def _read(job: ApartJob, connection: Connection) -> None:
     """Run a job, then end the process."""
     status = 1
     try:
@@ -80,59 +98,40 @@ def _do(job: ApartJob, answers: IO[bytes]) -> None:
         most = file_limits().unpacked_bytes
         _limit(resource.RLIMIT_FSIZE, most, most)
         _limit_memory()
-        _import_for(job.file.path)
-        for message in _messages(job):
-            answers.write(packed_message(message))
-            answers.flush()
+        _import_for(job.path)
+        signal.alarm(job.seconds + WAITING_SECONDS)
+        for message in job.read():
+            signal.alarm(0)  # whatever takes the rows may be slow
+            connection.send_bytes(packed_message(message))
+            signal.alarm(job.seconds + WAITING_SECONDS)
         status = 0
     except MemoryError:
         status = MEMORY
-    except BrokenPipeError:
+    except ConnectionError:
         status = 0
     except BaseException as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 (the site's log)
+        _log(error)
     finally:
-        os._exit(
-            status
-        )  # nothing that belongs to the waiting process may be closed or flushed twice
+        os._exit(status)
 
 
-def _messages(job: ApartJob) -> Iterator[Any]:
-    """Yield what a job asks for."""
-    if job.members is not None:
-        yield from _or_refused(zipped_records(job.file.path, job.members))
-    elif job.column_names:
-        yield from _or_refused(map(column_names, [job.file]))
-    elif job.lines is not None:
-        yield cells_at(job.file, job.lines)
-    elif job.defaults is None:
-        yield preview_file(job.file.path, job.file.name, job.names, job.file.sheet)
-    elif job.by_column:
-        yield from _or_refused(column_batches(job.file, job.defaults))
-    else:
-        yield from _rows(job, job.defaults)
+def single(read: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    """Yield the only thing to send about a file."""
+    yield read(*arguments)
 
 
-def _or_refused(messages: Iterator[Any]) -> Iterator[Any]:
+def or_refused(read: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[Any]:
+    """Yield what is read from a file; at damage its reason, as the end."""
     try:
-        yield from messages
+        yield from read(*arguments)
     except UNREADABLE as error:
-        yield Refused(reason_unreadable(error))
+        yield Ended(reason_unreadable(error))
 
 
-def _empty(folder: Path) -> None:
-    """Remove the files of a child that was stopped."""
-    for file in folder.glob("*"):
-        file.unlink()
-
-
-# An exit status that Python itself does not use: it ends with 0 to 2, or 120.
-MEMORY = 9
-
-
-def _rows(job: ApartJob, defaults: FileDefaults) -> Iterator[RowBatch]:
+def row_batches(file: InputFile, defaults: FileDefaults) -> Iterator[RowBatch]:
+    """Yield all rows of a file, in parts; the last is empty. See `readers.read_rows`."""
     counter, errors = Counter(), FileErrors(field_limit=file_limits().field_bytes, most=10_000)
-    file = replace(job.file, counter=counter)
+    file = replace(file, counter=counter)
     errors.left_out = {file.name: file.left_out}
     rows = read_rows(file, errors, defaults=defaults)
     while True:
@@ -190,6 +189,6 @@ def _why(status: int, job: ApartJob) -> str:
     # C++ code aborts when it gets no memory.
     if code in (MEMORY, -signal.SIGABRT):
         return TOO_MUCH_MEMORY.format(job.limits.reading_bytes // 2**20)
-    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+    if code in (-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM):
         return TOO_MUCH_TIME.format(job.seconds)
     return BROKEN.format(signal.Signals(-code).name if code < 0 else f"code {code}")

@@ -1,44 +1,41 @@
 """The client side of reading files in separate processes, which read one file after another."""
 
 import os
-import selectors
-import shutil
-import signal
+import socket
 import subprocess
 import sys
-import tempfile
 import threading
-import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from geval.files.apart.messages import (
-    LENGTH,
-    ApartJob,
-    Ended,
-    Refused,
-    packed_message,
-    unpacked_message,
+from geval.files.apart.messages import ApartJob, Ended, packed_message, unpacked_message
+from geval.files.apart.process import (
+    BROKEN,
+    TOO_MUCH_TIME,
+    WAITING_SECONDS,
+    or_refused,
+    row_batches,
+    single,
 )
-from geval.files.apart.process import BROKEN, OWN_FOLDER, TOO_MUCH_TIME
-from geval.files.columns import ColumnBatch
+from geval.files.columns import ColumnBatch, column_batches
 from geval.files.limits import file_limits
-from geval.files.preview import Preview
+from geval.files.preview import Preview, preview_file
 from geval.files.rater_names import KnownNames
-from geval.files.readers import InputFile
+from geval.files.readers import InputFile, cells_at, column_names
 from geval.files.rows import FileDefaults, FileErrors, Row
-from geval.files.zipped_records import ZippedRecords
+from geval.files.zipped_records import ZippedRecords, zipped_records
 from geval.llm.child_environment import passed_on
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 # Somebody waits for a preview; loading has its own, longer limit.
 PREVIEW_SECONDS = 20
-READ_BYTES = 2**20
-# The size up to which a file is read to its end although the rest is not needed.
-SOON_SECONDS, SOON_MESSAGES = 0.5, 3
+STOPPING_SECONDS = 1
 # The share of the time to read a file that trying to read it by column may take.
 TRIED = 10
 
@@ -51,12 +48,10 @@ def preview_apart(
     path: Path, name: str, names: KnownNames | None = None, sheet: str = ""
 ) -> Preview:
     """Preview the first rows of a file of any kind; never raises. See `preview.preview_file`."""
-    # The reading process runs in a separate folder.
-    file, most = InputFile(path.resolve(), name, sheet=sheet), file_limits()
-    job = ApartJob(file, most, min(PREVIEW_SECONDS, most.reading_seconds), names=names)
+    job = _job(path, single, preview_file, path.resolve(), name, names, sheet)
     try:
         preview: Preview
-        (preview,) = _messages(job)
+        (preview,) = _messages(replace(job, seconds=min(PREVIEW_SECONDS, job.seconds)))
     except ReadingError as error:
         return Preview("", error=str(error))
     return preview
@@ -66,7 +61,7 @@ def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str,
     """Return the cells of some lines of a file, by column; unreadable lines are left out."""
     cells: dict[int, dict[str, str]] = {}
     with suppress(ReadingError):
-        for message in _messages(_job(file, lines=lines)):
+        for message in _messages(_job(file.path, single, cells_at, _plain(file), lines)):
             cells |= message
     return cells
 
@@ -77,7 +72,7 @@ def column_names_apart(file: InputFile) -> frozenset[str]:
     Raises:
         ReadingError: the file is damaged, or takes too much memory or time.
     """
-    (names,) = _messages(_job(file, column_names=True))
+    (names,) = _messages(_job(file.path, or_refused, single, column_names, _plain(file)))
     return frozenset(names)
 
 
@@ -87,8 +82,9 @@ def read_apart(
     """Yield all rows of a file; unreadable ones are added to `errors` and left out. See
     `readers.read_rows`."""
     begun = file.counter.count if file.counter else 0
+    job = _job(file.path, row_batches, _plain(file), defaults)
     try:
-        with closing(_messages(_job(file, defaults=defaults))) as batches:
+        with closing(_messages(job)) as batches:
             for batch in batches:
                 errors.extend(batch.errors, batch.error_count)
                 errors.unused.extend(batch.unused)
@@ -109,7 +105,7 @@ def columns_apart(file: InputFile, defaults: FileDefaults) -> Generator[ColumnBa
     Raises:
         ReadingError: it is none, or cannot be read so; `read_apart` reads it, or says why not.
     """
-    job = _job(file, defaults=defaults, by_column=True)
+    job = _job(file.path, or_refused, column_batches, _plain(file), defaults)
     yield from _messages(replace(job, seconds=max(1, job.seconds // TRIED)))
 
 
@@ -120,131 +116,68 @@ def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None
         ReadingError: the zip is damaged, or takes too much memory or time; the message says what
             and where.
     """
-    yield from _messages(_job(InputFile(path, path.name), members=tuple(names)))
+    yield from _messages(_job(path, or_refused, zipped_records, path.resolve(), tuple(names)))
 
 
-def _job(file: InputFile, **asked: Any) -> ApartJob:
-    plain = replace(file, path=file.path.resolve(), counter=None)
-    return ApartJob(plain, file_limits(), file_limits().reading_seconds, **asked)
+def _plain(file: InputFile) -> InputFile:
+    """Return the file as a process in another folder, which has its own counter, finds it."""
+    return replace(file, path=file.path.resolve(), counter=None)
 
 
-class _Process:
-    """A waiting process and the pipes to it; it has its own session, so that it ends with its
-    child."""
-
-    def __init__(self) -> None:
-        # Its own folder, so that whatever it leaves behind is removed with it.
-        self.folder = Path(tempfile.mkdtemp(prefix="reading-", dir=file_limits().folder or None))
-        self.popen = subprocess.Popen(
-            [sys.executable, "-m", "geval.files.apart"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=CHECKOUT,
-            # Arrow's own allocator reserves memory by the gigabyte; the limit applies to reserved
-            # memory.
-            env={
-                **passed_on(os.environ),
-                "ARROW_DEFAULT_MEMORY_POOL": "system",
-                "OMP_NUM_THREADS": "1",
-                "TMPDIR": str(self.folder),
-                OWN_FOLDER: str(self.folder),
-            },
-            start_new_session=True,
-        )
-        assert self.popen.stdin is not None
-        assert self.popen.stdout is not None
-        self.input = self.popen.stdin
-        self.output = self.popen.stdout.fileno()
-        self.unread = bytearray()
-
-    def ask(self, job: ApartJob) -> None:
-        # After a day without a file it may have been removed as a leftover.
-        self.folder.mkdir(mode=0o700, exist_ok=True)
-        os.utime(self.folder)
-        self.input.write(packed_message(job))
-        self.input.flush()
-
-    def answer(self, seconds: float) -> Any:
-        """Return the next message.
-
-        Raises:
-            TimeoutError, EOFError: it sent nothing within this time, or has ended.
-        """
-        self._wait_for(LENGTH.size, seconds)
-        end = LENGTH.size + LENGTH.unpack_from(self.unread)[0]
-        self._wait_for(end, seconds)
-        with memoryview(self.unread) as unread:
-            content = bytes(unread[LENGTH.size : end])
-        self.unread = self.unread[end:]  # a text may have 20 MB: it is held once
-        return unpacked_message(content)
-
-    def _wait_for(self, count: int, seconds: float) -> None:
-        """Read exactly this many bytes."""
-        deadline = time.monotonic() + seconds
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.output, selectors.EVENT_READ)
-            while len(self.unread) < count:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise TimeoutError
-                if not (content := os.read(self.output, READ_BYTES)):
-                    raise EOFError
-                self.unread += content
-
-    def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self.popen.pid, signal.SIGKILL)
-        with suppress(BrokenPipeError):
-            self.input.close()
-        assert self.popen.stdout is not None
-        self.popen.stdout.close()
-        self.popen.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+def _job(path: Path, read: Callable[..., Iterator[Any]], *arguments: Any) -> ApartJob:
+    limits = file_limits()
+    return ApartJob(path.resolve(), limits, limits.reading_seconds, partial(read, *arguments))
 
 
 class _Waiting:
-    """The process that waits for the next file; one is kept, others end after their file."""
+    """The process that waits for files to read; it is started with the first."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.kept: _Process | None = None
-        self.owner = 0
+        self.popen: subprocess.Popen[bytes] | None = None
 
-    def take(self) -> _Process:
+    def connect(self) -> Connection:
+        """Return a connection to a new process that reads one file; it ends with the
+        connection."""
         with self.lock:
-            # A process forked from this one must not use this one's reading process.
-            process, self.kept = (self.kept if self.owner == os.getpid() else None), None
-        if process is not None and process.popen.poll() is None:
-            return process
-        return _Process()
+            # A process forked from this one finds that this is no child of its own.
+            if self.popen is None or self.popen.poll() is not None:
+                self._start()
+            ours, theirs = Pipe()
+            with theirs:
+                socket.send_fds(self.jobs, [b"1"], [theirs.fileno()])
+        return ours
 
-    def give_back(self, process: _Process) -> None:
+    def _start(self) -> None:
+        self.jobs, theirs = socket.socketpair()
+        with theirs:
+            self.popen = subprocess.Popen(
+                [sys.executable, "-m", "geval.files.apart"],
+                stdin=theirs.fileno(),
+                cwd=CHECKOUT,
+                # Arrow's own allocator reserves memory by the gigabyte; the limit applies to
+                # reserved memory.
+                env={
+                    **passed_on(os.environ),
+                    "ARROW_DEFAULT_MEMORY_POOL": "system",
+                    "OMP_NUM_THREADS": "1",
+                },
+                start_new_session=True,
+            )
+
+    def stop(self) -> None:
+        """End the process; readers at work finish their files."""
         with self.lock:
-            if self.owner != os.getpid() or self.kept is None:
-                self.owner, self.kept = os.getpid(), process
-                return
-        process.kill()
+            if self.popen is not None:
+                self.jobs.close()
+                with suppress(subprocess.TimeoutExpired):
+                    self.popen.wait(STOPPING_SECONDS)
+                self.popen.kill()
+                self.popen.wait()
+                self.popen = None
 
 
 _waiting = _Waiting()
-
-
-@contextmanager
-def _process() -> Iterator[_Process]:
-    """Provide a process for one file; it is reused only if it answered completely."""
-    process = _waiting.take()
-    try:
-        yield process
-    except BaseException:
-        process.kill()
-        raise
-    _waiting.give_back(process)
-
-
-def _ends_soon(process: _Process) -> bool:
-    """Wait for a process to reach the end of a small file; return whether it did."""
-    with suppress(TimeoutError, EOFError):
-        return any(isinstance(process.answer(SOON_SECONDS), Ended) for _ in range(SOON_MESSAGES))
-    return False
 
 
 def _messages(job: ApartJob) -> Generator[Any, None, None]:
@@ -253,22 +186,18 @@ def _messages(job: ApartJob) -> Generator[Any, None, None]:
     Raises:
         ReadingError: the file is refused, takes too much memory or time, or crashed its reader.
     """
-    refused = ""
-    with _process() as process:
-        try:
-            process.ask(job)
-            while not isinstance(message := process.answer(job.seconds + 5), Ended):
-                if isinstance(message, Refused):
-                    refused = message.why
-                else:
-                    yield message
-        except GeneratorExit:
-            if _ends_soon(process):
-                return  # so that the process can be used for the next file
-            raise
-        except TimeoutError:
-            raise ReadingError(TOO_MUCH_TIME.format(job.seconds)) from None
-        except (EOFError, BrokenPipeError):
-            raise ReadingError(BROKEN.format("no answer")) from None
-    if why := refused or message.why:
-        raise ReadingError(why)
+    try:
+        with _waiting.connect() as connection:
+            connection.send_bytes(packed_message(job))
+            while True:
+                if not connection.poll(job.seconds + WAITING_SECONDS):
+                    raise ReadingError(TOO_MUCH_TIME.format(job.seconds))
+                message = unpacked_message(connection.recv_bytes(job.limits.reading_bytes))
+                if isinstance(message, Ended):
+                    break
+                yield message
+    except (EOFError, OSError):
+        _waiting.stop()  # it may be ending itself
+        raise ReadingError(BROKEN.format("no answer")) from None
+    if message.why:
+        raise ReadingError(message.why)
