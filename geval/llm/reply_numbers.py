@@ -35,7 +35,6 @@ _WORD = (
 )
 _NUMBER_WORD = re.compile(_WORD, re.I)
 _COUNT = rf"(?:{_DIGITS}|{_WORD})"
-_TO = any_of(words.TO)
 _JOINS = any_of([*words.TO, *words.AND, *words.OR])
 _UNIT = re.compile(rf"{GAP}(?:{any_of(words.UNITS)})(?![A-Za-z])", re.I)
 _PERCENT = re.compile(rf"{GAP}%")
@@ -77,7 +76,6 @@ class Number:
     text: str
     top: float | None
     second: float | None
-    has_unit: bool = False
     is_percent: bool = False
 
     @property
@@ -125,7 +123,6 @@ def _with_company(plain: str, match: re.Match[str]) -> Number:
         text=match[0][:MOST_DIGITS],
         top=value_of(top["top"] or top["full"]) if top else None,
         second=value_of(second["second"] or second["next"]) if second else listed,
-        has_unit=unit is not None,
         is_percent=percent is not None,
     )
 

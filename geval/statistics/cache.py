@@ -47,20 +47,16 @@ def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
     It must depend on nothing else, and the arrays must not change afterwards. Returned arrays are
     read-only.
     """
-    kept: LRUCache[bytes, Result] = LRUCache(MOST_KEPT)
-    lock = threading.Lock()
 
+    def key(*args: Any, **kwargs: Any) -> bytes:
+        return digest_of(compute.__qualname__, _parts(args, kwargs))
+
+    @cached(LRUCache(MOST_KEPT), key=key, lock=threading.Lock())
     @wraps(compute)
     def cached_compute(*args: Inputs.args, **kwargs: Inputs.kwargs) -> Result:
-        key = digest_of(compute.__qualname__, _parts(args, kwargs))
-        with lock:
-            if key in kept:
-                return kept[key]
         result = compute(*args, **kwargs)
         if isinstance(result, np.ndarray):
             result.flags.writeable = False
-        with lock:
-            kept[key] = result
         return result
 
     return cached_compute

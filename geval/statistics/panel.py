@@ -32,10 +32,9 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class PanelFormula:
-    """A weight for each arm, shape (arms,); `ridge` is None for a single arm."""
+    """A weight for each arm, shape (arms,)."""
 
     weights: FloatArray
-    ridge: float | None = None
 
     @property
     def members(self) -> list[int]:
@@ -110,7 +109,7 @@ class Arms:
         spread = np.sqrt(np.diag(products))
         scale = np.where(spread > _TINY, spread, np.inf)
         correlations = products / np.outer(scale, scale) + ridge * np.eye(len(scale))
-        return PanelFormula(np.linalg.solve(correlations, target / scale) / scale, ridge)
+        return PanelFormula(np.linalg.solve(correlations, target / scale) / scale)
 
     def rho_of(self, formula: PanelFormula, documents: IntArray) -> FloatArray:
         """Spearman's rho of a formula in some documents; shape (documents given,)."""

@@ -149,11 +149,6 @@ class PassFail:
         return self.false_fail if self.finds_passes else self.false_pass
 
     @property
-    def false_alarms(self) -> int:
-        """The number of outputs that the judge finds and people do not."""
-        return self.false_pass if self.finds_passes else self.false_fail
-
-    @property
     def precision_and_accuracy(self) -> tuple[ShareEstimate, ShareEstimate]:
         return self.precision, self.accuracy
 

@@ -41,19 +41,18 @@ class Icc:
 
     icc1: Estimate
     icc2_1: Estimate
-    icc2_k: Estimate
 
 
 def intraclass(ratings: Ratings) -> Icc:
-    """ICC(1) over all outputs that were rated twice, whoever rated them; ICC(2,1) and ICC(2,k) over
-    those that every rater rated."""
+    """ICC(1) over all outputs that were rated twice, whoever rated them; ICC(2,1) over those that
+    every rater rated."""
     k = ratings.raters
     rows = next((block.members for block in ratings.blocks if block.size == k), np.empty((0, k)))
     if k < 2 or len(rows) < 2:
         missing = Estimate.undefined(
             "fewer than two raters, or fewer than two outputs that all of them rated"
         )
-        return Icc(one_way(ratings), missing, missing)
+        return Icc(one_way(ratings), missing)
     # Raters of an output come in any order.
     order = np.argsort(ratings.rater[rows], axis=1)
     given = np.take_along_axis(ratings.value[rows], order, axis=1)
@@ -68,7 +67,6 @@ def intraclass(ratings: Ratings) -> Icc:
     return Icc(
         one_way(ratings),
         _ratio(between - error, between + (k - 1) * error + k * (judges - error) / n, SAME),
-        _ratio(between - error, between + (judges - error) / n, SAME),
     )
 
 

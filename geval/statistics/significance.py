@@ -69,11 +69,11 @@ NOT_COMPARED = _untested(NOTHING_RANKED)
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """Williams' t with its p-values; NaN where the correlations leave nothing that varies."""
+    """Williams' t with its two-sided p-value; NaN where the correlations leave nothing that
+    varies."""
 
     t: float
     p_two_sided: float
-    p_one_sided: float
 
 
 def permutation_test(
@@ -253,10 +253,10 @@ def williams_test(
     mean = (r_human_first + r_human_second) / 2
     denominator = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_judges) ** 3
     if denominator < LEAST_DENOMINATOR:
-        return WilliamsTest(np.nan, np.nan, np.nan)
+        return WilliamsTest(np.nan, np.nan)
     t = (r_human_first - r_human_second) * np.sqrt((n - 1) * (1 + r_judges) / denominator)
     tail = float(t_tail(abs(t), n - 3))
-    return WilliamsTest(float(t), 2 * tail, tail if t >= 0 else 1 - tail)
+    return WilliamsTest(float(t), 2 * tail)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

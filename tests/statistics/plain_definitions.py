@@ -130,7 +130,6 @@ def icc(targets: Table) -> dict[str, float]:
     error = (total - between * (n - 1) - judges * (k - 1)) / ((n - 1) * (k - 1))
     return {
         "icc2_1": (between - error) / (between + (k - 1) * error + k * (judges - error) / n),
-        "icc2_k": (between - error) / (between + (judges - error) / n),
     }
 
 
@@ -187,7 +186,7 @@ def williams(r_first: float, r_second: float, r_both: float, n: int) -> dict[str
     below = 2 * k * (n - 1) / (n - 3) + (r_first + r_second) ** 2 / 4 * (1 - r_both) ** 3
     t = (r_first - r_second) * math.sqrt((n - 1) * (1 + r_both) / below)
     one = float(stats.t.sf(t, n - 3))
-    return {"t": t, "p_two_sided": 2 * min(one, 1 - one), "p_one_sided": one}
+    return {"t": t, "p_two_sided": 2 * min(one, 1 - one)}
 
 
 def ppi(human: Row, judge: Row, others: Row, weight: float | None) -> dict[str, float]:

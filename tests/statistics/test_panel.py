@@ -91,7 +91,7 @@ def test_a_panel_of_judges_that_err_independently_is_better_than_each():
     arms = made(3, documents=200, noise=(0.9,) * 6)
     chosen = choose(arms, np.arange(100), seed=0)
     others = np.arange(100, 200)
-    assert chosen.formula.ridge is not None
+    assert len(chosen.formula.members) > 1
     gain = np.nanmean(arms.rho_of(chosen.formula, others)) - np.nanmean(arms.rho[:, others])
     assert gain > 0.1
 
