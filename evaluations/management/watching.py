@@ -68,28 +68,15 @@ class RunSnapshot:
         return asdict(self) | {"cost": None if self.cost is None else str(self.cost)}
 
 
-class WatchedPace:
-    """The rate of a run since watching began, regardless of earlier pauses."""
-
-    def __init__(self, finished: int) -> None:
-        self._first, self._since = finished, time.monotonic()
-
-    def per_minute(self, finished: int) -> float | None:
-        """Return items per minute; None before the first."""
-        seconds = time.monotonic() - self._since
-        return 60 * (finished - self._first) / seconds if finished > self._first else None
-
-
-def snapshot(
-    run: EvaluationRun, pace: WatchedPace | None = None
-) -> tuple[RunSnapshot, WatchedPace]:
-    """Return the current state of a run, with its rate since watching began."""
+def snapshot(run: EvaluationRun, begun: float, finished_then: int) -> RunSnapshot:
+    """Return the current state of a run, with its rate since `begun`, when `finished_then` items
+    were finished."""
     counts = run.items_by_state()
     items, done, finished = sum(counts.values()), counts[ItemState.DONE], finished_of(counts)
-    pace = pace or WatchedPace(finished)
-    rate = pace.per_minute(finished)
+    minutes = (time.monotonic() - begun) / 60
+    rate = (finished - finished_then) / minutes if finished > finished_then else None
     written, wanted = steps_written(run) or (0, 0)
-    taken = RunSnapshot(
+    return RunSnapshot(
         run=run.pk,
         judge=run.judge.label,
         state=run.state,
@@ -103,7 +90,6 @@ def snapshot(
         steps_written=written,
         steps_wanted=wanted,
     )
-    return taken, pace
 
 
 Show = Callable[[RunSnapshot], None]
@@ -152,13 +138,12 @@ def watch_run(
         show: where to show it; by default a progress bar.
         still_worked_on: called at every update; raises if no worker can continue the run.
     """
-    pace: WatchedPace | None = None
+    begun, finished_then = time.monotonic(), finished_of(run.items_by_state())
     with nullcontext(show) if show else progress_bar(str(run.judge)) as shown:
         while True:
             close_old_connections()
             run.refresh_from_db()
-            taken, pace = snapshot(run, pace)
-            shown(taken)
+            shown(snapshot(run, begun, finished_then))
             if not run.is_active:
                 return run_summary(run)
             still_worked_on()
