@@ -1,13 +1,15 @@
-"""Apply a function to each row, so that one failing row does not hold up the others; a full
-disk."""
+"""Apply a function to each row, so that one failing row does not hold up the others; progress
+written during long work; a full disk."""
 
 import errno
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import structlog
 from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection, connections
 
 from geval_site.logs import kind_of
 
@@ -39,6 +41,38 @@ def for_each(rows: Iterable[Row], act: Callable[[Row], object], *, job: str) -> 
     if errors:
         message = f"{len(errors)} of {count}: {kind_of(errors[0])}"
         raise RowsFailedError(message) from errors[0]
+
+
+@contextmanager
+def writing_progress(
+    write: Callable[[], object], *, seconds: float
+) -> Iterator[Callable[[], None]]:
+    """Have a thread call `write` every so many seconds; what is yielded stops it earlier.
+
+    Inside an outer transaction nothing is written: the row would be invisible to others, and the
+    second connection would wait for the first.
+    """
+    ended = threading.Event()
+
+    def keep_writing() -> None:
+        try:
+            while not ended.wait(seconds):
+                write()
+        finally:
+            connections.close_all()
+
+    def stop() -> None:
+        ended.set()
+        if thread.is_alive():
+            thread.join()
+
+    thread = threading.Thread(target=keep_writing, daemon=True)
+    if not connection.in_atomic_block:
+        thread.start()
+    try:
+        yield stop
+    finally:
+        stop()
 
 
 FULL = (

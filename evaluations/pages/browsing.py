@@ -13,7 +13,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.models.sizes import rated_documents
 from evaluations.reports.data import usual_options
 from evaluations.reports.serving.view import report_view
-from geval.reports.document_figures import DocumentFigures
+from geval.reports.document_figures import DISAGREEMENT, DocumentFigures, measure_of
 from geval.statistics.types import IntArray
 from geval.texts.numbers import or_dash
 from geval.texts.sentences import shortened
@@ -66,9 +66,11 @@ def browse(
         NotComputedError: a worker is still computing the values by which a large project is sorted.
     """
     sort = filters.get("sort", "")
-    by_figures = sort not in ("", "name")
-    view = report_view(project, usual_options(project)) if by_figures else None
-    figures = view.document_figures(sort) if view else None
+    figures = None
+    if sort not in ("", "name"):
+        view = report_view(project, usual_options(project))
+        # A judge without scores has no values to sort by.
+        figures = view.part("documents", measure_of(sort)) or view.needed("documents", DISAGREEMENT)
     return _browse(project, filters, names, figures, page=page)
 
 

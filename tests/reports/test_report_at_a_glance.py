@@ -180,7 +180,7 @@ def test_charts_of_scores_leave_out_a_metric_on_another_scale_and_say_so(
 ) -> None:
     view, criterion = report_view(measured, ReportOptions()), measured.criteria.get()
 
-    drawn = view.figure("scores", criterion.pk)
+    drawn = view.part("figure", "scores", criterion.pk)
 
     assert drawn
     assert "metric is left out" in drawn.caption

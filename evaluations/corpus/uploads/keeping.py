@@ -5,20 +5,20 @@ their load is. Progress is written on a separate connection, because a load is o
 import contextlib
 import shutil
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, connections, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from evaluations.corpus.recognised import known_names, remember_columns
 from evaluations.models import Project, Upload, UploadFile, UploadPart
+from evaluations.models.row_by_row import writing_progress
 from geval.files.mapping import problems_of
 from geval.files.packed import Counter, name_among
 from geval.files.readers import InputFile
@@ -161,50 +161,27 @@ def clear_leftovers(*, older_than: float = LEFTOVER_SECONDS) -> int:
     return cleared
 
 
-class ProgressWriter:
-    """A callback for the steps of a load; a thread writes the step and the bytes read to the
-    upload's row."""
+@dataclass
+class LoadProgress:
+    """A callback for the steps of a load, and what stops its progress from being written: from
+    then on the work itself changes the row."""
 
-    def __init__(self, upload: Upload, counter: Counter) -> None:
-        self.upload = upload
-        self.counter = counter
-        self.step = ""
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._write, daemon=True)
+    stop: Callable[[], None] = lambda: None
+    step: str = ""
 
     def __call__(self, step: str) -> None:
         self.step = step
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop writing: from now on the work itself changes the row."""
-        self._ended.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _write(self) -> None:
-        try:
-            while not self._ended.wait(PROGRESS_SECONDS):
-                Upload.objects.filter(pk=self.upload.pk).update(
-                    step=self.step, bytes_read=self.counter.count, beat_at=timezone.now()
-                )
-        finally:
-            connections.close_all()
-
 
 @contextmanager
-def writing_progress(upload: Upload, counter: Counter) -> Iterator[ProgressWriter]:
-    """Keep an upload's row up to date while it is processed.
+def writing_load(upload: Upload, counter: Counter) -> Iterator[LoadProgress]:
+    """Keep the step and the bytes read in an upload's row up to date while it is processed."""
+    progress = LoadProgress()
 
-    Inside an outer transaction nothing is written: the row would be invisible to others, and the
-    second connection would wait for the first.
-    """
-    writer = ProgressWriter(upload, counter)
-    if not connection.in_atomic_block:
-        writer.start()
-    try:
-        yield writer
-    finally:
-        writer.close()
+    def write() -> None:
+        Upload.objects.filter(pk=upload.pk).update(
+            step=progress.step, bytes_read=counter.count, beat_at=timezone.now()
+        )
+
+    with writing_progress(write, seconds=PROGRESS_SECONDS) as progress.stop:
+        yield progress

@@ -15,7 +15,7 @@ from evaluations.corpus.uploads.keeping import (
     files_of,
     problems_with,
     remember,
-    writing_progress,
+    writing_load,
 )
 from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.row_by_row import FULL, is_disk_full
@@ -259,7 +259,7 @@ def _claim(upload_id: int) -> Upload | None:
 
 def _check(upload: Upload) -> None:
     counter = Counter()
-    with writing_progress(upload, counter) as watch, files_of(upload, counter) as files:
+    with writing_load(upload, counter) as watch, files_of(upload, counter) as files:
         try:
             loaded = load_rest(
                 upload.project,
@@ -298,7 +298,7 @@ def _load(upload: Upload) -> None:
     """Load the files, store the result and remove their parts in one transaction."""
     counter = Counter()
     with (
-        writing_progress(upload, counter) as watch,
+        writing_load(upload, counter) as watch,
         files_of(upload, counter) as files,
         transaction.atomic(),
     ):
@@ -309,7 +309,7 @@ def _load(upload: Upload) -> None:
             most_errors=MOST_ERRORS,
             watch=watch,
         )
-        watch.close()
+        watch.stop()
         UploadPart.objects.filter(file__upload=upload).delete()
         _finish(upload, UploadState.DONE, result=asdict(result), errors=[], error_count=0)
 

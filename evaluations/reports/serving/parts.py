@@ -35,12 +35,10 @@ from evaluations.reports.serving.live import (
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.document_figures import (
-    DISAGREEMENT,
     DocumentFigures,
     DocumentsBehind,
     document_figures,
     documents_behind,
-    measure_of,
 )
 from geval.reports.downloads.formats import BY_ENDING
 from geval.reports.drawings.numbers import CriterionNumbers
@@ -187,15 +185,6 @@ class ReportView:
         mark = self.mark
         return report_page(self.project, self.numbers(), mark=mark)
 
-    def download(self, ending: str) -> str:
-        """Return the report in a format, by file ending."""
-        return str(self.needed("download", ending))
-
-    def figure(self, kind: str, criterion: int) -> Figure | None:
-        """Return a figure; None for a criterion without judges."""
-        figure: Figure | None = self.part("figure", kind, criterion)
-        return figure
-
     def figure_numbers(self, criterion: int) -> CriterionNumbers | None:
         """Return the numbers of the figures that the server draws; None for a criterion without
         judges."""
@@ -205,11 +194,6 @@ class ReportView:
     def documents_behind(self, criterion: int, judge: int) -> DocumentsBehind:
         """Return the documents behind a judge's number on a criterion."""
         return self.part("cell", criterion, judge) or DocumentsBehind()
-
-    def document_figures(self, sort: str) -> DocumentFigures:
-        """Return the values by which documents are sorted; none for a judge without scores."""
-        figures: DocumentFigures | None = self.part("documents", measure_of(sort))
-        return figures or self.needed("documents", DISAGREEMENT)
 
     # Computed in this process
 

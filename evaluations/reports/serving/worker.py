@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 import structlog
-from django.db import connection, connections, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
@@ -20,6 +20,7 @@ from django.utils import timezone
 from evaluations.models import KeptPart, KeptReport, KeptState
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
+from evaluations.models.row_by_row import writing_progress
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.data import load_data, options_of
 from evaluations.reports.serving.parts import REPORT, ReportView, code, page_and_query, row_name
@@ -153,7 +154,7 @@ def _renewing(kept: KeptReport) -> Iterator[OnStep]:
     The steps raise LeaseLostError once another worker holds the lease.
     """
     now = {"share": 0.0, "step": ""}
-    ended, lost = threading.Event(), threading.Event()
+    lost = threading.Event()
 
     def on_step(share: float, step: str) -> None:
         now.update(share=share, step=step[:200])
@@ -161,24 +162,11 @@ def _renewing(kept: KeptReport) -> Iterator[OnStep]:
             raise LeaseLostError
 
     def renew() -> None:
-        try:
-            while not ended.wait(EVERY_SECONDS):
-                if not _mine(kept).update(taken_until=timezone.now() + LEASE, **now):
-                    lost.set()
-                    return
-        finally:
-            connections.close_all()
+        if not _mine(kept).update(taken_until=timezone.now() + LEASE, **now):
+            lost.set()
 
-    thread = threading.Thread(target=renew, daemon=True)
-    # A second connection does not see a row created in a surrounding transaction.
-    if not connection.in_atomic_block:
-        thread.start()
-    try:
+    with writing_progress(renew, seconds=EVERY_SECONDS):
         yield on_step
-    finally:
-        ended.set()
-        if thread.is_alive():
-            thread.join()
 
 
 def _compute_parts(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:

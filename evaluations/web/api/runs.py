@@ -285,7 +285,7 @@ def get_report(
         raise ValidationError(errors)
     view = report_view(project, options, pseudonyms=query.pseudonyms)
     try:
-        content = view.download("json")
+        content = view.needed("download", "json")
     except NotComputedError as error:
         return not_computed(error.cached, response)
     if view.coming:

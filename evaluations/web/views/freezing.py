@@ -33,7 +33,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect("evaluations:report_detail", project.slug)
     try:
         view = report_view(project, options, pseudonyms=True)
-        content = view.download("json")
+        content = view.needed("download", "json")
         sha256 = hashlib.sha256(content.encode()).hexdigest()
         page = frozen_page(view, sha256=sha256)
     except NotComputedError as error:

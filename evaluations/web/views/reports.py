@@ -329,7 +329,7 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
     options = options_in(request, project)
     criterion_in_view(project, options, criterion)
     view = view_shown(request, project, options)
-    drawn = view.figure(kind, criterion) if kind in FIGURES else None
+    drawn = view.part("figure", kind, criterion) if kind in FIGURES else None
     if drawn is None:
         raise Http404("There is no such figure.")
     if "table" in request.GET:
@@ -395,7 +395,7 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     options = options_in(request, project)
     # The view of a shared link is fixed, so that nobody can ask for names there.
     shown = wants_pseudonyms(request, usually=True)
-    content = report_view(project, options, pseudonyms=shown).download(ending)
+    content = report_view(project, options, pseudonyms=shown).needed("download", ending)
     response = HttpResponse(content, BY_ENDING[ending].content_type)
     score = "" if options.human_score == MEAN else f"-{options.human_score}"
     of_round = f"-{slugify(options.round_name)}" if options.round else ""
