@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -58,49 +58,29 @@ def logged_processes() -> Iterator[Processes]:
                     handler.setStream(stream)
 
 
-def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
+def start_workers(processes: Processes, *, project: str = "") -> list[subprocess.Popen[str]]:
     """Start a Celery worker for runs and one for all short jobs, which should not wait for runs.
 
     Workers are recognised by their heartbeats.
+
+    Args:
+        project: the only project whose runs a command waits for: one worker is then enough, which
+            ignores runs of others, as the command was not asked to pay for them.
     """
+    env = {"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"), "C_FORCE_ROOT": "1"}
+    workers = [(RUNS, [RUNS], 2), ("short", [*SHORT], 12)]
+    if project:
+        env["GEVAL_ONLY_PROJECT"] = project
+        workers = [("all", [RUNS, *SHORT], 3)]
     return [
-        _start_worker(processes, RUNS, jobs=[RUNS], threads=2),
-        _start_worker(processes, "short", jobs=SHORT, threads=12),
-    ]
-
-
-def start_one_worker(processes: Processes, project: str) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for all queues, enough for a command that waits for one run. It ignores
-    runs of other projects, which this command was not asked to pay for."""
-    return [
-        _start_worker(
-            processes,
-            "all",
-            jobs=[RUNS, *SHORT],
-            threads=3,
-            env={"GEVAL_ONLY_PROJECT": project},
+        processes.start(
+            worker_command(name, jobs=jobs, threads=threads),
+            env=env,
+            stdout=subprocess.DEVNULL,
+            again=True,
         )
+        for name, jobs, threads in workers
     ]
-
-
-def _start_worker(
-    processes: Processes,
-    name: str,
-    *,
-    jobs: Sequence[str],
-    threads: int,
-    env: Mapping[str, str] | None = None,
-) -> subprocess.Popen[str]:
-    return processes.start(
-        worker_command(name, jobs=jobs, threads=threads),
-        env={
-            "GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"),
-            "C_FORCE_ROOT": "1",
-            **(env or {}),
-        },
-        stdout=subprocess.DEVNULL,
-        again=True,
-    )
 
 
 def worker_command(name: str, *, jobs: Sequence[str], threads: int) -> list[str]:
@@ -141,7 +121,7 @@ def ensure_workers(processes: Processes, *, project: str = "") -> bool:
     alive = partial(WorkerHeartbeat.objects.doing, RUNS, project=project)
     if alive().exists():
         return False
-    workers = start_one_worker(processes, project) if project else start_workers(processes)
+    workers = start_workers(processes, project=project)
     deadline = time.monotonic() + START_SECONDS
     while not alive().exists():
         ended = next((worker for worker in workers if worker.poll() is not None), None)
