@@ -72,9 +72,10 @@ from geval.statistics.probability_calibration import (
 )
 from geval.statistics.reliability import ChanceCorrected, gwet
 from geval.statistics.resampling import Interval, Over
+from geval.statistics.same_documents import on_same_documents
 from geval.statistics.scales import Scale
 from geval.statistics.shares import ShareEstimate
-from geval.statistics.significance import new_systems_test, permutation_test
+from geval.statistics.significance import PairTest, new_systems_test, permutation_tests
 from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import Estimate, FloatArray
 
@@ -571,14 +572,22 @@ def told_apart(documents: int, systems: int, own: float, over: Over, data_sets: 
             (quality + rng.normal(0, own, systems) + rng.normal(0, 1, quality.shape)).ravel()
             for _ in range(2)
         )
-        about = (outputs, human, first, second, "spearman")
+        about = (outputs, human, first, second)
         found = (
-            permutation_test(*about, rng=seeded())
+            _over_documents(*about)
             if over == "documents"
-            else new_systems_test(*about, over)
+            else new_systems_test(*about, "spearman", over)
         )
         wrong += found.p is not None and found.p <= SIGNIFICANCE
     return wrong / data_sets
+
+
+def _over_documents(
+    outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
+) -> PairTest:
+    same = on_same_documents(outputs, human, first, second, "spearman")
+    (test,) = permutation_tests([same.difference], rng=seeded(), weights=[same.weight])
+    return test
 
 
 def _equal_judges(outputs: Outputs, rng: Rng) -> Significance:
@@ -586,7 +595,7 @@ def _equal_judges(outputs: Outputs, rng: Rng) -> Significance:
     human = np.round(quality + rng.normal(0, 0.5, len(outputs)), 1)
     judges = {name: quality + rng.normal(0, 1, len(outputs)) for name in "abc"}
     tests = {
-        (a, b): permutation_test(outputs, human, judges[a], judges[b], "spearman", rng=seeded())
+        (a, b): _over_documents(outputs, human, judges[a], judges[b])
         for a, b in itertools.combinations(judges, 2)
     }
     correlations = dict.fromkeys(judges, 0.5)

@@ -201,7 +201,7 @@ def interval_of_mean(
 
 
 def no_interval(reason: str) -> Interval:
-    return Interval(None, None, 0, reason)
+    return Interval(None, None, reason)
 
 
 def t_interval(

@@ -33,11 +33,10 @@ _BLOCK_CELLS = 2_000_000
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval, or None with the reason. `resamples` is how many resamples gave a value."""
+    """An interval, or None with the reason."""
 
     low: float | None
     high: float | None
-    resamples: int = 0
     reason: str = ""
 
     @property

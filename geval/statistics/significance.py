@@ -76,31 +76,6 @@ class WilliamsTest:
     p_two_sided: float
 
 
-def permutation_test(
-    outputs: Outputs,
-    human: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    coefficient: Coefficient,
-    *,
-    rng: np.random.Generator,
-    permutations: int = PERMUTATIONS,
-) -> PairTest:
-    """Compare two judges' summary-level correlations by swapping their scores in random documents.
-
-    More than 2,000 documents are swapped in that many groups, which is also a permutation test.
-
-    Args:
-        human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
-    """
-    outputs, (human, a, b) = complete(outputs, human, first, second)
-    same = on_same_documents(outputs, human, a, b, coefficient)
-    (test,) = permutation_tests(
-        [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
-    )
-    return test
-
-
 def permutation_tests(
     differences: Sequence[FloatArray],
     *,
@@ -108,7 +83,10 @@ def permutation_tests(
     permutations: int = PERMUTATIONS,
     weights: Sequence[FloatArray | None] | None = None,
 ) -> list[PairTest]:
-    """Test several pairs of judges over documents, with the same orderings.
+    """Compare pairs of judges' summary-level correlations by swapping their scores in random
+    documents, with the same orderings for all pairs.
+
+    More than 2,000 documents are swapped in that many groups, which is also a permutation test.
 
     Args:
         differences: by pair, the first judge's coefficient minus the second's in each document;
@@ -145,7 +123,7 @@ def paired_bootstrap_p(first: FloatArray, second: FloatArray) -> float | None:
     resamples in which it does not (Efron and Tibshirani, 1993, chapter 16; Koehn, 2004).
 
     Use it for tables that mark improvements over a baseline, as in papers. To claim that judges
-    differ, use `permutation_test`, which tests that claim and is corrected over all pairs.
+    differ, use `permutation_tests`, which tests that claim and is corrected over all pairs.
 
     Args:
         first, second: shape (resamples,), values on the same resamples; NaN where undefined.

@@ -13,7 +13,7 @@ from geval.statistics.types import Estimate
 from tests.thresholds.test_verdicts_at_their_borders import evidence
 
 NOTHING = Estimate.undefined("nothing")
-NO_ENDS = Interval(None, None, 0, "no ends")
+NO_ENDS = Interval(None, None, "no ends")
 
 
 def null(name: Any, *, passes: bool = False, ahead: Interval | None = None) -> NullJudge:

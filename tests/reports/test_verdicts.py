@@ -67,7 +67,7 @@ def by_length(ahead: Interval) -> NullJudge:
         ({"ceiling": Estimate(0.05), "ceiling_interval": Interval(-0.1, 0.2)}, "keep"),
         ({"outputs": 29}, "early"),
         ({"raters": 2}, "early"),
-        ({"interval": Interval(None, None, 0, "too few documents")}, "early"),
+        ({"interval": Interval(None, None, "too few documents")}, "early"),
         ({"untested": "3 annotators with 30 outputs each are needed", "passes": False}, "early"),
         ({"ceiling": Estimate(None, "nobody rated twice")}, "early"),
         # Without a single error nothing varies, so there is no interval.

@@ -74,7 +74,14 @@ def permutation_test(
     coefficient: Any,
     **more: Any,
 ) -> significance.PairTest:
-    return significance.permutation_test(*flat(human, first, second), coefficient, **more)
+    return by_documents(*flat(human, first, second), coefficient, **more)
+
+
+def by_documents(*about: Any, **more: Any) -> significance.PairTest:
+    """The permutation test of two judges over documents."""
+    same = same_documents.on_same_documents(*about)
+    (test,) = significance.permutation_tests([same.difference], weights=[same.weight], **more)
+    return test
 
 
 def krippendorff_alpha(ratings: FloatArray, measurement: Any) -> Any:
@@ -147,6 +154,6 @@ def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Int
     """The percentile interval (Efron, 1979)."""
     defined = samples[np.isfinite(samples)]
     if len(defined) < 2:
-        return Interval(None, None, len(defined), "fewer than two resamples gave a value")
+        return Interval(None, None, "fewer than two resamples gave a value")
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high), len(defined))
+    return Interval(float(low), float(high))

@@ -311,7 +311,7 @@ def test_where_a_value_rests_on_one_document_there_is_no_interval() -> None:
 
     assert found == no_interval(found.reason)
     assert found.reason.startswith("without some documents")
-    assert no_interval("why") == Interval(None, None, 0, "why")
+    assert no_interval("why") == Interval(None, None, "why")
 
 
 def test_nothing_is_too_few() -> None:

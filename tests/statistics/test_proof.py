@@ -108,7 +108,7 @@ def test_an_interval_that_begins_or_ends_at_0_proves_nothing(ends, outcome):
 @pytest.mark.parametrize(("low", "beaten"), [(-0.01, False), (0.0, False), (0.01, True)])
 def test_a_constant_is_beaten_where_the_whole_interval_is_above_0(low, beaten):
     assert AgainstConstant(3.0, 0.5, 0.1, Interval(low, 0.2)).is_beaten is beaten
-    assert not AgainstConstant(3.0, 0.5, 0.1, Interval(None, None, 0, "none")).is_beaten
+    assert not AgainstConstant(3.0, 0.5, 0.1, Interval(None, None, "none")).is_beaten
 
 
 def test_what_is_further_than_today_is_worse_whatever_the_constant():

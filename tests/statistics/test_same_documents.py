@@ -8,7 +8,8 @@ from geval.statistics.correlation import correlations, mean_of_documents
 from geval.statistics.held_out_test import ProofOutcome, gain_in_rank
 from geval.statistics.jackknife import interval_of_difference
 from geval.statistics.same_documents import on_same_documents, ranked_by_document
-from geval.statistics.significance import new_systems_test, permutation_test
+from geval.statistics.significance import new_systems_test
+from tests.statistics.tables import by_documents
 
 NAN = float("nan")
 # Four documents with three outputs each: people rank the first three.
@@ -134,7 +135,7 @@ def test_the_permutation_test_counts_ties() -> None:
     outputs, (human, today) = hard_and_easy(np.random.default_rng(2), 40)
     tied = tied_in_hard(today)
 
-    found = permutation_test(outputs, human, tied, today, "spearman", rng=np.random.default_rng(0))
+    found = by_documents(outputs, human, tied, today, rng=np.random.default_rng(0))
 
     assert found.observed is not None
     assert found.observed < 0
@@ -143,10 +144,7 @@ def test_the_permutation_test_counts_ties() -> None:
 def test_a_judge_that_ranks_nothing_is_compared_as_0() -> None:
     outputs, (human, today) = hard_and_easy(np.random.default_rng(3), 40)
 
-    found = permutation_test(
-        outputs, human, today, np.ones(len(human)), "spearman",
-        rng=np.random.default_rng(0),
-    )  # fmt: skip
+    found = by_documents(outputs, human, today, np.ones(len(human)), rng=np.random.default_rng(0))
 
     assert found.observed == pytest.approx(
         mean_of_documents(ranked_by_document(outputs, human, today))
@@ -177,7 +175,7 @@ def test_the_test_for_new_systems_counts_ties(over: str) -> None:
 def test_without_a_document_that_people_rank_nothing_is_compared() -> None:
     human = np.repeat([1.0, 2, 3, 4], 3)
 
-    test = permutation_test(OUTPUTS, human, FIRST, SECOND, "spearman", rng=np.random.default_rng(0))
+    test = by_documents(OUTPUTS, human, FIRST, SECOND, rng=np.random.default_rng(0))
 
     assert test.p is None
     assert "people rank" in test.reason
