@@ -180,11 +180,9 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
         )
 
 
-def refusal(
-    request: HttpRequest, error: AnnotationError, *, status: int | None = None
-) -> HttpResponse:
+def refusal(request: HttpRequest, error: AnnotationError) -> HttpResponse:
     """Return the refusal as JSON for a script, otherwise as a page that shows the user's input."""
-    status = status or (422 if error.fields else 409 if error.keeps_place else 403)
+    status = 422 if error.fields else 409 if error.keeps_place else 403
     if wants_json(request):
         content = {
             "message": error.message,

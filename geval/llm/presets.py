@@ -92,7 +92,7 @@ def presets_by_key(keys: Sequence[str]) -> list[Preset]:
     return list(chosen.values())
 
 
-def ready_scales(name: str, *, among: Collection[str] = (), domain: str = "any") -> list[Scale]:
+def ready_scales(name: str, *, among: Collection[str] = ()) -> list[Scale]:
     """Return the scales of the presets with this name, those of the likeliest task first.
 
     Args:
@@ -102,7 +102,7 @@ def ready_scales(name: str, *, among: Collection[str] = (), domain: str = "any")
         preset.scale
         for task in _tasks_by_fit((name, *among))
         for preset in presets()
-        if (preset.task, preset.domain, preset.name) == (task, domain, name.strip().lower())
+        if (preset.task, preset.domain, preset.name) == (task, "any", name.strip().lower())
     ]
 
 
@@ -117,9 +117,7 @@ def _tasks_by_fit(names: Collection[str]) -> list[str]:
     return sorted(tasks, key=lambda task: -fit[task])
 
 
-def presets_for(
-    scales: Mapping[str, Scale], *, among: Collection[str] = (), domain: str = "any"
-) -> dict[str, Preset]:
+def presets_for(scales: Mapping[str, Scale], *, among: Collection[str] = ()) -> dict[str, Preset]:
     """Return presets for criteria with known names and scales, by name; all of the same task if
     possible.
 
@@ -134,7 +132,7 @@ def presets_for(
             preset
             for task in by_fit
             for preset in presets()
-            if (preset.task, preset.domain, preset.name) == (task, domain, name.strip().lower())
+            if (preset.task, preset.domain, preset.name) == (task, "any", name.strip().lower())
             and preset.scale == scale
         ]
         if fitting:

@@ -551,15 +551,9 @@ class Report:
             for c in self.criteria
         ]
 
-    def values(
-        self, judge: str, coefficient: Coefficient, level: Level | None = None
-    ) -> list[float | None]:
-        """Return a judge's correlations, one per criterion.
-
-        Args:
-            level: the view's, if it is not given.
-        """
-        level = level or self.options.level
+    def values(self, judge: str, coefficient: Coefficient) -> list[float | None]:
+        """Return a judge's correlations, one per criterion."""
+        level = self.options.level
         return [
             result.correlations.estimates[coefficient][level].value if result else None
             for result in self.row(judge)

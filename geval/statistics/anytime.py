@@ -47,7 +47,6 @@ def confidence_sequence(
     *,
     lowest: float = -1.0,
     highest: float = 1.0,
-    level: float = SIGNIFICANCE,
     weight: FloatArray | None = None,
     largest: float = 1.0,
 ) -> tuple[AnytimeInterval, ...]:
@@ -57,14 +56,13 @@ def confidence_sequence(
         values: shape (values,), in order of arrival.
         at: increasing numbers of values.
         lowest, highest: what a value can be.
-        level: in which share of sequences the mean may be left out at some time.
         weight: shape (values,), one over the probability with which each was drawn; None where all
             are equal.
         largest: the largest weight that the design allows.
     """
     scaled = (values - lowest) / (highest - lowest)
     share = None if weight is None else weight / largest
-    stakes = _stakes(scaled, level) if share is None else _weighted_stakes(scaled, level, share)
+    stakes = _stakes(scaled) if share is None else _weighted_stakes(scaled, share)
     step = 1 / (MEANS - 1)
     means = np.linspace(step / 2, 1 - step / 2, MEANS - 1)
     up, down = np.zeros((2, len(means)))
@@ -78,7 +76,7 @@ def confidence_sequence(
             up += np.log1p(np.minimum(stake, MOST_BET / means) * off).sum(axis=0)
             down += np.log1p(-np.minimum(stake, MOST_BET / (1 - means)) * off).sum(axis=0)
         done = count
-        held = np.flatnonzero(np.maximum(up, down) < np.log(2 / level))
+        held = np.flatnonzero(np.maximum(up, down) < np.log(2 / SIGNIFICANCE))
         # Each mean of the grid represents those up to its neighbours.
         low, high = (means[held[0]] - step, means[held[-1]] + step) if len(held) else (0.0, 1.0)
         ends = np.clip([low, high], 0, 1) * (highest - lowest) + lowest
@@ -86,37 +84,39 @@ def confidence_sequence(
     return tuple(sequence)
 
 
-def _stakes(scaled: FloatArray, level: float) -> FloatArray:
+def _stakes(scaled: FloatArray) -> FloatArray:
     """Return the stake on each value, computed from those before it; shape (values,)."""
     count = np.arange(1, len(scaled) + 1)
     mean = (0.5 + np.cumsum(scaled)) / (count + 1)
     variance = (0.25 + np.cumsum((scaled - mean) ** 2)) / (count + 1)
     before = np.append(0.25, variance)[: len(scaled)]
-    return _stakes_by(before, count, level)
+    return _stakes_by(before, count)
 
 
-def _weighted_stakes(scaled: FloatArray, level: float, share: FloatArray) -> FloatArray:
+def _weighted_stakes(scaled: FloatArray, share: FloatArray) -> FloatArray:
     """Do the same for weighted values, with weights as shares of the largest."""
     count = np.arange(1, len(scaled) + 1)
     total = np.cumsum(share)
     mean = (0.5 + np.cumsum(scaled * share)) / (total + 1)
     variance = (0.25 + np.cumsum((share * (scaled - mean)) ** 2)) / (count + 1)
     before = np.append(0.25, variance)[: len(scaled)]
-    return _stakes_by(before, count, level)
+    return _stakes_by(before, count)
 
 
-def _stakes_by(variance: FloatArray, count: IntArray, level: float) -> FloatArray:
+def _stakes_by(variance: FloatArray, count: IntArray) -> FloatArray:
     """Return the stakes from the running variance; shape (values,) each."""
-    stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (variance * count * np.log(count + 1)))
+    stakes: FloatArray = np.sqrt(
+        2 * np.log(2 / SIGNIFICANCE) / (variance * count * np.log(count + 1))
+    )
     return stakes
 
 
-def expected_half_width(spread: float, count: int, *, level: float = SIGNIFICANCE) -> float:
+def expected_half_width(spread: float, count: int) -> float:
     """Return the expected half-width of the interval after `count` values.
 
     The stakes of `confidence_sequence` grow the logarithm of the capital by about sum(stakes) *
     distance - sum(stakes^2) * (variance + distance^2) / 2 at a distance from the mean; the ends
-    are where it is log(2 / level).
+    are where it is log(2 / SIGNIFICANCE).
 
     Args:
         spread: the values' standard deviation, relative to the range of possible values; so is the
@@ -124,9 +124,9 @@ def expected_half_width(spread: float, count: int, *, level: float = SIGNIFICANC
     """
     number = np.arange(1, count + 1)
     variance = (0.25 + (number - 1) * spread**2) / number
-    stakes = np.minimum(_stakes_by(variance, number, level), 1)
+    stakes = np.minimum(_stakes_by(variance, number), 1)
     first, second = stakes.sum(), (stakes**2).sum()
-    below = first**2 - 2 * second * (np.log(2 / level) + second * spread**2 / 2)
+    below = first**2 - 2 * second * (np.log(2 / SIGNIFICANCE) + second * spread**2 / 2)
     half = (first - np.sqrt(below)) / second if below > 0 else 0.5
     return float(min(half + 0.5 / (MEANS - 1), 0.5))
 

@@ -280,9 +280,9 @@ class _Conditional:
             telling,
         )
 
-    def _information(self, parameters: FloatArray, width: float = 1e-4) -> FloatArray:
+    def _information(self, parameters: FloatArray) -> FloatArray:
         """Return the negative second derivatives, from finite differences of the first."""
-        rows = []
+        rows, width = [], 1e-4
         for index in range(self.size):
             step = np.zeros(self.size)
             step[index] = width

@@ -49,9 +49,7 @@ def proportional_probabilities(measure: FloatArray, size: float) -> FloatArray:
     return proportional_probabilities
 
 
-def active_probabilities(
-    error: FloatArray, size: float, uniform_share: float = UNIFORM_SHARE
-) -> FloatArray:
+def active_probabilities(error: FloatArray, size: float) -> FloatArray:
     """Mix equal probabilities with probabilities proportional to a predicted error; shape (units,).
 
     Args:
@@ -62,9 +60,9 @@ def active_probabilities(
         return np.zeros(0)
     defined = error[~np.isnan(error)]
     filled = np.nan_to_num(error, nan=float(defined.mean()) if len(defined) else 1.0)
-    return uniform_share * equal_probabilities(len(error), size) + (
-        1 - uniform_share
-    ) * proportional_probabilities(filled, size)
+    equal = equal_probabilities(len(error), size)
+    proportional = proportional_probabilities(filled, size)
+    return UNIFORM_SHARE * equal + (1 - UNIFORM_SHARE) * proportional
 
 
 def draw_systematically(probabilities: FloatArray, rng: np.random.Generator) -> IntArray:

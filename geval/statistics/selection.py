@@ -19,7 +19,7 @@ class Selected:
     by_document: FloatArray
 
 
-def select(values: FloatArray, *, seed: int, folds: int = FOLDS) -> Selected:
+def select(values: FloatArray, *, seed: int) -> Selected:
     """Choose by the mean over documents.
 
     Args:
@@ -29,7 +29,7 @@ def select(values: FloatArray, *, seed: int, folds: int = FOLDS) -> Selected:
     documents = values.shape[1]
     order = np.random.default_rng(seed).permutation(documents)
     held_out = np.empty(documents)
-    for fold in np.array_split(order, min(folds, documents)):
+    for fold in np.array_split(order, min(FOLDS, documents)):
         others = np.setdiff1d(order, fold)
         held_out[fold] = values[_best(values[:, others]), fold]
     return Selected(_best(values), held_out)

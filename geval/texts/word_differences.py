@@ -6,6 +6,8 @@ from difflib import SequenceMatcher, unified_diff
 
 # Longer comparisons take long and show little.
 MOST_WORDS = 2000
+# Fewer words in a row are in any two texts on a subject.
+LEAST_WORDS = 3
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,15 @@ def line_differences(before: str, after: str) -> tuple[MarkedLine, ...]:
     return marked or tuple(("", line) for line in after.splitlines())
 
 
-def taken_from(source: str, text: str, *, least: int = 3) -> list[Piece]:
-    """Split the source into pieces: `differs` is False for at least `least` consecutive words that
-    the text has too, in the same order. Very long texts are one piece that differs."""
+def taken_from(source: str, text: str) -> list[Piece]:
+    """Split the source into pieces: `differs` is False for `LEAST_WORDS` or more consecutive words
+    that the text has too, in the same order. Very long texts are one piece that differs."""
     pieces, _text = word_differences(source, text)
     if len(pieces) == 1 and source != text:
         return [Piece(source, True)]
     merged: list[Piece] = []
     for piece in pieces:
-        differs = piece.differs or len(piece.text.split()) < least
+        differs = piece.differs or len(piece.text.split()) < LEAST_WORDS
         if merged and merged[-1].differs and differs:
             merged[-1] = Piece(merged[-1].text + piece.text, True)
         else:

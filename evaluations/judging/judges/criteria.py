@@ -92,7 +92,7 @@ class PromptPreview:
     problem: str = ""
 
 
-def preview(criterion: Criterion, *, steps: str | None = None) -> PromptPreview:
+def preview(criterion: Criterion) -> PromptPreview:
     """Compose the whole prompt for the project's first output, with its token estimate."""
     output = (
         CandidateOutput.objects.of_project(criterion.project)
@@ -100,7 +100,7 @@ def preview(criterion: Criterion, *, steps: str | None = None) -> PromptPreview:
         .first()
     )
     newest = criterion.newest_steps if criterion.pk else None
-    text = steps if steps is not None else (newest.text if newest else None)
+    text = newest.text if newest else None
     parts = prompt_parts(criterion)
     if text is None and needs_steps(parts):
         text = "(The model writes them before the first run.)"

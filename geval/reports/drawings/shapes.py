@@ -157,14 +157,14 @@ def is_measured(text: str) -> bool:
     return all(letter in _SIGNS or " " <= letter <= "~" for letter in text)
 
 
-def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> str:
+def fitting(text: str, width: float, *, is_bold: bool = False) -> str:
     """Shorten a name in the middle to fit."""
-    if width_of(text, size, is_bold=is_bold) <= width:
+    if width_of(text, TEXT, is_bold=is_bold) <= width:
         return text
     for kept in range(len(text) - 1, 0, -1):
         end = kept // 3
         short = f"{text[: kept - end]}…{text[len(text) - end :]}"
-        if width_of(short, size, is_bold=is_bold) <= width:
+        if width_of(short, TEXT, is_bold=is_bold) <= width:
             return short
     return "…"
 
