@@ -76,7 +76,7 @@ def _have_read(connection: Connection) -> None:
                 _read(job, connection)
             _, status = os.waitpid(child, 0)
         connection.send_bytes(packed_message(Ended(_why(status, job))))
-    except (BrokenPipeError, ConnectionError, EOFError):
+    except (ConnectionError, EOFError):
         pass
     except BaseException as error:
         _log(error)
