@@ -14,9 +14,10 @@ from geval.llm.decisions import (
     DecisionRequest,
     TypedQuestion,
     is_any_answered,
-    levels_of,
     names_of,
+    points_asked,
     score_decision,
+    typed_question,
     why_not_decided,
 )
 from geval.llm.judgement import AskFully, Judgement, question_on
@@ -115,7 +116,7 @@ class Decision(LlmEvaluator):
         question = question_on(inputs, item.texts, item.criterion, scale)
         if isinstance(question, Failure):
             return question
-        questions = [TypedQuestion(instructions, levels_of(scale))]
+        questions = [typed_question(instructions, scale)]
         position = 0
         if self.settings.together:
             position, questions = _joint_questions(questions[0], inputs, item)
@@ -159,7 +160,10 @@ class Decision(LlmEvaluator):
     ) -> Outcome:
         text = answers[-1].choices[0].text
         outcome = score_decision(
-            text, question.scale.points, min_coverage=settings.min_coverage, name=question.name
+            text,
+            points_asked(question.scale),
+            min_coverage=settings.min_coverage,
+            name=question.name,
         )
         return outcome.on(question.scale) if isinstance(outcome, Scored) else outcome
 
@@ -177,7 +181,7 @@ def _joint_questions(
             index = len(alike)
             alike.append(own)
         elif shown == inputs:
-            alike.append(TypedQuestion(instructions, levels_of(each.scale)))
+            alike.append(typed_question(instructions, each.scale))
     if alike:
         begin = index - index % MOST_QUESTIONS
         index, questions = index - begin, alike[begin : begin + MOST_QUESTIONS]
@@ -198,9 +202,12 @@ def refuse_input(asked: str, criterion: str) -> None:
 
 
 def _instructions(parts: PromptParts, steps: str | None) -> str:
-    """Return the question: how the text rates on the criterion, or whether it passes."""
+    """Return the question: how the text rates on the criterion, whether it passes, or its
+    label."""
     about = parts.definition.strip()
-    if parts.scale.points == (0, 1):
+    if not parts.scale.is_ordered:
+        asked = f"Choose the label of the text that is judged for {parts.criterion}."
+    elif parts.scale.points == (0, 1):
         asked = f"The text that is judged passes on {parts.criterion}."
     else:
         lowest, highest = parts.scale.points[0], parts.scale.points[-1]

@@ -14,14 +14,13 @@ Replies are stored as text in our own form (`reply_text`), from which they can b
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from geval.llm.parsing import Failure, Reason
-from geval.llm.scoring import Scored
-from geval.statistics.scales import Scale, short
+from geval.llm.scoring import Scored, normalised
+from geval.statistics.scales import NO_POINT, NOT_APPLICABLE, Scale, short
 
 # Each is also the route, after the base URL.
 Protocol = Literal["decisions", "systemone"]
@@ -30,6 +29,7 @@ MOST_LEVELS = 10
 # Servers round probabilities; with a larger deviation from 1 they do not belong to one question.
 ROUNDING = 0.02
 NAME = "rating"
+_NO_CHOICE = ((NOT_APPLICABLE, "It does not apply, or cannot be assessed."),)
 # OpenAI's limit, which we apply to every protocol.
 MOST_QUESTIONS = 400
 
@@ -111,21 +111,32 @@ def names_of(count: int) -> tuple[str, ...]:
     return (NAME,) if count == 1 else tuple(f"{NAME}_{index}" for index in range(1, count + 1))
 
 
-def levels_of(scale: Scale) -> tuple[str, ...]:
-    """Return the points of a scale as levels, from low to high, with their labels where they have
-    some; none for a scale of 0 and 1, which is asked as a statement."""
-    if scale.points == (0, 1):
-        return ()
+def typed_question(instructions: str, scale: Scale) -> TypedQuestion:
+    """Return the question for a scale: a score with a level for each point and its label, from low
+    to high, or a statement for 0 and 1. Labels without an order are a choice, and so is every scale
+    that allows "n/a", as the other types have no further answer."""
     words = {point: word for word, point in scale.words.items()}
-    return tuple(
+    levels = tuple(
         f"{short(point)}: {words[point]}" if point in words else short(point)
         for point in scale.points
     )
+    if scale.is_ordered and not scale.allows_not_applicable:
+        return TypedQuestion(instructions, () if scale.points == (0, 1) else levels)
+    labels = [words.get(point, short(point)) for point in scale.points]
+    names, meanings = ([*map(short, scale.points)], levels) if scale.is_ordered else (labels,) * 2
+    choices = zip(names, meanings, strict=True)
+    beside = _NO_CHOICE if scale.allows_not_applicable else ()
+    return TypedQuestion(instructions, choices=(*choices, *beside))
+
+
+def points_asked(scale: Scale) -> tuple[float, ...]:
+    """Return the value of each answer to the question for a scale, in order; NO_POINT for "n/a"."""
+    return (*scale.points, NO_POINT) if scale.allows_not_applicable else scale.points
 
 
 def why_not_decided(scale: Scale) -> str:
     """Return why a decision model cannot rate on a scale; empty if it can."""
-    if len(scale.points) <= MOST_LEVELS:
+    if len(scale.points) <= MOST_LEVELS or not scale.is_ordered:
         return ""
     return (
         f"decision models have at most {MOST_LEVELS} levels, and the scale {scale} has"
@@ -279,10 +290,11 @@ def is_any_answered(text: str) -> bool:
 def score_decision(
     text: str, points: Sequence[float], *, min_coverage: float, name: str = NAME
 ) -> Scored | Failure:
-    """Score a stored answer: the mean of the points, weighted by their probabilities.
+    """Score a stored answer: the mean of the points, weighted by their probabilities, or "n/a".
 
     Args:
-        points: the points of the scale from low to high, or the value of each choice.
+        points: the points of the scale from low to high, or the value of each choice; a last
+            NO_POINT counts only if the stored answer was to a question that offered it.
         min_coverage: the least total probability of all labels, where the server states it.
         name: the question's name, in a reply to several questions.
     """
@@ -296,13 +308,13 @@ def score_decision(
             f"The reply answers other questions, but not this one: {answer['odd']}.",
         )
     shares, mass = answer["probabilities"], answer.get("mass")
-    total = sum(shares)
-    distribution = {point: share / total for point, share in zip(points, shares, strict=True)}
     if mass is not None and mass < min_coverage:
         return Failure(
             Reason.LOW_COVERAGE,
             f"All labels together had a probability of {mass:.2f}, and at least {min_coverage:.2f}"
             " is required.",
         )
-    value = math.fsum(point * share for point, share in distribution.items())
-    return Scored(value, distribution, mass)
+    asked = [point for point in points if point != NO_POINT]
+    asked = asked if len(shares) == len(asked) else [*points]
+    scored = normalised(dict(zip(asked, shares, strict=True)))
+    return replace(scored, coverage=mass) if isinstance(scored, Scored) else scored

@@ -170,7 +170,7 @@ def score_by_logprobs(
     masses = _overfull(tokens, scale) or _point_masses(tokens, place[1], scale, rating, form)
     if isinstance(masses, Failure):
         return masses
-    scored = _normalised(masses)
+    scored = normalised(masses)
     if isinstance(scored, Scored):
         scored = replace(scored, note=_note_on_end(tokens, place[1], rating))
     if isinstance(scored, Scored) and (scored.coverage or 0) < min_coverage:
@@ -462,7 +462,9 @@ def _continued(
     return shares
 
 
-def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
+def normalised(masses: Mapping[float, float]) -> Scored | Failure:
+    """Return the score of points by their probabilities, whose sum is the coverage; NO_POINT has
+    that of "n/a"."""
     coverage = math.fsum(masses.values())
     points = {point: mass for point, mass in sorted(masses.items()) if point != NO_POINT}
     on_scale = math.fsum(points.values())

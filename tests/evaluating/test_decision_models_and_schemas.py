@@ -1,6 +1,7 @@
 """`geval.evaluate` asks decision models, and for replies in JSON, by the evaluators of a site."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -113,3 +114,23 @@ def test_a_schema_that_an_endpoint_does_not_follow_is_refused(
 
     with pytest.raises(geval.EvaluationError, match="not found to follow a JSON schema"):
         evaluate(table(2), reply_form="rating", base_url=careless)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_decision_model_can_answer_not_applicable(evaluate: Evaluate, protocol: str) -> None:
+    def answer(body: dict[str, Any]) -> Any:
+        shares = {"0": 0.1, "1": 0.2, "n/a": 0.7}
+        if protocol == "systemone":
+            return {"rating": {"type": "choice", "probabilities": shares}}
+        listed = [{"value": name, "probability": share} for name, share in shares.items()]
+        return [{"type": "choice", "probabilities": listed} for _ in body["questions"]]
+
+    with decision_server(answer) as (base_url, _asked):
+        result = evaluate(
+            table(2), kind="decision", protocol=protocol, base_url=base_url, scale=(0, 1),
+            allows_not_applicable=True,
+        )  # fmt: skip
+
+    assert not result.failures
+    assert [each.score for each in result.scores] == [None, None]
+    assert [each.not_applicable for each in result.scores] == pytest.approx([0.7, 0.7])

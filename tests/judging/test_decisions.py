@@ -3,6 +3,7 @@ odd answers are errors with a reason."""
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from geval.llm.decisions import (
     DecisionRequest,
     Protocol,
     TypedQuestion,
-    levels_of,
+    points_asked,
     reply_text,
     score_decision,
+    typed_question,
     why_not_decided,
 )
 from geval.llm.item_texts import Texts
@@ -26,7 +28,7 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.statistics.scales import Scale
+from geval.statistics.scales import MOST_LABELS, Scale, scale_of_words
 
 FIVE, PASSES = Scale(1, 5), Scale(0, 1)
 SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)
@@ -68,7 +70,63 @@ def test_pass_or_fail_becomes_a_statement() -> None:
 
 
 def test_words_of_points_are_part_of_their_levels() -> None:
-    assert levels_of(Scale(1, 3, labels={"bad": 1.0, "good": 3.0})) == ("1: bad", "2", "3: good")
+    asked = typed_question("", Scale(1, 3, labels={"bad": 1.0, "good": 3.0}))
+
+    assert asked.levels == ("1: bad", "2", "3: good")
+
+
+NA = ("n/a", "It does not apply, or cannot be assessed.")
+KINDS = scale_of_words(["wrong", "rude"], is_ordered=False)
+
+
+@pytest.mark.parametrize(
+    ("scale", "choices"),
+    [
+        (KINDS, [("wrong", "wrong"), ("rude", "rude")]),
+        (replace(KINDS, allows_not_applicable=True), [("wrong", "wrong"), ("rude", "rude"), NA]),
+        (replace(PASSES, allows_not_applicable=True), [("0", "0: No"), ("1", "1: Yes"), NA]),
+        (Scale(1, 2, allows_not_applicable=True), [("1", "1"), ("2", "2"), NA]),
+    ],
+)
+def test_labels_and_not_applicable_make_a_choice(
+    scale: Scale, choices: list[tuple[str, str]]
+) -> None:
+    openai, systemone = (request_for(each, scale).body() for each in ("decisions", "systemone"))  # type: ignore[arg-type]
+
+    (question,) = openai["questions"]
+    assert question["type"] == "choice"
+    assert [(each["value"], each["description"]) for each in question["choices"]] == choices
+    assert systemone["questions"]["rating"]["criteria"] == dict(choices)
+
+
+@pytest.mark.parametrize(
+    ("scale", "shares", "value", "not_applicable"),
+    [
+        (replace(PASSES, allows_not_applicable=True), [0.1, 0.4, 0.5], 0.8, 0.5),
+        (replace(PASSES, allows_not_applicable=True), [0.1, 0.3, 0.6], None, 0.6),
+        (replace(PASSES, allows_not_applicable=True), [0, 0, 1.0], None, 1.0),
+        (replace(PASSES, allows_not_applicable=True), [0.2, 0.8], 0.8, 0.0),
+        (KINDS, [0.4, 0.6], 1, 0.0),
+        (replace(KINDS, allows_not_applicable=True), [0.3, 0.2, 0.5], 0, 0.5),
+    ],
+    ids=["half", "more", "all", "asked without it", "labels", "labels or it"],
+)
+def test_not_applicable_is_the_answer_with_more_than_half(
+    scale: Scale, shares: list[float], value: float | None, not_applicable: float
+) -> None:
+    text = json.dumps({"probabilities": shares})
+
+    score = score_decision(text, points_asked(scale), min_coverage=0.5)
+
+    assert isinstance(score, Scored)
+    assert score.on(scale).number == pytest.approx(value)
+    assert score.not_applicable == pytest.approx(not_applicable)
+
+
+def test_as_many_labels_as_there_may_be_are_a_choice() -> None:
+    labels = scale_of_words([f"kind {n}" for n in range(MOST_LABELS)], is_ordered=False)
+
+    assert why_not_decided(labels) == ""
 
 
 @pytest.mark.parametrize(("highest", "is_refused"), [(9, False), (10, False), (11, True)])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -12,6 +13,7 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelReply, Project
+from tests.decision_server import decision_server
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,3 +115,22 @@ def test_the_command_makes_one(small_project: Project, start_standin: Start) -> 
     assert "created; it is Decision model" in out.getvalue()
     judge = small_project.judges.get(name="Luna")
     assert judge.settings["protocol"] == "systemone"
+
+
+def test_a_criterion_that_may_not_apply_gets_this_answer_from_a_run(
+    small_project: Project,
+) -> None:
+    small_project.criteria.update(allows_not_applicable=True)
+    criterion = small_project.criteria.first()
+    assert criterion is not None
+    names = [*(f"{point:g}" for point in criterion.scale.points), "n/a"]
+
+    def answer(body: dict[str, Any]) -> list[dict[str, Any]]:
+        listed = [{"value": name, "probability": float(name == "n/a")} for name in names]
+        return [{"type": "choice", "probabilities": listed} for _ in body["questions"]]
+
+    with decision_server(answer) as (base_url, _asked):
+        run = judged(decider(small_project, base_url))
+
+    assert {score.value for score in run.scores.all()} == {None}
+    assert run.items.exclude(state="done").count() == 0
