@@ -17,11 +17,12 @@ class FreeChange(StrEnum):
 
 
 class Measure(StrEnum):
-    """What a change should improve: the ranking of outputs, the verdicts of pass or fail, or the
-    distance of scores from people's."""
+    """What a change should improve: the ranking of outputs, the verdicts of pass or fail, labels
+    without an order, or the distance of scores from people's."""
 
     RANK = "rank"
     BALANCE = "balance"
+    KAPPA = "kappa"
     DISTANCE = "distance"
 
 
@@ -33,12 +34,16 @@ CHANGE_LABELS: dict[str, str] = {
 MEASURE_LABELS: dict[str, str] = {
     Measure.RANK: "rho",
     Measure.BALANCE: "balanced accuracy",
+    Measure.KAPPA: "kappa",
     Measure.DISTANCE: "distance",
 }
 
 
 def measure_on(scale: Scale) -> Measure:
-    """Return what is to be improved on a scale: balanced accuracy on pass or fail, else rho."""
+    """Return what is to be improved on a scale: balanced accuracy on pass or fail, kappa of labels
+    without an order, else rho."""
+    if not scale.is_ordered:
+        return Measure.KAPPA
     return Measure.BALANCE if scale.is_pass_fail else Measure.RANK
 
 
@@ -49,7 +54,13 @@ NOTHING_BETTER: dict[str, str] = {
     FreeChange.CALIBRATION: "tried; the scores do not vary, or too few documents have ratings",
 }
 
+# Why a change is not tried on labels without an order.
+NO_ORDER: dict[str, str] = {
+    FreeChange.PANEL: "labels have no order, so they cannot be added; choose another judge",
+    FreeChange.CALIBRATION: "labels have no order, so no map brings them nearer to people’s",
+}
 # Why there is nothing to choose from.
+ONE_LABEL = "people gave all training documents the same label"
 NO_OTHER_JUDGE = "there is no other judge with scores of every output that counts"
 ONE_OUTPUT_EACH = (
     "documents have one output each, so nothing can be ranked within them; pass document=…, the"

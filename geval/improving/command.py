@@ -9,7 +9,7 @@ from geval.improving.improvement import Improvement
 from geval.improving.improving import EVERYTHING, improve
 from geval.improving.lock_file import NAME
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, FilesParser, add_files, arguments_of
+from geval.measuring.terminal import ERROR, FilesParser, add_files, add_words, arguments_of
 from geval.statistics.locked_rule import LOOKS, SHARE
 from geval.texts.program import command
 
@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
         result = improve(
             options.files,
             changes=[name.strip() for name in options.change.split(",") if name.strip()],
-            **arguments_of(options, "locked judge judges criterion share looks prove"),
+            **arguments_of(options, "locked judge judges criterion labels order share looks prove"),
         )
     except (InputError, ImproveError) as error:
         sys.stderr.write(f"{error}\n")
@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         ),
     )
     add_files(parser)
+    add_words(parser)
     parser.add_argument(
         "--locked",
         required=True,

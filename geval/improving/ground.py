@@ -13,6 +13,7 @@ from geval.reports.data import ReportData
 from geval.reports.samples import about_proof
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.jackknife import documents_counting
+from geval.statistics.labels import most_frequent_point
 from geval.statistics.panel import Arms
 from geval.statistics.pass_fail import best_threshold
 from geval.statistics.same_documents import ranked_by_document
@@ -111,18 +112,35 @@ class Ground:
 
         On pass or fail it is the share of right verdicts, where fails and passes count by how rare
         they are, so that the mean over all training documents is balanced accuracy; a missing
-        score is wrong. Otherwise it is Spearman's rho, 0 where scores tie all outputs that people
-        rank.
+        score is wrong. Of labels it is agreement beyond chance, whose mean over all training
+        documents is Cohen's kappa; a missing one is wrong. Otherwise it is Spearman's rho, 0 where
+        scores tie all outputs that people rank.
         """
-        outputs, (human, values) = self.on(documents, self.human, scores)
-        if not self.is_pass_fail:
+        if self.measure == Measure.RANK:
+            outputs, (human, values) = self.on(documents, self.human, scores)
             return ranked_by_document(outputs, human, values)[documents]
-        right = self._worth * (self.passing(scores) == self._people) * ~np.isnan(scores)
+        if self.is_pass_fail:
+            is_right = (self.passing(scores) == self._people) * ~np.isnan(scores)
+        else:
+            is_right = self._beyond_chance(scores)
+        right = self._worth * is_right
         total, count = (
             np.bincount(self.outputs.document, side, self.outputs.documents)[documents]
             for side in (right, self._worth)
         )
         return np.where(count > 0, total, np.nan)
+
+    def _beyond_chance(self, scores: FloatArray) -> FloatArray:
+        """Return by how much each label agrees with people's beyond chance, 1 at most, where the
+        mean over training outputs is Cohen's kappa; shape (outputs,), NaN where people gave one
+        label."""
+        counting = self._worth > 0
+        labelled = counting & ~np.isnan(scores)
+        points = np.array(self.criterion.scale.points)[:, None]
+        people = (self.human[counting] == points).mean(axis=1)
+        given = (scores[labelled] == points).sum(axis=1) / max(1, labelled.sum())
+        chance = float(people @ given) if people.max() < 1 else np.nan
+        return np.asarray(((scores == self.human) - chance) / (1 - chance))
 
     @cached_property
     def _people(self) -> np.ndarray:
@@ -142,8 +160,11 @@ class Ground:
         counting &= ~np.isnan(self.human + self.today)
         documents = len(np.unique(self.outputs.document[counting]))
         worth = np.zeros(len(counting))
-        for kind in (counting & self._people, counting & ~self._people):
-            worth[kind] = documents / (2 * max(1, kind.sum()))
+        kinds = [counting]
+        if self.is_pass_fail:
+            kinds = [counting & self._people, counting & ~self._people]
+        for kind in kinds:
+            worth[kind] = documents / (len(kinds) * max(1, kind.sum()))
         return worth
 
     def passing(self, scores: FloatArray) -> np.ndarray:
@@ -191,8 +212,10 @@ def ground_in(
     today = data.judges.get((criterion.pk, judge.pk))
     if today is None:
         raise ImproveError(f"{judge.label} has no scores on {criterion.name}; run it first.")
-    human = data.humans[criterion.pk].mean
+    human = people_of(data, criterion)
     counting = ~np.isnan(human) & ~np.isnan(today)
+    if not _are_labels(today[counting], criterion):
+        raise ImproveError(f"The scores of {judge.label} are not labels of {criterion.name}.")
     if not counting.any():
         raise TooFewRatingsError(
             f"Nobody has rated outputs on {criterion.name} that {judge.label} scored."
@@ -218,6 +241,15 @@ def ground_in(
     )
 
 
+def people_of(data: ReportData, criterion: CriterionLike) -> FloatArray:
+    """Return people's score of each output: of labels without an order the most frequent; shape
+    (outputs,), NaN for missing."""
+    human = data.humans[criterion.pk]
+    if criterion.scale.is_ordered:
+        return human.mean
+    return most_frequent_point(human.ratings, criterion.scale)
+
+
 def _arms(
     data: ReportData,
     judges: Sequence[JudgeLike],
@@ -236,6 +268,9 @@ def _arms(
         scores = data.judges.get((criterion.pk, judge.pk))
         arms = _arms_of(data, judge, criterion, criteria)
         covering = [arm for arm in arms if not np.isnan(arm.scores[counting]).any()]
+        if covering and not _are_labels(covering[0].scores[counting], criterion):
+            left_out[judge.label] = f"its scores are not labels of {criterion.name}"
+            continue
         if not covering:
             left_out[judge.label] = (
                 "no scores" if scores is None else "scores are missing for outputs that count"
@@ -247,14 +282,21 @@ def _arms(
     return tuple(kept[:MOST_ARMS]), left_out
 
 
+def _are_labels(scores: FloatArray, criterion: CriterionLike) -> bool:
+    """Return whether scores are labels of a criterion, where these have no order."""
+    return criterion.scale.is_ordered or bool(np.isin(scores, criterion.scale.points).all())
+
+
 def _arms_of(
     data: ReportData, judge: JudgeLike, criterion: CriterionLike, criteria: Sequence[CriterionLike]
 ) -> list[Arm]:
-    """Return a judge's scores on each criterion; one arm for scores that apply to every one."""
+    """Return a judge's scores on each criterion; one arm for scores that apply to every one. Labels
+    without an order are only of use on their own criterion."""
     scores = {
         each.name: data.judges[each.pk, judge.pk]
         for each in criteria
         if (each.pk, judge.pk) in data.judges
+        and (each.pk == criterion.pk or (each.scale.is_ordered and criterion.scale.is_ordered))
     }
     first, *others = scores.values() or [np.empty(0)]
     if others and all(np.array_equal(first, other, equal_nan=True) for other in others):

@@ -12,12 +12,15 @@ import numpy as np
 from geval.improving.changes import (
     CHANGE_LABELS,
     MEASURE_LABELS,
+    NO_ORDER,
     NO_OTHER_JUDGE,
     NO_RANKS,
     NOTHING_BETTER,
+    ONE_LABEL,
     ONE_OUTPUT_EACH,
     TOO_FEW_VOTES,
     FreeChange,
+    Measure,
 )
 from geval.improving.ground import Ground, ImproveError
 from geval.improving.lock_file import LockFile
@@ -235,6 +238,8 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
 
 def _why_none(ground: Ground, change: str) -> str:
     """Return why a search did not propose a requested change."""
+    if ground.measure == Measure.KAPPA and change in NO_ORDER:
+        return NO_ORDER[change]
     if change == FreeChange.CALIBRATION:
         return NOTHING_BETTER[change]
     if len(ground.arms) < 2:
@@ -242,6 +247,8 @@ def _why_none(ground: Ground, change: str) -> str:
     if ground.is_pass_fail:
         return TOO_FEW_VOTES if change == FreeChange.PANEL else NOTHING_BETTER[change]
     if np.isnan(ground.merit_of_today).all():
+        if ground.measure == Measure.KAPPA:
+            return ONE_LABEL
         most = int(ground.outputs.by_document().max(initial=0))
         return NO_RANKS if most > 1 else ONE_OUTPUT_EACH
     return NOTHING_BETTER[change]

@@ -15,7 +15,7 @@ from geval.improving.lock_file import lock_file
 from geval.measuring.gathering import Criterion, Gathered, ImportedJudge, gathered
 from geval.measuring.inputs import InputError, Source
 from geval.measuring.measurement import Measurement
-from geval.measuring.measuring import read_source
+from geval.measuring.measuring import Words, read_source
 from geval.measuring.reading import ROW_NAME, Ask, Naming, as_names, nobody
 from geval.statistics.locked_rule import can_lock_groups
 
@@ -34,6 +34,8 @@ def improve(
     system: str | None = None,
     group: str | None = None,
     scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+    labels: Words = (),
+    order: Words = (),
     changes: Sequence[str] = EVERYTHING,
     share: float | None = None,
     looks: int | None = None,
@@ -45,6 +47,8 @@ def improve(
 
     It tries another judge, a panel of all judges, and a map of today's scores to people's scale,
     like a site; no model is called. The proposed change can then be tested on the locked documents.
+    Pass or fail is improved by balanced accuracy, and labels without an order by kappa: only
+    another judge can have better ones.
 
     Args:
         source: as for `measure`; or a result of `measure` or `evaluate`.
@@ -60,6 +64,7 @@ def improve(
         group: the column that names what documents share, such as their topic: documents of a group
             are locked together.
         scale: lowest and highest rating, by criterion or of all.
+        labels, order: words in place of numbers, as for `measure`.
         changes: some of `choice`, `panel` and `calibration`.
         share: the share of documents to lock, when they are drawn; 0.4 by default.
         looks: the number of looks allowed at them, when they are drawn; 5 by default.
@@ -90,7 +95,7 @@ def improve(
         judge = judge or source.judge
     members = as_names(judges)
     if isinstance(given, Measurement):
-        if human or document or system or group or scale or sheet:
+        if human or document or system or group or scale or labels or order or sheet:
             raise InputError("These outputs are measured already: name their columns there.")
         parts = given.gathered
     else:
@@ -100,8 +105,9 @@ def improve(
             system or "", group=group or "",
         )  # fmt: skip
         rows, scales, *_others = read_source(
-            given, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not members
-        )
+            given, naming, scale=scale, labels=labels, order=order, sheet=sheet, ask=ask,
+            every_judge=not members,
+        )  # fmt: skip
         if human and not members and any(map(_is_cell, rows)):
             raise InputError(
                 "Where columns of people are named, those of judges are, too: say judges=[…], with"

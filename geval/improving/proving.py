@@ -15,8 +15,10 @@ from geval.statistics.held_out_test import (
     confidence_of,
     gain_in_balance,
     gain_in_distance,
+    gain_in_kappa,
     gain_in_rank,
 )
+from geval.statistics.labels import label_numbers
 from geval.statistics.same_documents import Ranked
 from geval.statistics.types import FloatArray
 
@@ -78,13 +80,19 @@ def proof_of(ground: Ground, measure: str, own: FloatArray, *, looks: int) -> Pr
     """
     outputs = ground.outputs.weighted(ground.weight)
     is_locked = np.isin(outputs.document, ground.locked)
-    verdicts = (ground.passing(own)[is_locked], ground.passing(ground.today)[is_locked])
-    human, today, own = (side[is_locked] for side in (ground.human, ground.today, own))
+    both = (own, ground.today)
+    human, own, today = (side[is_locked] for side in (ground.human, *both))
     outputs, confidence = outputs.part(is_locked), confidence_of(looks, 1)
     if measure == Measure.BALANCE:
+        passing, passed = (ground.passing(side)[is_locked] for side in both)
+        verdicts = (passing, passed)
         return gain_in_balance(
             outputs, human, (own, today), verdicts, ground.middle, confidence=confidence
         )
+    if measure == Measure.KAPPA:
+        scale = ground.criterion.scale
+        sides = [label_numbers(side, scale) for side in (human, own, today)]
+        return gain_in_kappa(outputs, *sides, len(scale.points), confidence=confidence)
     if measure == Measure.RANK:
         return gain_in_rank(outputs, human, own, today, confidence=confidence)
     _, (ratings, scores) = ground.on(ground.training, ground.human, ground.today)

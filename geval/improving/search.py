@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from geval.evaluators.formula import CriterionFormula, Member
-from geval.improving.changes import FreeChange, Measure, is_better
+from geval.improving.changes import NO_ORDER, FreeChange, Measure, is_better
 from geval.improving.ground import Arm, Ground, TooFewRatingsError
 from geval.statistics.arrays import complete
 from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
@@ -99,6 +99,8 @@ def search(ground: Ground, changes: Sequence[str]) -> Searched:
         TooFewRatingsError: too few documents were rated.
     """
     check_size(ground)
+    if ground.measure == Measure.KAPPA:
+        changes = [change for change in changes if change not in NO_ORDER]
     tried = [better for change in changes for better in _TRIED[FreeChange(change)](ground)]
     return Searched(
         sorted(tried, key=lambda each: (each.measure == Measure.DISTANCE, -each.gain)),
@@ -157,7 +159,7 @@ def _choice(ground: Ground) -> list[FoundChange]:
     """Return the single judge that ranks best, if it is another one."""
     if not ground.arms:
         return []
-    if ground.is_pass_fail:
+    if ground.measure != Measure.RANK:
         return _choice_of_verdicts(ground)
     arms, documents = ground.learnable
     chosen = choose(arms, documents, seed=SEED, ridges=(None,))
@@ -169,7 +171,7 @@ def _choice(ground: Ground) -> list[FoundChange]:
 
 
 def _choice_of_verdicts(ground: Ground) -> list[FoundChange]:
-    """Return the single judge with the best verdicts, if it is another one."""
+    """Return the single judge with the best verdicts or labels, if it is another one."""
     arms = ground.arms
     selected = select(_merits(ground, [arm.scores for arm in arms]), seed=SEED)
     best = arms[selected.best]

@@ -21,6 +21,7 @@ from geval.statistics.jackknife import (
     no_interval,
     t_quantile,
 )
+from geval.statistics.labels import label_kappa, label_kappa_lead
 from geval.statistics.paired_labels import paired_shares
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, on_same_documents
@@ -180,6 +181,32 @@ def gain_in_balance(
     proof = _proof(candidate, today, 1, interval, confidence, outputs)
     within = _within(outputs, human, sides[0], sides[1])
     return replace(proof, within=within, is_within_gain=True)
+
+
+def gain_in_kappa(
+    outputs: Outputs,
+    human: FloatArray,
+    candidate: FloatArray,
+    today: FloatArray,
+    labels: int,
+    *,
+    confidence: float,
+) -> Proof:
+    """Return how much higher the candidate's kappa with people is than that of today's judge, over
+    the outputs that have all labels.
+
+    Args:
+        human, candidate, today: labels as whole numbers from 0; shape (outputs,), NaN for missing.
+        labels: how many there are.
+    """
+    outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
+    if not len(human):
+        return _proof(_NOTHING, _NOTHING, 1, no_interval(_NOTHING.reason), confidence, outputs)
+    own, its = (
+        label_kappa(outputs, human, side, labels).estimate for side in (candidate, today)
+    )
+    lead = label_kappa_lead(outputs, human, candidate, today, labels, confidence=confidence)
+    return _proof(own, its, 1, lead, confidence, outputs)
 
 
 def _half_of_both(found: ShareEstimate, kept: ShareEstimate) -> Estimate:

@@ -22,7 +22,7 @@ from geval.statistics.null_judges import (
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.shares import ShareEstimate, share_of_outputs
-from geval.statistics.thresholds import SCORED_SHARE
+from geval.statistics.thresholds import CONFIDENCE, SCORED_SHARE
 from geval.statistics.types import FloatArray, IntArray
 from geval.statistics.weighted_kappa import CONSTANT, KappaEstimate, kappa_estimate
 
@@ -86,7 +86,13 @@ def label_kappa(
 
 
 def label_kappa_lead(
-    outputs: Outputs, human: FloatArray, judge: FloatArray, other: FloatArray, labels: int
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    other: FloatArray,
+    labels: int,
+    *,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
     """Return the interval over documents of how much higher a judge's kappa is than another's, over
     the outputs that have all labels."""
@@ -97,7 +103,10 @@ def label_kappa_lead(
     if not np.isfinite(own - its):
         return no_interval(CONSTANT)
     return documents.interval(
-        own - its, own_left_out - its_left_out, counting=documents_counting(common)
+        own - its,
+        own_left_out - its_left_out,
+        counting=documents_counting(common),
+        confidence=confidence,
     )
 
 
