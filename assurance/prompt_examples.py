@@ -25,10 +25,11 @@ def is_usable_example(output: CandidateOutput) -> bool:
 
 
 def example_of(output: CandidateOutput, rating: float, scale: Scale) -> str:
-    """Return the block for a prompt; a mean rating is written as the nearest point of the scale,
-    which the judge can give."""
-    point = short(min(scale.points, key=lambda point: abs(point - rating)))
-    return example_block(output.document.source, output.text, point)
+    """Return the block for a prompt; a mean rating is written as the nearest point of the scale, or
+    its label, which the judge can give."""
+    point = min(scale.points, key=lambda point: abs(point - rating))
+    labels = {at: label for label, at in scale.labels.items()}
+    return example_block(output.document.source, output.text, labels.get(point, short(point)))
 
 
 def why_no_examples(judge: Judge, criterion: Criterion) -> str:

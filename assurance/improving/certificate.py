@@ -14,7 +14,7 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import ASKING_CHANGES
-from geval.improving.changes import NOTHING_BETTER
+from geval.improving.changes import NO_ORDER, NOTHING_BETTER
 from geval.improving.words import sentence
 from geval.statistics.held_out_test import ProofOutcome
 
@@ -41,10 +41,11 @@ def not_tried(search: Search) -> tuple[tuple[str, str], ...]:
     if search.state != ErrandState.DONE:
         return ()
     tried = set(search.candidates.values_list("change", flat=True))
+    why = _FOUND_NOTHING | ({} if search.criterion.is_ordered else NO_ORDER)
     changes = [
         (
             change.label,
-            _FOUND_NOTHING[change]
+            why[change]
             if change in search.changes
             else "it was not asked for" + (", as it makes calls" * (change in ASKING_CHANGES)),
         )

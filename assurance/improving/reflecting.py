@@ -22,7 +22,6 @@ from geval.llm.reflection import (
     reflection_prompt,
 )
 from geval.llm.requests import ChatRequest, request_key
-from geval.statistics.scales import short
 
 # A wording has some hundred words, which slow models write for a minute.
 REFLECT_SECONDS = 90.0
@@ -59,11 +58,12 @@ class Reflector:
             model=self.judge.model,
             prompt=reflection_prompt(
                 criterion.name,
-                f"{short(scale.lowest)}-{short(scale.highest)}",
+                f"{scale}" if scale.is_ordered else " / ".join(scale.labels),
                 parent.texts,
                 part,
                 cases,
                 guidelines=criterion.guidelines,
+                is_ordered=scale.is_ordered,
             ),
             temperature=1.0 if self.judge.sends_temperature else None,
             max_tokens=LONGEST_REPLY_TOKENS,

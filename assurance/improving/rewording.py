@@ -25,6 +25,7 @@ from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording
+from geval.improving.changes import Measure
 from geval.improving.ground import Ground, ImproveError
 from geval.llm.reflection import REWRITTEN
 from geval.statistics.selection import select
@@ -53,7 +54,7 @@ KEPT = ("examples", "nearest", "scale", "inputs", "beside")
 
 @dataclass(frozen=True)
 class Reworded:
-    """The chosen wording, with mean rho on the selection documents: today's, and the chosen
+    """The chosen wording, with its mean merit on the selection documents: today's, and the chosen
     wording's by cross-validation."""
 
     change: Change
@@ -262,7 +263,7 @@ class _Rewording:
     def evaluate(
         self, batch: Sequence[int], candidate: Mapping[str, str], capture_traces: bool = False
     ) -> Any:
-        """Return the mean rank correlation with people in each document of a batch."""
+        """Return the merit of a wording in each document of a batch."""
         from gepa.core.adapter import EvaluationBatch
 
         documents = np.array(batch, dtype=np.int64)
@@ -418,18 +419,22 @@ def _key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _divided(ground: Ground) -> tuple[IntArray, IntArray]:
-    """Divide the training documents that people rank into two halves: for learning, and for
-    selection.
+    """Divide the training documents, where ranks are improved those that people rank, into two
+    halves: for learning, and for selection.
 
     Raises:
         ImproveError: there are too few documents.
     """
-    ranked = np.array([pk for pk in ground.training if _is_ranked(ground, int(pk))], dtype=np.int64)
+    ranked = ground.training
+    if ground.measure == Measure.RANK:
+        ranked = np.array([pk for pk in ranked if _is_ranked(ground, int(pk))], dtype=np.int64)
     half = min(MOST_SELECTING, len(ranked) // 2)
     if half < BATCH:
         raise ImproveError(
             f"People rank the outputs of {len(ranked)} training documents; a wording needs"
             f" {2 * BATCH}. Have several outputs of each document rated."
+            if ground.measure == Measure.RANK
+            else f"{len(ranked)} training documents have ratings; a wording needs {2 * BATCH}."
         )
     order = np.random.default_rng(SEED).permutation(ranked)
     return np.sort(order[half:]), np.sort(order[:half])

@@ -33,7 +33,7 @@ def ground_of(
     judges = list({each.pk: each for each in (*newest.values(), judge)}.values())
     criteria = list(project.criteria.all())
     return ground_in(
-        load_data(project, judges, criteria, with_withheld=True),
+        load_data(project, judges, criteria, with_withheld=True, with_labels=True),
         list(newest.values()),
         judge,
         criteria,
@@ -60,9 +60,18 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
     """
     is_wanted = np.isin(ground.outputs.document, np.array(documents)) & ~np.isnan(ground.human)
     places = np.flatnonzero(is_wanted)
-    gaps = _centre_by_document(ground, ground.human, places) - _centre_by_document(
-        ground, scores, places
-    )
+    scale = ground.criterion.scale
+    if scale.is_ordered:
+        gaps = _centre_by_document(ground, ground.human, places) - _centre_by_document(
+            ground, scores, places
+        )
+    else:
+        gaps = np.where(np.isnan(scores), np.nan, scores != ground.human)[places]
+    names = {} if scale.is_ordered else {point: name for name, point in scale.labels.items()}
+
+    def written(value: float) -> str:
+        return names.get(value) or f"{value:.2f}"
+
     order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
     order = _as_fits(order, outputs_at(ground, order))
     order = order[np.argsort(ground.outputs.document[order], kind="stable")]
@@ -72,8 +81,8 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
         Case(
             source=output.document.source,
             output=output.text,
-            people=float(ground.human[index]),
-            judge=None if np.isnan(scores[index]) else float(scores[index]),
+            people=written(float(ground.human[index])),
+            judge=None if np.isnan(scores[index]) else written(float(scores[index])),
             comments=tuple(comments[output.pk]),
         )
         for index, output in zip(order, outputs, strict=True)

@@ -229,7 +229,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[FoundChange], dict[str
     done = search(ground, others)
     changes, about = done.candidates, {}
     if wanted.asks_models:
-        changes = [_found(reworded) for reworded in reword(wanted, ground, shift)] + changes
+        changes = [_found(each, ground.measure) for each in reword(wanted, ground, shift)] + changes
         spent = spent_on(wanted)
         about = {
             "calls": spent.calls,
@@ -279,7 +279,7 @@ def _fail(wanted: Search, message: str) -> None:
     )
 
 
-def _found(reworded: Reworded) -> FoundChange:
+def _found(reworded: Reworded, measure: str) -> FoundChange:
     """Return a proposal as a candidate."""
     proposal = reworded.proposal
     return FoundChange(
@@ -289,6 +289,7 @@ def _found(reworded: Reworded) -> FoundChange:
         reworded.today,
         reworded.candidate,
         reworded.documents,
+        measure=measure,
         description=f"the best of {reworded.tried} that were proposed",
         proposal=proposal.pk,
     )

@@ -368,6 +368,7 @@ class Candidate(models.Model):
     class Measure(models.TextChoices):
         RANK = "rank", MEASURE_LABELS["rank"]
         BALANCE = "balance", MEASURE_LABELS["balance"]
+        KAPPA = "kappa", MEASURE_LABELS["kappa"]
         DISTANCE = "distance", MEASURE_LABELS["distance"]
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="candidates")

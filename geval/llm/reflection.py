@@ -46,12 +46,13 @@ class ReflectionError(ValueError):
 
 @dataclass(frozen=True)
 class Case:
-    """A text with people's rating and the judge's score; `comments` are annotators'."""
+    """A text with people's rating and the judge's score as they are written; `comments` are
+    annotators'."""
 
     source: str
     output: str
-    people: float
-    judge: float | None
+    people: str
+    judge: str | None
     comments: tuple[str, ...] = ()
 
 
@@ -63,11 +64,12 @@ def reflection_prompt(
     cases: Sequence[Case],
     *,
     guidelines: str = "",
+    is_ordered: bool = True,
 ) -> str:
     """Return the prompt that asks for a new wording of a part.
 
     Args:
-        scale: the scale's ends, such as "1-5".
+        scale: the scale's ends, such as "1-5", or its labels if it is not `is_ordered`.
         texts: all parts of the current wording, by name; the order does not matter.
         cases: cases with the same source are adjacent.
         guidelines: the annotators' guidelines.
@@ -91,8 +93,9 @@ def reflection_prompt(
         if part == "prompt"
         else " Leave the scale as it is."
     )
+    aim = "rank them as people do" if is_ordered else "give each the label that people give it"
     return (
-        f"{HEADING} It rates texts on one criterion, and should rank them as people do.\n\n"
+        f"{HEADING} It rates texts on one criterion, and should {aim}.\n\n"
         f"Criterion: {criterion} ({scale})\n\n"
         f"Its instructions are now:\n\n{now}\n\n{explanation}"
         "These texts were rated by people and by the judge. Each rating is in the tag before its"
@@ -111,15 +114,12 @@ def _document(source: str, cases: Sequence[Case]) -> str:
 
 
 def _case(case: Case) -> str:
-    rated = "none" if case.judge is None else f"{case.judge:.2f}"
+    people, rated = (html.escape(each or "none") for each in (case.people, case.judge))
     comments = "".join(
         f"\n<comment>{html.escape(comment.strip()[:500], quote=False)}</comment>"
         for comment in case.comments
     )
-    return (
-        f'<text people="{case.people:.2f}" judge="{rated}">\n{_escaped(case.output)}\n</text>'
-        f"{comments}"
-    )
+    return f'<text people="{people}" judge="{rated}">\n{_escaped(case.output)}\n</text>{comments}'
 
 
 def _escaped(text: str) -> str:
