@@ -15,7 +15,15 @@ from geval.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
 from geval.reports.instructed import Instructed
 from geval.reports.samples import about_asking
 from geval.statistics.arrays import Outputs
-from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
+from geval.statistics.labels import label_numbers
+from geval.statistics.sensitivity import (
+    NOISE,
+    SEVERITY,
+    SPREAD,
+    Finding,
+    label_sensitivity,
+    sensitivity,
+)
 from geval.statistics.types import FloatArray
 
 # Maximum number of parts; an imported item may name any number.
@@ -67,6 +75,12 @@ def sensitivity_of(study: Study) -> Sensitivity:
         return Sensitivity(study, ())
     columns = {name: scores[:, number - 1] for name, number in names.items()}
     unchanged = np.column_stack([columns.pop(UNCHANGED), columns.pop(REPEATED)])
+    if not study.criterion.is_ordered:
+        scale = study.criterion.scale
+        columns = {name: label_numbers(values, scale) for name, values in columns.items()}
+        labels = label_numbers(unchanged, scale)
+        findings = label_sensitivity(_outputs(kept), labels, columns, len(scale.points))
+        return Sensitivity(study, tuple(map(_shown_of_labels, findings)), len(kept))
     people = np.array([np.nan if item.rating is None else item.rating for item in kept])
     human = people if study.judge.rates_on_scale else None
     findings = sensitivity(_outputs(kept), unchanged, columns, human)
@@ -96,6 +110,12 @@ def _outputs(items: Sequence[StudyItem]) -> Outputs:
 def _shown(finding: Finding) -> ShownFinding:
     title = _CHECKS.get(finding.name) or BY_NAME[finding.name].title
     return ShownFinding(title, finding, finding.name in (SPREAD, NOISE))
+
+
+def _shown_of_labels(finding: Finding) -> ShownFinding:
+    shown = _shown(finding)
+    kept = "" if finding.name == NOISE else " (share of labels that stay)"
+    return ShownFinding(f"{shown.title}{kept}", finding, is_share=True)
 
 
 def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitivity]:

@@ -15,6 +15,7 @@ from geval.llm.parsing import Rating
 from geval.llm.reply_structure import choices_from_json
 from geval.llm.structured import read_rating
 from geval.reports.steadiness import ItemRow, Steadiness, replies_repeated
+from geval.statistics.scales import NO_POINT
 
 # Maximum number of items whose replies are read for a page, which takes half a second with 20
 # replies each. Items of whole documents are drawn by a hash.
@@ -30,16 +31,15 @@ def steadiness(judge: Judge) -> list[Steadiness]:
     for criterion in criteria:
         study = studies.get(criterion.pk)
         people = partial(weighted_scores, judge.project_id, criterion.pk)
+        measured = partial(replies_repeated, people=people, is_ordered=criterion.is_ordered)
         rows = _rows_of_study(study, hidden) if study else ()
-        if study is not None and (measured := replies_repeated(list(rows), people)):
+        if study is not None and (shown := measured(list(rows))):
             each = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
-            steadiness.append(
-                Steadiness(criterion.name, measured[0], study.made_at, each, measured[1])
-            )
+            steadiness.append(Steadiness(criterion.name, shown[0], study.made_at, each, shown[1]))
             continue
         stored = _rows(judge, criterion, hidden, most=MOST_ITEMS // len(criteria))
-        if measured := replies_repeated(list(stored), people):
-            steadiness.append(Steadiness(criterion.name, measured[0], sample=measured[1]))
+        if shown := measured(list(stored)):
+            steadiness.append(Steadiness(criterion.name, shown[0], sample=shown[1]))
     return steadiness
 
 
@@ -89,6 +89,10 @@ def _rows(
             read_rating(choice, scale=criterion.scale, criterion=criterion.name, form=form)
             for choice in choices_from_json(choices)
         ]
-        values = [rating.value for rating in read if isinstance(rating, Rating)]
+        values = [
+            rating.value
+            for rating in read
+            if isinstance(rating, Rating) and rating.value != NO_POINT
+        ]
         if len(values) > 1:
             yield document, output, values

@@ -101,13 +101,17 @@ def _percent(share: Estimate) -> str:
 
 
 def replies_repeated(
-    rows: Sequence[ItemRow], people: Callable[[IntArray], HumanScores]
+    rows: Sequence[ItemRow],
+    people: Callable[[IntArray], HumanScores],
+    *,
+    is_ordered: bool = True,
 ) -> tuple[Repeatability, tuple[str, ...]] | None:
     """Return the replies' repeatability, and in sentences which outputs their correlation with
     people describes; None without replies.
 
     Args:
         people: people's ratings of outputs, by ascending ids.
+        is_ordered: False for labels, of which only differences are counted.
     """
     if not rows:
         return None
@@ -126,4 +130,6 @@ def replies_repeated(
     human = people(ids)
     means = human.mean[np.searchsorted(ids, output)]
     result = repeatability(replies, outputs, means)
-    return None if result is None else (result, about_asking(human))
+    if not is_ordered:
+        return result.of_labels, ()
+    return result, about_asking(human)

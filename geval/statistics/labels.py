@@ -81,8 +81,8 @@ def label_kappa(
     """Return Cohen's kappa of the outputs that have both labels."""
     common, (people, given) = complete(outputs, human, judge)
     documents = LeftOut.of(outputs.documents, outputs.group)
-    kappas = _kappas(common, people, given, documents, labels)
-    return kappa_estimate(common, *kappas, documents)
+    values = kappas(common, people, given, documents, labels)
+    return kappa_estimate(common, *values, documents)
 
 
 def label_kappa_lead(
@@ -98,8 +98,8 @@ def label_kappa_lead(
     the outputs that have all labels."""
     common, (people, first, second) = complete(outputs, human, judge, other)
     documents = LeftOut.of(outputs.documents, outputs.group)
-    own, own_left_out = _kappas(common, people, first, documents, labels)
-    its, its_left_out = _kappas(common, people, second, documents, labels)
+    own, own_left_out = kappas(common, people, first, documents, labels)
+    its, its_left_out = kappas(common, people, second, documents, labels)
     if not np.isfinite(own - its):
         return no_interval(CONSTANT)
     return documents.interval(
@@ -110,10 +110,11 @@ def label_kappa_lead(
     )
 
 
-def _kappas(
+def kappas(
     common: Outputs, people: FloatArray, given: FloatArray, documents: LeftOut, labels: int
 ) -> tuple[float, FloatArray]:
-    """Return kappa, and with each document or group left out; NaN where undefined."""
+    """Return Cohen's kappa of two sides of complete labels, and with each document or group left
+    out, shape (groups,); NaN where undefined."""
     cells = labels * labels
     part = documents.group[common.document] * cells
     index = (part + people * labels + given).astype(np.int64)

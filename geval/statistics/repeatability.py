@@ -6,7 +6,7 @@ mean of k replies has the variance between items plus that within items over k.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from geval.statistics.shares import ShareEstimate, share_of_outputs
 from geval.statistics.thresholds import REPLIES_ITEMS
 from geval.statistics.types import Estimate, FloatArray, IntArray
 
+_NO_ORDER = Estimate.undefined("labels have no order")
 _FEW = f"fewer than {REPLIES_ITEMS} items have two replies or more"
 
 
@@ -43,6 +44,12 @@ class Repeatability:
     between: float = 0.0
     within: float = 0.0
     noise: float = 0.0
+
+    @property
+    def of_labels(self) -> "Repeatability":
+        """The same of labels without an order: only whether two replies differ."""
+        none = dict.fromkeys(("icc", "reply_error", "score_error", "flips", "pearson"), _NO_ORDER)
+        return replace(self, **none)
 
     def pearson_with(self, replies: int) -> Estimate:
         """Return the correlation with people that scores from this many replies would have."""

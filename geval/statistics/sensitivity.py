@@ -14,6 +14,7 @@ import numpy as np
 from geval.statistics.arrays import Outputs
 from geval.statistics.distributions import t_cdf, t_tail
 from geval.statistics.jackknife import LeftOut, t_interval
+from geval.statistics.labels import kappas
 from geval.statistics.resampling import Interval
 from geval.statistics.significance import holm
 from geval.statistics.thresholds import (
@@ -34,9 +35,10 @@ class Finding:
     """The effect of a probe, or a check.
 
     `value` is in points for probes and severity (scores less ratings), the ratio of the standard
-    deviations for the spread, ICC(1) for noise. None, with a reason, where undefined. `p` is of the
-    hypothesis that all is well: no effect (two-sided), or a spread or reliability that is not too
-    small (one-sided); `adjusted` by Holm over the whole study.
+    deviations for the spread, ICC(1) for noise; of labels the share that stays, and kappa. None,
+    with a reason, where undefined. `p` is of the hypothesis that all is well: no effect
+    (two-sided), or a spread, a reliability or a share of labels that is not too small (one-sided);
+    `adjusted` by Holm over the whole study.
     """
 
     name: str
@@ -68,12 +70,59 @@ def sensitivity(
         human: people's mean ratings on the same scale; shape (outputs,), NaN for unrated.
     """
     plain = _row_means(unchanged)
-    findings = [_shift(name, outputs, scores - plain) for name, scores in changed.items()]
+    findings = [_mean(name, outputs, scores - plain) for name, scores in changed.items()]
     differences = unchanged[:, 1] - unchanged[:, 0]
-    findings.append(_shift(REPEATED, outputs, differences))
+    findings.append(_mean(REPEATED, outputs, differences))
     if human is not None and (~np.isnan(human)).any():
-        findings += [_shift(SEVERITY, outputs, plain - human), _spread(outputs, plain, human)]
-    findings.append(_noise(outputs, unchanged))
+        findings += [_mean(SEVERITY, outputs, plain - human), _spread(outputs, plain, human)]
+    return _adjusted([*findings, _noise(outputs, unchanged)])
+
+
+def label_sensitivity(
+    outputs: Outputs, unchanged: FloatArray, changed: Mapping[str, FloatArray], labels: int
+) -> list[Finding]:
+    """Return the findings of probes of labels without an order, in the order of `changed`, then
+    those of checks.
+
+    The value of a probe is the share of labels that it leaves as they are, the mean over the two
+    rounds; its test is whether fewer stay than where the judge is asked the same again. That share
+    is the value of REPEATED, and its kappa that of NOISE.
+
+    Args:
+        unchanged, changed: as for `sensitivity`, with labels as whole numbers from 0.
+        labels: how many there are.
+    """
+    again = _same(*unchanged.T)
+    findings = []
+    for name, given in changed.items():
+        kept = (_same(unchanged[:, 0], given) + _same(unchanged[:, 1], given)) / 2 + 0 * again
+        lead = _mean(name, outputs, kept - again, below=True)
+        findings.append(replace(_mean(name, outputs, kept), p=lead.p))
+    repeated = replace(_mean(REPEATED, outputs, again), p=None)
+    return _adjusted([*findings, repeated, _noise_of_labels(outputs, unchanged, labels)])
+
+
+def _same(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return 1 where two labels are the same, 0 where not, NaN where one is missing."""
+    return np.where(np.isnan(first + second), np.nan, (first == second).astype(float))
+
+
+def _noise_of_labels(outputs: Outputs, unchanged: FloatArray, labels: int) -> Finding:
+    """Test whether kappa of the two rounds is too low, on Fisher's z."""
+    present, documents, left_out = _documents(outputs, unchanged.sum(axis=1))
+    if left_out is None:
+        return _too_few(NOISE, int(present.sum()), documents)
+    _names, document = np.unique(outputs.document[present], return_inverse=True)
+    common = Outputs(document, np.arange(len(document)), documents, len(document))
+    kappa, without = kappas(common, *unchanged[present].T, left_out, labels)
+    if not np.isfinite(kappa):
+        reason = "the judge gave every output the same label"
+        return Finding(NOISE, int(present.sum()), documents, None, reason=reason)
+    return _reliable(present, documents, left_out, _fisher(np.array(kappa)), _fisher(without))
+
+
+def _adjusted(findings: list[Finding]) -> list[Finding]:
+    """Return findings with Holm's adjustment over all that are tested."""
     tested = [finding.p for finding in findings if finding.p is not None]
     adjusted = iter(holm(tested))
     return [
@@ -88,15 +137,15 @@ def _row_means(scores: FloatArray) -> FloatArray:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def _shift(name: str, outputs: Outputs, gap: FloatArray) -> Finding:
-    """Test a mean of differences against 0, two-sided."""
+def _mean(name: str, outputs: Outputs, gap: FloatArray, *, below: bool = False) -> Finding:
+    """Test a mean over outputs against 0: two-sided, or whether it is below."""
     present, documents, left_out = _documents(outputs, gap)
     if left_out is None:
         return _too_few(name, int(present.sum()), documents)
     value = float(gap[present].mean())
     sums, counts = (_sums(outputs, present, of) for of in (gap, np.ones(len(gap))))
     means = left_out.sums(sums) / left_out.sums(counts)
-    return _tested(name, present, documents, left_out, value, means, against=0.0)
+    return _tested(name, present, documents, left_out, value, means, against=0.0, below=below)
 
 
 def _spread(outputs: Outputs, judge: FloatArray, human: FloatArray) -> Finding:
@@ -147,8 +196,15 @@ def _noise(outputs: Outputs, unchanged: FloatArray) -> Finding:
     n, total = left_out.sums(counts), float(within.sum())
     value = _fisher(_icc(all_half, total / counts.sum(), float(counts.sum())))
     means = _fisher(_icc(without_half, left_out.sums(within) / n, n))
+    return _reliable(present, documents, left_out, value, means)
+
+
+def _reliable(
+    present: np.ndarray, documents: int, left_out: LeftOut, value: FloatArray, without: FloatArray
+) -> Finding:
+    """Test whether a reliability, given as Fisher's z, is too low."""
     tested = _tested(
-        NOISE, present, documents, left_out, float(value), np.asarray(means),
+        NOISE, present, documents, left_out, float(value), without,
         against=float(np.arctanh(PROBE_RELIABILITY)), below=True,
     )  # fmt: skip
     return _brought_back(tested, np.tanh)
@@ -163,7 +219,7 @@ def _icc(
 
 
 def _fisher(icc: FloatArray) -> FloatArray:
-    return np.arctanh(np.clip(icc, -0.999, 0.999))
+    return np.asarray(np.arctanh(np.clip(icc, -0.999, 0.999)))
 
 
 def _documents(outputs: Outputs, values: FloatArray) -> tuple[np.ndarray, int, LeftOut | None]:

@@ -87,6 +87,8 @@ def _in_words(probe: ShownFinding) -> str:
         return f"{probe.title}: –, {finding.reason}"
     interval = in_brackets(finding.interval) if finding.interval else ""
     value = f"{two_decimals(finding.value)} {interval}".rstrip()
+    if finding.p is None:
+        return f"{probe.title}: {value}"
     outcome = "found" if finding.is_found else "not found"
     return f"{probe.title}: {value}, {outcome}"
 

@@ -1,0 +1,78 @@
+"""Probes of labels without an order: which share stays, beside asking the same again."""
+
+import numpy as np
+import pytest
+
+from geval.statistics.arrays import Outputs
+from geval.statistics.sensitivity import NOISE, REPEATED, Finding, label_sensitivity
+from tests.statistics import plain_definitions
+
+N = 60
+OUTPUTS = Outputs(np.arange(N) // 2, np.arange(N) % 2, N // 2, 2)
+
+
+def labels(seed: int, *changed: float) -> list[np.ndarray]:
+    """Labels of three kinds, and for each share the same with so many of them drawn again."""
+    rng = np.random.default_rng(seed)
+    own = rng.integers(0, 3, N).astype(float)
+    others = [np.where(rng.random(N) < share, rng.integers(0, 3, N), own) for share in changed]
+    return [own, *(other.astype(float) for other in others)]
+
+
+def findings(first: np.ndarray, second: np.ndarray, probed: np.ndarray) -> dict[str, Finding]:
+    unchanged = np.column_stack([first, second])
+    found = label_sensitivity(OUTPUTS, unchanged, {"padded": probed}, 3)
+    return {each.name: each for each in found}
+
+
+def test_values_are_shares_of_labels_that_stay_and_kappa() -> None:
+    first, second, probed = labels(1, 0.1, 0.4)
+    probed[4] = np.nan
+
+    found = findings(first, second, probed)
+
+    there = ~np.isnan(probed)
+    kept = ((first == probed) * 0.5 + (second == probed) * 0.5)[there].mean()
+    assert found["padded"].value == pytest.approx(kept)
+    assert found["padded"].outputs == N - 1
+    assert found[REPEATED].value == pytest.approx((first == second).mean())
+    assert found[REPEATED].p is None
+    kappa = plain_definitions.kappa(first.tolist(), second.tolist(), "none")
+    assert found[NOISE].value == pytest.approx(kappa)
+
+
+@pytest.mark.parametrize(
+    ("again", "probed", "is_found"),
+    [(0.0, 0.0, False), (0.1, 0.1, False), (0.1, 0.9, True), (0.9, 0.0, False)],
+    ids=["steady", "as often as again", "more often", "less often"],
+)
+def test_a_probe_is_found_where_fewer_stay_than_where_asked_again(
+    again: float, probed: float, is_found: bool
+) -> None:
+    found = findings(*labels(3, again, probed))
+
+    assert found["padded"].is_found is is_found
+
+
+@pytest.mark.parametrize(("again", "is_found"), [(0.1, False), (1.0, True)])
+def test_a_judge_that_gives_other_labels_each_time_is_noise(again: float, is_found: bool) -> None:
+    assert findings(*labels(3, again, again))[NOISE].is_found is is_found
+
+
+def test_one_label_alone_has_no_reliability() -> None:
+    same = np.zeros(N)
+
+    noise = findings(same, same, same)[NOISE]
+
+    assert (noise.value, noise.reason) == (None, "the judge gave every output the same label")
+
+
+def test_a_probe_without_effect_is_seldom_found() -> None:
+    rng = np.random.default_rng(0)
+
+    def is_found() -> bool:
+        own = rng.choice(3, N, p=[0.8, 0.1, 0.1]).astype(float)
+        given = [np.where(rng.random(N) < 0.2, rng.integers(0, 3, N), own) for _ in range(3)]
+        return findings(*given)["padded"].is_found
+
+    assert sum(is_found() for _ in range(200)) <= 15
