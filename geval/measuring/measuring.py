@@ -79,8 +79,8 @@ def measure(
         human: the columns with people's ratings, one for each person; or, where each row is one
             rating, the people who count.
         judge: the columns with judges' scores; or the judges that count.
-        criterion: the column that names it; or one of the criteria that rows name, which is then
-            the only one measured; or the name of the only one, where they name none.
+        criterion: the column that names it; or one of the criteria that rows name, or a rubric,
+            which is then the only one measured; or the name of the only one, where they name none.
         document: the column that names what was written about; outputs of one document are
             compared with each other.
         system: the column that names who wrote an output.
@@ -118,10 +118,13 @@ def measure(
     """
     if scores is not None:
         source = side_by_side(source, scores)
+    site_rubrics = _from_site(source, "rubrics")
+    rubrics = site_rubrics if rubric is None else rubric
+    is_total = (criterion or "").lower() in map(str.lower, rubrics)
     naming = Naming(
         as_names(human),
         as_names(judge),
-        criterion or "",
+        "" if is_total else criterion or "",
         document or "",
         system or "",
         group=group or "",
@@ -145,13 +148,15 @@ def measure(
         ask=ask,
         by_column=True,
         fields=as_names(by),
+        rubrics=[*rubrics],
     )
     if rubric is None:
-        rubric = _from_site(source, "rubrics")
         settings = _from_site(source, "criteria")
-        totals = {name.lower(): scale_by(settings[name]) for name in rubric}
+        totals = {name.lower(): scale_by(settings[name]) for name in site_rubrics}
+    only = criterion if is_total else content.criterion
     return measure_rows(
-        [*_about(content.rows, content.criterion)],
+        # The items of a rubric are looked at whichever criterion is asked for.
+        content.rows if rubrics else [*_about(content.rows, content.criterion)],
         content.scales | totals,
         level=level,
         coefficient=coefficient,
@@ -159,7 +164,8 @@ def measure(
         unused=content.unused,
         fields=content.fields,
         find=find,
-        rubrics=rubric,
+        rubrics=rubrics,
+        only=only or "",
         bars={name: bar_of(own) for name, own in _from_site(source, "criteria").items()},
     )
 
@@ -195,6 +201,7 @@ def read_source(
     every_judge: bool = False,
     by_column: bool = False,
     fields: Sequence[str] = (),
+    rubrics: Sequence[str] = (),
 ) -> SourceContent:
     """Read a source, from arguments as for `measure`.
 
@@ -202,6 +209,7 @@ def read_source(
         every_judge: in a table with a row per score, judges count even if they are not named.
         by_column: as for `rows_of`.
         fields: of which documents have values.
+        rubrics: names that are criteria, too.
     """
     scale_of, unused, unknown = _scale_of(scale, labels, order), Unused(), UnknownWords()
     with input_files(source, sheet=sheet) as files:
@@ -241,7 +249,7 @@ def read_source(
         criterion = criterion_named(files, naming)
     rows += _from_site(source, "choices")
     _refuse_nothing(rows)
-    refuse_unknown_criterion(rows, criterion)
+    refuse_unknown_criterion(rows, criterion, rubrics)
     for stated in (scale, labels, order):
         if isinstance(stated, Mapping):
             _check_names(stated, _criteria_of(rows))
@@ -258,7 +266,7 @@ def read_source(
     )
 
 
-def refuse_unknown_criterion(rows: Sequence[Row], name: str) -> None:
+def refuse_unknown_criterion(rows: Sequence[Row], name: str, rubrics: Sequence[str] = ()) -> None:
     """Refuse a criterion that rows do not have, which would otherwise be ignored silently.
 
     Raises:
@@ -277,7 +285,7 @@ def refuse_unknown_criterion(rows: Sequence[Row], name: str) -> None:
         having = " and ".join(["ratings"] * bool(rated) + ["scores"] * bool(scored))
         raise InputError(
             f"There is no column {name!r} and no criterion of that name with {having} (there are:"
-            f" {', '.join(names.values())})."
+            f" {', '.join([*names.values(), *rubrics])})."
         )
 
 
@@ -300,6 +308,7 @@ def measure_rows(
     fields: Mapping[str, Mapping[str, str]] | None = None,
     find: str = "",
     rubrics: Rubrics | None = None,
+    only: str = "",
     bars: Mapping[str, ExpertBar] | None = None,
 ) -> Measurement:
     """Measure judges from rows of files.
@@ -311,6 +320,7 @@ def measure_rows(
         fields: the documents' values of fields, by name.
         find: as for `measure`.
         rubrics: as for `gathered`.
+        only: the only criterion of the result; all if empty.
         bars: what criteria require of judges by an expert's labels, by name.
 
     Raises:
@@ -324,8 +334,11 @@ def measure_rows(
         if value not in values:
             raise InputError(f"There is no {kind} {value!r} (there are: {', '.join(values)}).")
     parts = gathered(rows, scales, rubrics)
+    if only:
+        criteria = [each for each in parts.criteria if each.name.lower() == only.lower()]
+        parts = replace(parts, criteria=tuple(criteria))
     if bars:
-        criteria = (replace(each, bar=bars.get(each.name, each.bar)) for each in parts.criteria)
+        criteria = [replace(each, bar=bars.get(each.name, each.bar)) for each in parts.criteria]
         parts = replace(parts, criteria=tuple(criteria))
     if find:
         parts = replace(parts, criteria=_finding(parts.criteria, find))
