@@ -461,17 +461,21 @@ class RowStager:
 
     def stage_repeats(self) -> None:
         """Stage the vote, or the mean, of the scores that a judge gave an output several times;
-        "n/a" by a majority."""
+        "n/a" by a majority. Labels of which two are as frequent give none."""
+        scales = {seen.criterion.pk: seen.criterion.scale for seen in self.seen.values()}
         for (criterion, run), by_output in self.repeated.items():
             several = [list(repeats.values()) for repeats in by_output.values()]
             numbers = [[s for _place, s in scores if s is not None] for scores in several]
             number = np.repeat(np.arange(len(several)), [len(scores) for scores in numbers])
             value = np.array([score for scores in numbers for score in scores])
-            combined, _again = scores_of_repeats(number, value, len(several))
+            scale = scales.get(criterion) if criterion else None
+            combined, _again = scores_of_repeats(number, value, len(several), scale)
             for at, (output, scores) in enumerate(zip(by_output, several, strict=True)):
                 (file_number, line), _score = scores[0]
                 is_number = 2 * len(numbers[at]) >= len(scores)
                 score = float(combined[at]) if is_number else None
+                if score is not None and np.isnan(score):
+                    continue
                 self.score_table.add((file_number, line, output, criterion, run, score))
 
     def _report_outside(self, file: str, row: RatingRow, seen: SeenCriterion, scale: Scale) -> None:

@@ -36,7 +36,7 @@ from geval.reports.human_scores import HumanScores, Rater, Sampled, human_scores
 from geval.reports.leaderboard import ComparedSystems
 from geval.reports.pairwise import PairVerdict
 from geval.reports.rubric_totals import fill_totals_of_judge, fill_totals_of_people
-from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.arrays import Outputs
 from geval.statistics.bias import Family
 from geval.statistics.consensus import Consensus
 from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
@@ -722,15 +722,6 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
         yield Criterion(pk, name, scale)
 
 
-def _as_ratings(output: np.ndarray, value: np.ndarray, outputs: int) -> Ratings:
-    """Return repeated scores as ratings by the first, second and later repeat of each output."""
-    order = np.argsort(output, kind="stable")
-    output, value = output[order], value[order]
-    first = np.searchsorted(output, output)
-    repeat = np.arange(len(output)) - first
-    return Ratings(output, repeat, value, outputs, int(repeat.max(initial=0)) + 1)
-
-
 def _fill_judges(
     data: ReportData, gatherer: Gatherer, criteria: Sequence[Criterion], place: np.ndarray
 ) -> dict[tuple[int, int], ShareEstimate]:
@@ -746,10 +737,7 @@ def _fill_judges(
                 if values is None:
                     continue
                 at, value = place[np.asarray(values.output)], np.asarray(values.value)
-                own, again = scores_of_repeats(at, value, len(place))
-                if not criterion.scale.is_ordered and again.any():
-                    repeated = _as_ratings(at, value, len(place))
-                    own = most_frequent_point(repeated, criterion.scale)
+                own, again = scores_of_repeats(at, value, len(place), criterion.scale)
                 scores = np.where(np.isnan(own), scores, own)
                 if again.any():
                     repeats[criterion.pk, judge] = share_that_repeats(

@@ -12,6 +12,7 @@ import numpy as np
 
 from geval.statistics.arrays import Outputs, Ratings, equal_pairs, mean_of, sums
 from geval.statistics.coefficients import pearson
+from geval.statistics.labels import most_frequent_point
 from geval.statistics.reliability import one_way
 from geval.statistics.scales import Scale
 from geval.statistics.shares import ShareEstimate, share_of_outputs
@@ -48,8 +49,14 @@ class Repeatability:
     @property
     def of_labels(self) -> "Repeatability":
         """The same of labels without an order: only whether two replies differ."""
-        none = dict.fromkeys(("icc", "reply_error", "score_error", "flips", "pearson"), _NO_ORDER)
-        return replace(self, **none)
+        return replace(
+            self,
+            icc=_NO_ORDER,
+            reply_error=_NO_ORDER,
+            score_error=_NO_ORDER,
+            flips=_NO_ORDER,
+            pearson=_NO_ORDER,
+        )
 
     def pearson_with(self, replies: int) -> Estimate:
         """Return the correlation with people that scores from this many replies would have."""
@@ -108,24 +115,37 @@ def _pearson(means: FloatArray, human: FloatArray | None, rated: np.ndarray | bo
 
 
 def scores_of_repeats(
-    output: IntArray, value: FloatArray, outputs: int
+    output: IntArray, value: FloatArray, outputs: int, scale: Scale | None = None
 ) -> tuple[FloatArray, np.ndarray]:
     """Combine the scores that a judge gave outputs again and again: the vote where there are only
-    two values, in a tie the lower one (a fail), and otherwise the mean.
+    two values, in a tie the lower one (a fail), and otherwise the mean. Of labels without an order
+    it is the most frequent one, in a tie none.
 
     Args:
         output, value: shape (scores,).
+        scale: their scale, None where they have no criterion.
 
     Returns:
         the scores of outputs, NaN where there are none, and whether each was scored more than
         once; both of shape (outputs,).
     """
     count = np.bincount(output, minlength=outputs)
+    if scale is not None and not scale.is_ordered and (count > 1).any():
+        return most_frequent_point(_as_ratings(output, value, outputs), scale), count > 1
     mean = mean_of(sums(output, value, outputs), count.astype(float))
     points = np.unique(value)
     if len(points) == 2:
         mean = np.where(np.isnan(mean), mean, points[(mean > points.mean()).astype(int)])
     return mean, count > 1
+
+
+def _as_ratings(output: np.ndarray, value: np.ndarray, outputs: int) -> Ratings:
+    """Return repeated scores as ratings by the first, second and later repeat of each output."""
+    order = np.argsort(output, kind="stable")
+    output, value = output[order], value[order]
+    first = np.searchsorted(output, output)
+    repeat = np.arange(len(output)) - first
+    return Ratings(output, repeat, value, outputs, int(repeat.max(initial=0)) + 1)
 
 
 def share_that_repeats(

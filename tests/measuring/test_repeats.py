@@ -19,7 +19,7 @@ from geval.measuring.inputs import InputError
 from geval.reports.required_figures import figure_of
 from geval.statistics.arrays import Outputs
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
-from geval.statistics.scales import Scale
+from geval.statistics.scales import Scale, scale_of_words
 from tests.evaluating.conftest import DEFINITION, table
 from tests.processes import StandInProcess
 
@@ -43,6 +43,16 @@ def test_a_vote_of_two_values_and_otherwise_the_mean(
     assert combined[:-1].tolist() == pytest.approx(expected)
     assert np.isnan(combined[-1])
     assert again.tolist() == [*(len(each) > 1 for each in scores), False]
+
+
+def test_labels_without_an_order_are_voted_on_and_a_tie_gives_none() -> None:
+    output, value = np.array([0, 0, 0, 1, 1, 2]), np.array([0.0, 2, 2, 0, 2, 1])
+
+    combined, _again = scores_of_repeats(
+        output, value, 3, scale_of_words(["a", "b", "c"], is_ordered=False)
+    )
+
+    assert combined == pytest.approx([2, np.nan, 1], nan_ok=True)
 
 
 def test_a_judge_repeats_itself_where_all_scores_round_to_one_point() -> None:
