@@ -76,15 +76,33 @@ def recognise(
     contents = contents_of(short, rows)
     in_project = project_names or KnownNames()
     labels = _labels_side_by_side(contents)
-    guess |= _as_cells(labels, OVERALL)
+    by_row = _criterion_of_rows(contents) if labels else ""
+    guess |= _as_cells(labels, "" if by_row else OVERALL)
+    if by_row:
+        guess[by_row] = "criterion"
     if kind_of(guess) in LONG and (tidy := _as_tidy(guess, contents)):
         guess = tidy
     recognition = _Reading(guess, contents, in_project).recognition()
-    if not labels or not in_project.criteria:
+    if not labels or by_row or not in_project.criteria:
         return recognition
     others = {name: target for name, target in recognition.columns.items() if name not in labels}
     question = _about_labels_side_by_side(labels, list(in_project.criteria))
     return Recognition(others, (*recognition.questions, question))
+
+
+def _criterion_of_rows(contents: Mapping[str, ColumnContent]) -> str:
+    """Return the column that names the criterion of each row, by its name; empty if none does."""
+    return next(
+        (
+            name
+            for name, plain in plain_names(list(contents)).items()
+            if plain in SCORES["criterion"]
+            and contents[name].filled
+            and not contents[name].numbers
+            and 2 * len(set(contents[name].values)) <= len(contents[name].values)
+        ),
+        "",
+    )
 
 
 def _as_cells(labels: Mapping[str, bool], criterion: str) -> dict[str, str]:

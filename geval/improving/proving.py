@@ -91,8 +91,8 @@ def proof_of(ground: Ground, measure: str, own: FloatArray, *, looks: int) -> Pr
         )
     if measure == Measure.KAPPA:
         scale = ground.criterion.scale
-        sides = [label_numbers(side, scale) for side in (human, own, today)]
-        return gain_in_kappa(outputs, *sides, len(scale.points), confidence=confidence)
+        human, own, today = (label_numbers(side, scale) for side in (human, own, today))
+        return gain_in_kappa(outputs, human, own, today, len(scale.points), confidence=confidence)
     if measure == Measure.RANK:
         return gain_in_rank(outputs, human, own, today, confidence=confidence)
     _, (ratings, scores) = ground.on(ground.training, ground.human, ground.today)

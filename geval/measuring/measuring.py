@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from geval.files.fields import written_number
 from geval.files.rows import (
     JudgeScoreRow,
@@ -154,7 +156,7 @@ def measure(
         settings = _from_site(source, "criteria")
         totals = {name.lower(): scale_by(settings[name]) for name in site_rubrics}
     only = criterion if is_total else content.criterion
-    return measure_rows(
+    result = measure_rows(
         # The items of a rubric are looked at whichever criterion is asked for.
         content.rows if rubrics else [*_about(content.rows, content.criterion)],
         content.scales | totals,
@@ -168,6 +170,8 @@ def measure(
         only=only or "",
         bars={name: bar_of(own) for name, own in _from_site(source, "criteria").items()},
     )
+    _refuse_empty_totals(result.gathered, [*(rubric or {}), only or ""])
+    return result
 
 
 def _from_site(source: Source, name: str) -> Any:
@@ -264,6 +268,19 @@ def read_source(
     return SourceContent(
         list(counting_rows(rows, counting)), scales, len(judges), criterion, unused, by_document
     )
+
+
+def _refuse_empty_totals(parts: Gathered, names: Sequence[str]) -> None:
+    """Refuse named rubrics of which no output has a total, as where each row is an output."""
+    totals = {each.pk: each.name for each in parts.criteria}
+    wanted = {name.lower() for name in names if name}
+    for pk in (each.pk for each in parts.data.rubrics):
+        is_wanted = totals.get(pk, "").lower() in wanted
+        if is_wanted and np.isnan(parts.data.humans[pk].mean).all():
+            raise InputError(
+                f"No output has ratings of all items of the rubric {totals[pk]}. Where they are in"
+                " several rows, pass document=…, the column that names what was rated."
+            )
 
 
 def refuse_unknown_criterion(rows: Sequence[Row], name: str, rubrics: Sequence[str] = ()) -> None:

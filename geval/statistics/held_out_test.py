@@ -202,9 +202,7 @@ def gain_in_kappa(
     outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
     if not len(human):
         return _proof(_NOTHING, _NOTHING, 1, no_interval(_NOTHING.reason), confidence, outputs)
-    own, its = (
-        label_kappa(outputs, human, side, labels).estimate for side in (candidate, today)
-    )
+    own, its = (label_kappa(outputs, human, side, labels).estimate for side in (candidate, today))
     lead = label_kappa_lead(outputs, human, candidate, today, labels, confidence=confidence)
     return _proof(own, its, 1, lead, confidence, outputs)
 

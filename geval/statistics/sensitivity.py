@@ -114,7 +114,8 @@ def _noise_of_labels(outputs: Outputs, unchanged: FloatArray, labels: int) -> Fi
         return _too_few(NOISE, int(present.sum()), documents)
     _names, document = np.unique(outputs.document[present], return_inverse=True)
     common = Outputs(document, np.arange(len(document)), documents, len(document))
-    kappa, without = kappas(common, *unchanged[present].T, left_out, labels)
+    first, second = unchanged[present].T
+    kappa, without = kappas(common, first, second, left_out, labels)
     if not np.isfinite(kappa):
         reason = "the judge gave every output the same label"
         return Finding(NOISE, int(present.sum()), documents, None, reason=reason)

@@ -77,3 +77,32 @@ def test_the_command_takes_the_name_of_a_rubric(
     out = capsys.readouterr().out
     assert "Quality:" in out
     assert "cites:" not in out
+
+
+def with_a_column_of_criteria(key: str = "id") -> list[dict[str, Any]]:
+    """A row for each output and item, with people's labels beside the judge's."""
+    rng = np.random.default_rng(3)
+    return [
+        {key: f"d{at}", "criterion": item}
+        | {who: "yes" if rng.random() < 0.6 else "no" for who in ("human", "judge")}
+        for at in range(50)
+        for item in ITEMS
+    ]
+
+
+def test_a_column_of_criteria_beside_plain_names_of_people_and_judges_is_read() -> None:
+    rows = with_a_column_of_criteria()
+
+    found = geval.measure(rows, rubric=RUBRIC)
+
+    assert [each.criterion for each in found.criteria] == [*ITEMS, "Quality"]
+    same = [row["human"] == row["judge"] for row in rows if row["criterion"] == "polite"]
+    assert found.criteria[1].accuracy == pytest.approx(np.mean(same))
+
+
+def test_a_total_that_no_output_has_is_an_error() -> None:
+    rows = with_a_column_of_criteria("thing")
+
+    with pytest.raises(geval.InputError, match="pass document="):
+        geval.measure(rows, rubric=RUBRIC)
+    assert geval.measure(rows, rubric=RUBRIC, document="thing", criterion="quality").criteria
