@@ -63,9 +63,7 @@ def test_another_judge_is_proven_by_kappa(improve: Any) -> None:
 
 
 def kappa(rows: list[dict[str, Any]], judge: str) -> float:
-    people, given = (
-        [float(KINDS.index(row[name])) for row in rows] for name in ("expert", judge)
-    )
+    people, given = ([float(KINDS.index(row[name])) for row in rows] for name in ("expert", judge))
     return plain_definitions.kappa(people, given, "none")
 
 
