@@ -161,6 +161,14 @@ class Evaluation:
             *self._numbers(frozenset(without)),
         ]
 
+    @cached_property
+    def labels(self) -> dict[float, str]:
+        """The names of labels without an order, by the numbers that scores have; empty for other
+        scales."""
+        if self.scale.is_ordered:
+            return {}
+        return {point: name for name, point in self.scale.labels.items()}
+
     def _numbers(self, without: Collection[tuple[str, str]]) -> list[JudgeScoreRow]:
         return [
             JudgeScoreRow(
@@ -177,8 +185,15 @@ class Evaluation:
         ]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a row for each output, without pandas."""
-        return [asdict(score) for score in self.scores]
+        """Return a row for each output, without pandas; `label` names a score that is one."""
+        return [
+            asdict(score) | ({"label": self._written(score.score)} if self.labels else {})
+            for score in self.scores
+        ]
+
+    def _written(self, score: float | None) -> str | float | None:
+        """Return a score as files have it: a label by its name."""
+        return score if score is None else self.labels.get(score, score)
 
     def to_frame(self) -> Any:
         """Return the same rows as a pandas data frame.
@@ -196,6 +211,7 @@ class Evaluation:
             "judge": self.judge,
             "criterion": self.criterion,
             "scale": self.scale.written,
+            **({"labels": [*self.labels.values()]} if self.labels else {}),
             "kind": self.kind,
             "mode": self.mode,
             "steps": self.steps,
@@ -211,7 +227,7 @@ class Evaluation:
             file.write(csv_line((*SCORE_COLUMNS, "repeat") if repeats else SCORE_COLUMNS))
             for each in self.scores:
                 if not each.reason:
-                    score = NOT_APPLICABLE if each.score is None else each.score
+                    score = NOT_APPLICABLE if each.score is None else self._written(each.score)
                     line = (each.document, each.system, each.criterion, each.judge, score)
                     file.write(csv_line((*line, each.repeat) if repeats else line))
 
@@ -238,25 +254,43 @@ class Evaluation:
                 for row in outputs
             ],
             "ratings": [
-                _score_record(row, "annotator")
+                self._score_record(row, "annotator")
                 for row in self.rows
                 if isinstance(row, RatingRow)
                 or (isinstance(row, NotApplicableRow) and not row.by_judge)
             ],
-            "scores": [_score_record(row, "judge") for row in self._score_rows()],
+            "scores": [self._score_record(row, "judge") for row in self._score_rows()],
+        }
+
+    def _score_record(self, row: ScoreRow | NotApplicableRow, whose: str) -> dict[str, Any]:
+        score: Any = NOT_APPLICABLE if isinstance(row, NotApplicableRow) else row.score
+        if isinstance(score, float) and row.criterion.lower() == self.criterion.lower():
+            score = self._written(score)
+        return {
+            "doc_id": row.doc_id or row.source,
+            "system_id": row.system_id,
+            "criterion": row.criterion,
+            whose: row.rater,
+            "score": score,
+            **({"repeat": repeat} if (repeat := getattr(row, "repeat", "")) else {}),
         }
 
     @property
     def summary(self) -> str:
         """Return how many outputs have a score, how they were scored, and the usage."""
         values = [score.score for score in self.scores if score.score is not None]
-        mean = f", mean {two_decimals(sum(values) / len(values))}" if values else ""
+        about = [f"{self.scale}", self.mode or self.kind]
+        if self.labels:
+            counts = Counter(self.labels[value] for value in values)
+            about = [about[1], *(f"{name} {count}" for name, count in counts.most_common())]
+        elif values:
+            about.append(f"mean {two_decimals(sum(values) / len(values))}")
         others = len(self.scores) - len(self.failures) - len(values)
         beside = f" and called it not applicable to {others}" if others else ""
         usage = self.usage
         return (
             f"{self.judge} scored {len(values)} of {len(self.scores)} outputs on {self.criterion}"
-            f"{beside} ({self.scale}, {self.mode or self.kind}{mean}): {usage.calls:,} calls,"
+            f"{beside} ({', '.join(about)}): {usage.calls:,} calls,"
             f" {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
             f"{f', {usage.reused:,} answers from earlier' if usage.reused else ''}."
         )
@@ -311,16 +345,6 @@ def _score_of(judge: str, criterion: str, output: JudgedOutput, outcome: Outcome
     numbers = (outcome.number, dict(outcome.distribution), outcome.coverage, entropy)
     share = outcome.not_applicable
     return OutputScore(*about, *numbers, outcome.note, repeat=repeat, not_applicable=share)
-
-
-def _score_record(row: ScoreRow | NotApplicableRow, whose: str) -> dict[str, Any]:
-    return {
-        "doc_id": row.doc_id or row.source,
-        "system_id": row.system_id,
-        "criterion": row.criterion,
-        whose: row.rater,
-        "score": NOT_APPLICABLE if isinstance(row, NotApplicableRow) else row.score,
-    }
 
 
 def _advice(judged: JudgingResult) -> list[str]:
