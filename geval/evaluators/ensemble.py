@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 from geval.evaluators.base import Corpus, Item, LocalEvaluator, Outcome, Settings
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure, Reason
-from geval.llm.prompts import PromptParts
+from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.scoring import Scored
 from geval.statistics.thresholds import BLEND_OUTPUTS
 
@@ -64,6 +64,11 @@ class Ensemble(LocalEvaluator):
     Settings: ClassVar = EnsembleSettings
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
+        if not parts.scale.is_ordered:
+            raise PromptError(
+                f"The scores of {parts.criterion} are labels without an order, which have no mean."
+                " Choose one of the judges."
+            )
         return f"{parts.criterion}: {self.settings.method} of {self.settings.judges}"
 
     def missing_text(self, texts: Texts) -> Failure | None:

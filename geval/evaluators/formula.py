@@ -43,6 +43,12 @@ class CriterionFormula(BaseModel):
             raise ValueError("the scores of a map must rise")
         return self
 
+    @property
+    def copies_one(self) -> bool:
+        """Whether its values are the scores of one judge as they are."""
+        weights = [member.weight for member in self.members]
+        return weights == [1.0] and not self.intercept and not self.points
+
     def of(self, scores: np.ndarray) -> np.ndarray:
         """Return the values, shape (outputs,), for scores of shape (members, outputs)."""
         weights = np.array([member.weight for member in self.members])
@@ -103,6 +109,11 @@ class Formula(LocalEvaluator):
         formula = formulas_in(self.settings.formula).get(parts.criterion)
         if formula is None:
             raise PromptError(f"This judge has no formula for {parts.criterion}.")
+        if not parts.scale.is_ordered and not formula.copies_one:
+            raise PromptError(
+                f"The scores of {parts.criterion} are labels without an order, which cannot be"
+                " weighed or mapped. Choose one of the judges, with a weight of 1."
+            )
         terms = (
             f"{member.weight:+.4g} × {member.judge}"
             + (f" on {member.criterion}" if member.criterion else "")

@@ -13,7 +13,7 @@ from geval.reports.data import ReportData
 from geval.reports.samples import about_proof
 from geval.statistics.arrays import Outputs, complete
 from geval.statistics.jackknife import documents_counting
-from geval.statistics.labels import most_frequent_point
+from geval.statistics.labels import are_labels, most_frequent_point
 from geval.statistics.panel import Arms
 from geval.statistics.pass_fail import best_threshold
 from geval.statistics.same_documents import ranked_by_document
@@ -214,7 +214,7 @@ def ground_in(
         raise ImproveError(f"{judge.label} has no scores on {criterion.name}; run it first.")
     human = people_of(data, criterion)
     counting = ~np.isnan(human) & ~np.isnan(today)
-    if not _are_labels(today[counting], criterion):
+    if not _are_labels(today, criterion):
         raise ImproveError(f"The scores of {judge.label} are not labels of {criterion.name}.")
     if not counting.any():
         raise TooFewRatingsError(
@@ -268,7 +268,7 @@ def _arms(
         scores = data.judges.get((criterion.pk, judge.pk))
         arms = _arms_of(data, judge, criterion, criteria)
         covering = [arm for arm in arms if not np.isnan(arm.scores[counting]).any()]
-        if covering and not _are_labels(covering[0].scores[counting], criterion):
+        if covering and not _are_labels(covering[0].scores, criterion):
             left_out[judge.label] = f"its scores are not labels of {criterion.name}"
             continue
         if not covering:
@@ -284,7 +284,7 @@ def _arms(
 
 def _are_labels(scores: FloatArray, criterion: CriterionLike) -> bool:
     """Return whether scores are labels of a criterion, where these have no order."""
-    return criterion.scale.is_ordered or bool(np.isin(scores, criterion.scale.points).all())
+    return criterion.scale.is_ordered or are_labels(scores, criterion.scale)
 
 
 def _arms_of(

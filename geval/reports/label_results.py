@@ -24,6 +24,7 @@ from geval.statistics.expert_bar import ExpertBar
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.labels import (
     LabelFigures,
+    are_labels,
     confused_by_people,
     label_figures,
     label_kappa_lead,
@@ -184,7 +185,7 @@ class LabelJudge:
 @dataclass(frozen=True)
 class LabelsResult:
     """A criterion of labels: people's agreement, which labels they confuse with each other (by how
-    many pairs of people), and its judges, the best first."""
+    many pairs of people), and its judges, the best first; those `without_labels` gave numbers."""
 
     pk: int
     criterion: str
@@ -194,6 +195,7 @@ class LabelsResult:
     alpha: Estimate
     confused: tuple[tuple[str, str, int], ...]
     judges: tuple[LabelJudge, ...]
+    without_labels: tuple[str, ...] = ()
 
     @property
     def best(self) -> LabelJudge | None:
@@ -216,6 +218,14 @@ class LabelsResult:
             return f"{name}: no judge has labels."
         return f"{name}: {_SENTENCES[self.verdict].format(self.best.judge)}."
 
+    @property
+    def note(self) -> str:
+        """Which judges are left out; empty if none is."""
+        if not self.without_labels:
+            return ""
+        judges = listed(self.without_labels)
+        return f"On {self.criterion} the scores of {judges} are not labels, and are left out."
+
     def __str__(self) -> str:
         best = self.best
         head = f"{self.criterion}: {self.verdict.label}" + (f" ({best.judge})" if best else "")
@@ -224,6 +234,7 @@ class LabelsResult:
             f"; they agree with alpha {shown(self.alpha)}" if self.alpha.value is not None else ""
         )
         lines = [head, f"  {counted(self.outputs, 'output')} labelled by {raters}{agreement}"]
+        lines += [f"  {self.note}"] if self.note else []
         if best is None:
             return "\n".join(lines)
         figures = best.figures
@@ -279,6 +290,7 @@ class LabelsResult:
             "alpha": self.alpha.value,
             "confused": [list(pair) for pair in self.confused],
             "judges": [self._judge_as_dict(judge) for judge in self.judges],
+            "without_labels": list(self.without_labels),
         }
 
     def _judge_as_dict(self, judge: LabelJudge) -> dict[str, Any]:
@@ -335,10 +347,13 @@ def labels_result(
     documents = LeftOut.of(data.units.documents, data.units.group)
     alpha = coincidences(data.units, ratings, documents).alpha("nominal")
     nulls = null_labels(units, people, data.words, len(labels))
-    results = []
+    results, others = [], []
     for judge in judges:
         scores = data.judges.get((criterion.pk, judge.pk))
         if scores is None or np.isnan(people + scores).all():
+            continue
+        if not are_labels(scores, scale):
+            others.append(judge.label)
             continue
         given = label_numbers(scores, scale)
         about = (labels, units, people, given, nulls, alpha, compared, criterion.bar.kappa)
@@ -355,6 +370,7 @@ def labels_result(
         alpha,
         _confused(ratings, labels),
         tuple(ordered),
+        tuple(others),
     )
 
 

@@ -139,6 +139,11 @@ def label_numbers(values: FloatArray, scale: Scale) -> FloatArray:
     return np.round((values - scale.lowest) / scale.step)
 
 
+def are_labels(values: FloatArray, scale: Scale) -> bool:
+    """Return whether values are points of a scale, apart from missing ones."""
+    return bool(np.isin(values[~np.isnan(values)], scale.points).all())
+
+
 def most_frequent_point(ratings: Ratings, scale: Scale) -> FloatArray:
     """Return the point of a scale without an order that most people gave each output, as
     `most_frequent_label`."""

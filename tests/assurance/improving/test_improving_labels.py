@@ -1,6 +1,7 @@
 """A site improves labels without an order by kappa: another judge, or another wording."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -15,12 +16,24 @@ from assurance.prompt_examples import example_of
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import CandidateOutput, Criterion, ErrandState, LockedDocuments, Project
+from evaluations.models import (
+    CandidateOutput,
+    Criterion,
+    ErrandState,
+    LockedDocuments,
+    Project,
+    Score,
+)
 from evaluations.models.improving import FREE_CHANGES
+from evaluations.reports.report import build_report
+from geval.evaluators.ensemble import Ensemble
+from geval.evaluators.formula import Formula
 from geval.improving.changes import NO_ORDER, Measure
 from geval.improving.ground import ImproveError
+from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.reflection import reflection_prompt
 from geval.standin.planted import as_csv
+from geval.statistics.scales import scale_of_words
 
 pytestmark = pytest.mark.django_db
 KINDS = ["wrong", "rude", "slow"]
@@ -118,3 +131,31 @@ def test_an_example_has_the_name_of_a_label(labelled: Criterion) -> None:
     assert output is not None
 
     assert "Rating: rude\n" in example_of(output, 1.0, labelled.scale)
+
+
+def test_a_report_leaves_out_scores_that_are_no_labels(labelled: Criterion) -> None:
+    Score.objects.filter(run__judge__name="length").update(value=37.5)
+
+    (result,) = build_report(labelled.project).labels
+
+    assert {each.judge for each in result.judges} == {"today", "better"}
+    assert result.without_labels == ("length",)
+    assert "length" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "is_refused"),
+    [
+        (Ensemble({"judges": "today, better"}), True),
+        (Formula({"formula": '{"kind": {"members": [{"judge": "today", "criterion": "kind",'
+                             ' "weight": 0.5}]}}'}), True),
+        (Formula({"formula": '{"kind": {"members": [{"judge": "today", "criterion": "kind",'
+                             ' "weight": 1}]}}'}), False),
+    ],
+    ids=["ensemble", "weighed", "one as it is"],
+)  # fmt: skip
+def test_labels_are_never_added(evaluator: Ensemble | Formula, is_refused: bool) -> None:
+    parts = PromptParts("kind", scale_of_words(KINDS, is_ordered=False))
+
+    with pytest.raises(PromptError, match="without an order") if is_refused else nullcontext():
+        evaluator.template(parts)
