@@ -26,7 +26,7 @@ from evaluations.models import (
 )
 from evaluations.models.changes import state_of
 from evaluations.models.improving import OPEN_STATES, LockedText, withheld_documents
-from geval.improving.changes import MEASURE_LABELS, measure_on
+from geval.improving.changes import MEASURE_LABELS, Measure, measure_on
 from geval.improving.words import constant_of, ranks_of
 from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.statistics.cache import remembered_as
@@ -237,7 +237,7 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
 
 def _is_map(candidate: Candidate) -> bool:
     """Return whether the gain is a distance in points."""
-    return candidate.measure == Candidate.Measure.DISTANCE
+    return candidate.measure == Measure.DISTANCE
 
 
 def _axis(rows: Sequence[tuple[Candidate, Look | None]]) -> Axis:

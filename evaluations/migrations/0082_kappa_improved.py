@@ -1,22 +1,20 @@
 from django.db import migrations, models
 
+CHOICES = [
+    ("rank", "rho"),
+    ("balance", "balanced accuracy"),
+    ("kappa", "kappa"),
+    ("distance", "distance"),
+]
+
 
 class Migration(migrations.Migration):
     dependencies = [("evaluations", "0081_policies")]
 
     operations = [
         migrations.AlterField(
-            model_name="candidate",
-            name="measure",
-            field=models.CharField(
-                choices=[
-                    ("rank", "rho"),
-                    ("balance", "balanced accuracy"),
-                    ("kappa", "kappa"),
-                    ("distance", "distance"),
-                ],
-                default="rank",
-                max_length=10,
-            ),
+            "candidate",
+            "measure",
+            models.CharField(choices=CHOICES, default="rank", max_length=10),
         ),
     ]

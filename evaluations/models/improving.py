@@ -18,7 +18,7 @@ from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandQuerySet, ErrandState
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
-from geval.improving.changes import CHANGE_LABELS, MEASURE_LABELS, is_better
+from geval.improving.changes import CHANGE_LABELS, MEASURE_LABELS, Measure, is_better
 from geval.statistics.locked_rule import (
     LEAST_SHARE,
     LOOKS,
@@ -365,15 +365,11 @@ class Candidate(models.Model):
     a map `constant`, the distance of the best constant.
     """
 
-    class Measure(models.TextChoices):
-        RANK = "rank", MEASURE_LABELS["rank"]
-        BALANCE = "balance", MEASURE_LABELS["balance"]
-        KAPPA = "kappa", MEASURE_LABELS["kappa"]
-        DISTANCE = "distance", MEASURE_LABELS["distance"]
-
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="candidates")
     change = models.CharField(max_length=20, choices=Change)
-    measure = models.CharField(max_length=10, choices=Measure, default=Measure.RANK)
+    measure = models.CharField(
+        max_length=10, choices=[*MEASURE_LABELS.items()], default=Measure.RANK
+    )
     title = models.CharField(max_length=200)
     description = models.CharField(max_length=1000, blank=True)
     formula = models.JSONField(default=dict)

@@ -214,7 +214,7 @@ def ground_in(
         raise ImproveError(f"{judge.label} has no scores on {criterion.name}; run it first.")
     human = people_of(data, criterion)
     counting = ~np.isnan(human) & ~np.isnan(today)
-    if not _are_labels(today, criterion):
+    if not are_labels(today, criterion.scale):
         raise ImproveError(f"The scores of {judge.label} are not labels of {criterion.name}.")
     if not counting.any():
         raise TooFewRatingsError(
@@ -268,7 +268,7 @@ def _arms(
         scores = data.judges.get((criterion.pk, judge.pk))
         arms = _arms_of(data, judge, criterion, criteria)
         covering = [arm for arm in arms if not np.isnan(arm.scores[counting]).any()]
-        if covering and not _are_labels(covering[0].scores, criterion):
+        if covering and not are_labels(covering[0].scores, criterion.scale):
             left_out[judge.label] = f"its scores are not labels of {criterion.name}"
             continue
         if not covering:
@@ -280,11 +280,6 @@ def _arms(
     for arm in kept[MOST_ARMS:]:
         left_out[arm.name] = f"only {MOST_ARMS} are looked at, those on {criterion.name} first"
     return tuple(kept[:MOST_ARMS]), left_out
-
-
-def _are_labels(scores: FloatArray, criterion: CriterionLike) -> bool:
-    """Return whether scores are labels of a criterion, where these have no order."""
-    return criterion.scale.is_ordered or are_labels(scores, criterion.scale)
 
 
 def _arms_of(

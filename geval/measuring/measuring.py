@@ -273,12 +273,11 @@ def read_source(
 def _refuse_empty_totals(parts: Gathered, names: Sequence[str]) -> None:
     """Refuse named rubrics of which no output has a total, as where each row is an output."""
     totals = {each.pk: each.name for each in parts.criteria}
-    wanted = {name.lower() for name in names if name}
-    for pk in (each.pk for each in parts.data.rubrics):
-        is_wanted = totals.get(pk, "").lower() in wanted
-        if is_wanted and np.isnan(parts.data.humans[pk].mean).all():
+    wanted = [name.lower() for name in names if name]
+    for name, pk in ((totals.get(each.pk, ""), each.pk) for each in parts.data.rubrics):
+        if name.lower() in wanted and np.isnan(parts.data.humans[pk].mean).all():
             raise InputError(
-                f"No output has ratings of all items of the rubric {totals[pk]}. Where they are in"
+                f"No output has ratings of all items of the rubric {name}. Where they are in"
                 " several rows, pass document=…, the column that names what was rated."
             )
 

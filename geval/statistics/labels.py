@@ -140,8 +140,8 @@ def label_numbers(values: FloatArray, scale: Scale) -> FloatArray:
 
 
 def are_labels(values: FloatArray, scale: Scale) -> bool:
-    """Return whether values are points of a scale, apart from missing ones."""
-    return bool(np.isin(values[~np.isnan(values)], scale.points).all())
+    """Return whether values are labels, apart from missing ones, if the scale has no order."""
+    return scale.is_ordered or bool(np.isin(values[~np.isnan(values)], scale.points).all())
 
 
 def most_frequent_point(ratings: Ratings, scale: Scale) -> FloatArray:

@@ -13,9 +13,10 @@ from assurance.improving.looking import look
 from assurance.improving.search_data import ground_of
 from assurance.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.corpus.locks.locking import unlock_documents
-from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
+from evaluations.models import Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import FREE_CHANGES
+from geval.improving.changes import Measure
 from geval.improving.ground import ImproveError
 from geval.improving.words import outcome_in_words
 from geval.statistics.locked_rule import is_locked
@@ -44,7 +45,7 @@ def test_a_panel_and_a_map_are_found_with_their_gain_on_training_documents(
     panel, calibration = by_change[Change.PANEL], by_change[Change.CALIBRATION]
     assert panel.training["gain"] > 0.05
     assert {"today", "second", "third"} <= {m["judge"] for m in panel.formula["members"]}
-    assert calibration.measure == Candidate.Measure.DISTANCE
+    assert calibration.measure == Measure.DISTANCE
     # The judge is a point too strict.
     assert calibration.training["candidate"] < calibration.training["today"] - 0.3
 
