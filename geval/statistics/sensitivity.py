@@ -116,8 +116,8 @@ def _noise_of_labels(outputs: Outputs, unchanged: FloatArray, labels: int) -> Fi
     common = Outputs(document, np.arange(len(document)), documents, len(document))
     first, second = unchanged[present].T
     kappa, without = kappas(common, first, second, left_out, labels)
-    if not np.isfinite(kappa):
-        reason = "the judge gave every output the same label"
+    if not np.isfinite([kappa, *without]).all():
+        reason = "the judge gave nearly every output the same label"
         return Finding(NOISE, int(present.sum()), documents, None, reason=reason)
     return _reliable(present, documents, left_out, _fisher(np.array(kappa)), _fisher(without))
 

@@ -59,12 +59,16 @@ def test_a_judge_that_gives_other_labels_each_time_is_noise(again: float, is_fou
     assert findings(*labels(3, again, again))[NOISE].is_found is is_found
 
 
-def test_one_label_alone_has_no_reliability() -> None:
-    same = np.zeros(N)
+@pytest.mark.parametrize(("others", "is_defined"), [(0, False), (2, False), (4, True)])
+def test_reliability_takes_two_labels_whichever_document_is_left_out(
+    others: int, is_defined: bool
+) -> None:
+    given = (np.arange(N) < others).astype(float)
 
-    noise = findings(same, same, same)[NOISE]
+    noise = findings(given, given, given)[NOISE]
 
-    assert (noise.value, noise.reason) == (None, "the judge gave every output the same label")
+    assert (noise.value is not None) is is_defined
+    assert ("same label" in noise.reason) is not is_defined
 
 
 def test_a_probe_without_effect_is_seldom_found() -> None:
