@@ -26,7 +26,7 @@ from evaluations.models import (
 )
 from evaluations.models.changes import state_of
 from evaluations.models.improving import OPEN_STATES, LockedText, withheld_documents
-from geval.improving.changes import MEASURE_LABELS, Measure, measure_on
+from geval.improving.changes import MEASURE_LABELS, measure_on
 from geval.improving.words import constant_of, ranks_of
 from geval.reports.drawings.forest import Axis, AxisSpan
 from geval.statistics.cache import remembered_as
@@ -228,16 +228,11 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
     shown = [look_of(candidate) for candidate in candidates]
     with_looks = list(zip(candidates, shown, strict=True))
     axes = {
-        is_map: _axis([row for row in with_looks if _is_map(row[0]) == is_map])
+        is_map: _axis([row for row in with_looks if row[0].is_map == is_map])
         for is_map in (False, True)
     }
-    rows = tuple(_row(candidate, look, axes[_is_map(candidate)]) for candidate, look in with_looks)
+    rows = tuple(_row(candidate, look, axes[candidate.is_map]) for candidate, look in with_looks)
     return rows, axes[False]
-
-
-def _is_map(candidate: Candidate) -> bool:
-    """Return whether the gain is a distance in points."""
-    return candidate.measure == Measure.DISTANCE
 
 
 def _axis(rows: Sequence[tuple[Candidate, Look | None]]) -> Axis:
@@ -263,7 +258,7 @@ def _row(candidate: Candidate, look: Look | None, axis: Axis) -> Row:
         ring=axis.at(gain),
         dot=axis.at(look.gain) if look and look.gain is not None else None,
         span=axis.span(look.low, look.high) if look and has_ends else None,  # type: ignore[arg-type]
-        ticks=_ticks(axis) if _is_map(candidate) else (),
+        ticks=_ticks(axis) if candidate.is_map else (),
     )
 
 
@@ -296,7 +291,7 @@ def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
 
 def _lead_of_proof(proven: Sequence[Row]) -> str:
     """Describe the best gain in rank; if only maps are proven, describe their benefit."""
-    ranking = [row for row in proven if not _is_map(row.candidate)]
+    ranking = [row for row in proven if not row.candidate.is_map]
     best = max(ranking or proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
     look = best.look
     assert look is not None

@@ -404,6 +404,11 @@ class Candidate(models.Model):
         """Whether it gains on training documents; a map must also beat the best constant."""
         return is_better(self.training)
 
+    @property
+    def is_map(self) -> bool:
+        """Whether it maps scores to people's, so that its gain is a distance in points."""
+        return self.measure == Measure.DISTANCE
+
 
 class Look(models.Model):
     """One look at the locked documents: who, when, which candidate, and the result. `ranked` has

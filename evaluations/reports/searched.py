@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from evaluations.models import Candidate, Change, Judge, LockedDocuments, Project
 from geval.evaluators.ensemble import names_in
 from geval.evaluators.formula import formulas_in
-from geval.improving.changes import Measure
 from geval.reports.data import ReportData
 from geval.reports.samples import Seen, marked_on
 from geval.statistics.types import FloatArray
@@ -123,7 +122,7 @@ def _members_of(judge: Judge) -> set[str]:
 
 def _look_of(candidate: Candidate) -> str:
     look = getattr(candidate, "look", None)
-    if look is None or look.value is None or candidate.measure == Measure.DISTANCE:
+    if look is None or look.value is None or candidate.is_map:
         return ""
     value = f"{candidate.get_measure_display()} {two_decimals(look.value)}"
     return f"its look at {look.documents:,} locked ones gave {value}"

@@ -42,7 +42,6 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import FREE_CHANGES
-from geval.improving.changes import Measure
 from geval.improving.ground import ImproveError
 from geval.improving.words import MAP_CLAIM
 from geval.statistics.held_out_test import ProofOutcome
@@ -298,8 +297,7 @@ class Command(SiteCommand):
 
 def _what_it_changes(candidate: Candidate) -> str:
     """Return a clause saying that a map does not change the ranking; empty for other changes."""
-    is_map = candidate.measure == Measure.DISTANCE
-    return f" {MAP_CLAIM[:1].upper()}{MAP_CLAIM[1:]}." if is_map else ""
+    return f" {MAP_CLAIM[:1].upper()}{MAP_CLAIM[1:]}." if candidate.is_map else ""
 
 
 def best_of(search: Search) -> Candidate | None:
