@@ -9,7 +9,7 @@ CHOICES = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0081_policies")]
+    dependencies = [("evaluations", "0082_second_judge_of_policies")]
 
     operations = [
         migrations.AlterField(
