@@ -35,7 +35,7 @@ from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
-from evaluations.web.notices import STOP_POLLING, noticing
+from evaluations.web.notices import STOP_POLLING, noticing, show_form
 from evaluations.web.parameters import reads, refuse_unknown
 from evaluations.web.revisions import locked
 from geval.reports.campaign_progress import CampaignProgress
@@ -108,7 +108,7 @@ def _edit(request: HttpRequest, project: Project, campaign: Campaign) -> HttpRes
         messages.success(request, _next_after_saving(saved))
         return redirect(saved)
     context = {"project": project, "tab": "annotate", "form": form, "campaign": campaign}
-    return render(request, "annotations/campaign_form.html", context)
+    return show_form(request, "annotations/campaign_form.html", context)
 
 
 @reads("search", "sort", "open", "page")
@@ -278,4 +278,4 @@ def guidelines_edit(request: HttpRequest, project: Project) -> HttpResponse:
         "form": form,
         "criteria": project.criteria.all(),
     }
-    return render(request, "annotations/guidelines_edit.html", context)
+    return show_form(request, "annotations/guidelines_edit.html", context)

@@ -13,6 +13,8 @@ from annotations.open_links.places import end, end_banned, remove_personal_data
 from annotations.results.payment import payment_file, payments
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, project_view
+from evaluations.people.audit import note_before
+from evaluations.web.notices import show_form
 from evaluations.web.revisions import locked
 
 # What owners append to the link in their panel, which fills in the ids.
@@ -33,13 +35,15 @@ def open_link_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     """The settings of an open link, which is created with the first save."""
     campaign = locked(project.campaigns.all(), pk=pk)
     link = OpenLink.objects.select_for_update().filter(campaign=campaign).first()
+    if link is not None:
+        note_before(link)
     form = OpenLinkForm(request.POST or None, instance=link, campaign=campaign)
     if form.is_valid():
         end_banned(form.save())
         messages.success(request, "The link is saved.")
         return redirect("annotations:participant_list", project.slug, pk)
     context = {"project": project, "tab": "annotate", "campaign": campaign, "form": form}
-    return render(request, "annotations/open_link_form.html", context)
+    return show_form(request, "annotations/open_link_form.html", context)
 
 
 @project_view(EDITORS)

@@ -9,7 +9,7 @@ from operator import or_
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Now, TruncDate
+from django.db.models.functions import Cast, Now, TruncDate
 from django.utils import timezone
 
 from evaluations.models.project import Membership, Project, Role
@@ -70,17 +70,18 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
     """Entries of the audit log."""
 
     def containing(self, word: str, actions: Collection[str]) -> AuditQuerySet:
-        """Return the entries with a word in the name of who did it, in the detail, in the address
-        or in the date as pages show it, and those of some actions."""
+        """Return the entries with a word in the name of who did it, in the detail, in what changed,
+        in the address or in the date as pages show it, and those of some actions."""
         date = models.Func(
             TruncDate("created_at"),
             models.Value("FMDD Mon YYYY"),
             function="to_char",
             output_field=models.CharField(),
         )
-        columns = ("user_name", "detail", "path", "shown_date")
+        columns = ("user_name", "detail", "path", "shown_date", "changed")
         named = (models.Q(**{f"{column}__icontains": word}) for column in columns)
-        rows = self.alias(shown_date=date)
+        changed = Cast("changes", models.TextField())
+        rows = self.alias(shown_date=date, changed=changed)
         return rows.filter(reduce(or_, named, models.Q(action__in=actions)))
 
     def note_by_site(self, project_id: int | None, action: str, detail: str) -> AuditEntry:
@@ -97,7 +98,8 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """A change or refused change: who, when, by which page or endpoint, and of what.
 
-    Entered values are not stored.
+    `changes` are lists of a setting's name and its values before and after, as texts; both are null
+    where they are not for the log, such as keys.
     """
 
     THE_SITE = "geval_site"
@@ -112,6 +114,7 @@ class AuditEntry(models.Model):
     action = models.CharField(max_length=100, help_text="Name of the page or endpoint.")
     path = models.CharField(max_length=500)
     detail = models.CharField(max_length=300, blank=True)
+    changes = models.JSONField(default=list, blank=True, db_default=[])
     by_api = models.BooleanField(default=False)
     refused = models.BooleanField(default=False, help_text="It was refused and changed nothing.")
     address = models.CharField(max_length=45, blank=True, help_text="Where the request came from.")

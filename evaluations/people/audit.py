@@ -1,12 +1,14 @@
 """The audit log of every change made on a page or by the API, and of refused attempts; refused
 sign-ins are in the log of the site.
 
-Values entered are not stored. The number of refusals is limited, so that nobody can fill the log.
+Of rows that were locked for an edit, it has each setting before and after, but for secrets. The
+number of refusals is limited, so that nobody can fill the log.
 Sign-ins are logged with the address; names are not, because people type passwords there.
 """
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
@@ -14,6 +16,7 @@ from axes.models import AccessAttempt
 from axes.signals import user_locked_out
 from django.contrib.auth.signals import user_login_failed
 from django.core.exceptions import ValidationError
+from django.db.models import Model
 from django.db.models.signals import pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
@@ -35,6 +38,11 @@ LEFT_OUT = frozenset(
 REFUSED = 400
 log = structlog.stdlib.get_logger(__name__)
 MOST_REFUSED_AN_HOUR = 100
+# The columns of secrets, of codes and addresses that open something, and of personal data.
+NOT_SHOWN = ("sealed_", "banned", "address", "ed_code", "ed_url", "done_", "incomplete_")
+MOST_CHARACTERS = 200
+# The rows that the current request has locked for an edit, with their settings at that moment.
+_BEFORE: ContextVar[list[tuple[Model, dict[str, str]]]] = ContextVar("rows before a request")
 # Fields that decide which server the site calls, and with which key.
 TELLING = {
     "base_url": "address",
@@ -53,6 +61,7 @@ class AuditMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        _BEFORE.set([])
         response = self.get_response(request)
         match = request.resolver_match
         if request.method not in CHANGING or match is None or match.view_name in LEFT_OUT:
@@ -67,6 +76,32 @@ class AuditMiddleware:
             if project is not None:
                 _note(request, project, refused=refused)
         return response
+
+
+def note_before(row: Model, *, becomes: Model | None = None) -> None:
+    """Keep a row's settings as they are before the current request changes them, or puts another
+    row in its place."""
+    if (rows := _BEFORE.get(None)) is not None:
+        rows.append((becomes or row, settings_of(row)))
+
+
+def settings_of(row: Model) -> dict[str, str]:
+    """Return what people can change of a row, in words, by the column's name; many-to-many
+    relations as lists of names."""
+    shown = {
+        field.name: _in_words(field.value_from_object(row), dict(field.flatchoices))
+        for field in row._meta.concrete_fields
+        if field.editable and not (field.primary_key or field.is_relation)
+    }
+    for many in row._meta.many_to_many:
+        shown[many.name] = ", ".join(sorted(map(str, getattr(row, many.name).all()))) or "–"
+    return shown
+
+
+def _in_words(value: Any, choices: dict[Any, Any]) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value in (None, "", [], {}) else str(choices.get(value, value))
 
 
 def note_action(request: HttpRequest, action: str) -> None:
@@ -133,6 +168,7 @@ def _note(request: HttpRequest, project: Project, *, refused: str) -> None:
         return
     assert request.resolver_match is not None
     action: str = getattr(request, "audit_action", request.resolver_match.view_name)
+    changes = [] if refused else list(_changes())
     if refused:
         log.warning("change refused", action=action, reason=refused)
     AuditEntry.objects.create(
@@ -142,10 +178,25 @@ def _note(request: HttpRequest, project: Project, *, refused: str) -> None:
         action=action[:100],
         path=request.path[:500],
         detail=(refused or getattr(request, "audit_detail", ""))[:300],
+        changes=changes,
         by_api=isinstance(getattr(request, "auth", None), ApiToken),
         refused=bool(refused),
         address=client_address(request),
     )
+
+
+def _changes() -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield the settings that are not as they were before the request."""
+    for row, before in _BEFORE.get([]):
+        now = type(row)._base_manager.filter(pk=row.pk).first()
+        for name, value in {} if now is None else settings_of(now).items():
+            if value == before[name]:
+                continue
+            shown = str(row._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+            if any(part in name for part in NOT_SHOWN):
+                yield shown, None, None
+            else:
+                yield shown, before[name][:MOST_CHARACTERS], value[:MOST_CHARACTERS]
 
 
 def _is_full(project_id: int | None) -> bool:

@@ -20,6 +20,7 @@ from django.http import HttpRequest, QueryDict
 from django.shortcuts import get_object_or_404
 from ninja import Field, Schema
 
+from evaluations.people.audit import note_before
 from evaluations.web.api.schemas import In
 
 Row = TypeVar("Row", bound=Model)
@@ -109,8 +110,11 @@ def editing(
 
 
 def locked(rows: QuerySet[Row], **which: Any) -> Row:
-    """Return a row, or 404; nobody else can change it before the transaction ends."""
-    return get_object_or_404(rows.select_for_update(of=("self",), no_key=True), **which)
+    """Return a row, or 404; nobody else can change it before the transaction ends. What the request
+    changes of it is logged."""
+    row = get_object_or_404(rows.select_for_update(of=("self",), no_key=True), **which)
+    note_before(row)
+    return row
 
 
 def sent(request: HttpRequest) -> QueryDict | None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from evaluations.judging.judges.clients import known_findings
 from evaluations.judging.judges.probing import probe_endpoint, puts_tags
 from evaluations.models import Endpoint, ErrandState, Judge, JudgeKind, Project, ScoringMode
+from evaluations.people.audit import note_before
 from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError, new_settings
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import find_evaluator, make_evaluator
@@ -324,6 +325,7 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
         changed.name = judge.name
         changed.family = judge.family
         changed.save()
+        note_before(judge, becomes=changed)
         Judge.objects.filter(pk=judge.pk, retired_at=None).update(retired_at=timezone.now())
         return changed
     if changed.kind != judge.kind:

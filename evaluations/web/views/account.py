@@ -20,6 +20,7 @@ from evaluations.people.mails import save_settings
 from evaluations.people.waking import MessageLostError, wake_for_password_reset
 from evaluations.web.forms.members import MailSettingsForm
 from evaluations.web.forms.projects import TokenForm
+from evaluations.web.notices import show_form
 
 
 @login_required
@@ -32,9 +33,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
         form = TokenForm(user=request.user)
     tokens = ApiToken.objects.filter(user=request.user.pk).select_related("project")
     context = {"tokens": tokens, "form": form, "token": token}
-    return render(
-        request, "evaluations/token_list.html", context, status=422 if form.errors else 200
-    )
+    return show_form(request, "evaluations/token_list.html", context)
 
 
 @require_POST

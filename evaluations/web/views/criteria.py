@@ -22,7 +22,7 @@ from evaluations.people.access import EDITORS, READERS, project_action, project_
 from evaluations.people.audit import note_detail, note_nothing
 from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.playground import plain_lines
-from evaluations.web.notices import noticing, refuse
+from evaluations.web.notices import noticing, refuse, show_form
 from evaluations.web.parameters import reads
 from evaluations.web.revisions import locked
 from evaluations.web.views.errands import shown_errand
@@ -115,7 +115,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
             "can_pilot": project.judges.that_run().exists(),
             "pilot_documents": USUAL_PILOT_DOCUMENTS,
         }
-    return render(request, "evaluations/criterion_form.html", context)
+    return show_form(request, "evaluations/criterion_form.html", context)
 
 
 def _with_proposed_items(entered: QueryDict, criterion: Criterion) -> QueryDict:

@@ -16,6 +16,7 @@ from evaluations.models import Endpoint, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_action, project_view
 from evaluations.people.audit import note_refusal
 from evaluations.web.forms.judges import EndpointForm, ProbeForm
+from evaluations.web.notices import show_form
 from evaluations.web.revisions import locked, sent
 from evaluations.web.views.errands import shown_errand
 from geval.llm.findings import findings_rows
@@ -52,9 +53,7 @@ def _edit(
         else:
             return _saved(request, saved, "saved" if endpoint else "created")
     context = {"project": project, "tab": "judges", "form": form, "endpoint": endpoint}
-    return render(
-        request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200
-    )
+    return show_form(request, "evaluations/endpoint_form.html", context)
 
 
 def _saved(request: HttpRequest, endpoint: Endpoint, outcome: str) -> HttpResponse:

@@ -32,7 +32,7 @@ from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.playground import PlaygroundForm
-from evaluations.web.notices import STOP_POLLING, refuse
+from evaluations.web.notices import STOP_POLLING, refuse, show_form
 from evaluations.web.parameters import reads
 from evaluations.web.revisions import locked, sent
 from evaluations.web.views.errands import shown_errand
@@ -237,7 +237,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         "shown_errand": waiting,
         "criteria": list(project.criteria.all()),
     }
-    return render(request, "evaluations/judge_form.html", context)
+    return show_form(request, "evaluations/judge_form.html", context)
 
 
 def _new_form(
@@ -333,7 +333,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "evaluator": choice_of(evaluator),
     }
     context["shown_errand"] = probing
-    return render(request, "evaluations/judge_form.html", context)
+    return show_form(request, "evaluations/judge_form.html", context)
 
 
 def _probing(

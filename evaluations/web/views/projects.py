@@ -38,6 +38,7 @@ from evaluations.reports.serving.live import data_version
 from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
+from evaluations.web.notices import show_form
 from evaluations.web.parameters import PSEUDONYMS, reads, wants_pseudonyms
 from evaluations.web.revisions import locked
 from geval.files.archive.record_file import ArchiveError
@@ -94,7 +95,7 @@ def project_formats(request: HttpRequest, project: Project) -> HttpResponse:
         messages.success(request, "Saved. Pages show texts in their formats.")
         return redirect("evaluations:document_list", project.slug)
     context = {"project": project, "tab": "data", "form": form}
-    return render(request, "evaluations/project_formats.html", context)
+    return show_form(request, "evaluations/project_formats.html", context)
 
 
 @login_required
@@ -102,7 +103,7 @@ def project_create(request: HttpRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if form.is_valid():
         return redirect(Project.objects.make(**form.cleaned_data, owner_id=request.user.pk or 0))
-    return render(request, "evaluations/project_create.html", {"form": form})
+    return show_form(request, "evaluations/project_create.html", {"form": form})
 
 
 @login_required

@@ -36,7 +36,7 @@ from evaluations.people.access import EDITORS, project_action, project_view
 from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
 from evaluations.web.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
-from evaluations.web.notices import STOP_POLLING, noticing, refuse
+from evaluations.web.notices import STOP_POLLING, noticing, refuse, show_form
 from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
@@ -76,9 +76,7 @@ def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
         "uploads": uploads,
         "saved": project.saved_columns.all(),
     }
-    return render(
-        request, "evaluations/upload_create.html", context, status=422 if form.errors else 200
-    )
+    return show_form(request, "evaluations/upload_create.html", context)
 
 
 @project_view(EDITORS)

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
@@ -15,6 +15,7 @@ from evaluations.people.waking import wake_for_webhooks
 from evaluations.people.webhooks.announcing import leave_message
 from evaluations.people.webhooks.sending import new_secret
 from evaluations.web.forms.projects import WebhookForm
+from evaluations.web.notices import show_form
 
 SHOWN = 50
 # The session key of a secret, encrypted, for the one page that shows it.
@@ -55,9 +56,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         "deliveries": deliveries,
         "worker_alive": WorkerHeartbeat.objects.doing("webhooks").exists(),
     }
-    return render(
-        request, "evaluations/webhook_list.html", context, status=422 if form.errors else 200
-    )
+    return show_form(request, "evaluations/webhook_list.html", context)
 
 
 @project_action(OWNERS)
