@@ -101,7 +101,9 @@ def settings_of(row: Model) -> dict[str, str]:
 def _in_words(value: Any, choices: dict[Any, Any]) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "–" if value in (None, "", [], {}) else str(choices.get(value, value))
+    if value in (None, "", [], {}):
+        return "–"
+    return str(choices.get(value, value) if choices else value)
 
 
 def note_action(request: HttpRequest, action: str) -> None:
