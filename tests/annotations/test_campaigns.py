@@ -431,7 +431,7 @@ def test_a_form_with_an_error_says_which(
 
     answer = as_role("owner").post("/p/small/annotate/new/", good | change)
 
-    assert answer.status_code == 200
+    assert answer.status_code == 422
     assert message in str(answer.context["form"].errors[field])
     assert not Campaign.objects.exists()
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0082_second_judge_of_policies'),
+        ('evaluations', '0083_kappa_improved'),
     ]
 
     operations = [
