@@ -21,7 +21,7 @@ from geval.llm.judgement import (
     question_on,
     score_choices,
 )
-from geval.llm.parsing import Failure, Reason
+from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptParts, compose_template
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
@@ -106,8 +106,6 @@ class GEval(LlmEvaluator):
         question = question_on(item.template, item.texts, item.criterion, scale)
         if isinstance(question, Failure):
             return question
-        if not scale.is_ordered and self.settings.reply_form != "text":
-            return Failure(Reason.SCHEMA, "Labels are read from replies as text; choose this form.")
         return replace(self.question_of(item.criterion, scale), prompt=question.prompt)
 
     def question_of(self, criterion: str, scale: Scale) -> JudgeQuestion:

@@ -331,7 +331,7 @@ def _take_not_applicable(
 ) -> float:
     """Remove the texts that answer "n/a" from those at the rating's token, and return their
     probability. A text that also begins a label answers it only where the reply did."""
-    if form != "text":
+    if form != "text" and scale.is_ordered:
         # In JSON points are numbers, so a quotation mark begins this answer.
         mark = token.text[:offset].rstrip()
         texts = token.probabilities.items()

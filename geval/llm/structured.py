@@ -1,7 +1,8 @@
 """Replies in JSON under a schema of the scale: the schema, and the rating in such a reply. Pure.
 
-The reply has a rating that is a point of the scale, after a reason where one is requested. Nothing
-else is read: a reply that violates the schema has no rating, whatever it contains.
+The reply has a rating that is a point of the scale, or the name of a label where these have no
+order, after a reason where one is requested. Nothing else is read: a reply that violates the schema
+has no rating, whatever it contains.
 """
 
 import json
@@ -17,9 +18,9 @@ from geval.statistics.scales import NO_POINT, NOT_APPLICABLE, Scale, short
 ReplyForm = Literal["text", "rating", "reason"]
 RATING, WHY = "rating", "reason"
 # Within a string quotation marks are escaped, so this matches a name.
-_RATING = re.compile(
-    rf'(?<!\\)"{RATING}"\s{{0,99}}:\s{{0,99}}(?P<value>-?\d[\d.eE+-]{{0,30}}|"{NOT_APPLICABLE}")'
-)
+_NAME = rf'(?<!\\)"{RATING}"\s{{0,99}}:\s{{0,99}}'
+_RATING = re.compile(rf'{_NAME}(?P<value>-?\d[\d.eE+-]{{0,30}}|"{NOT_APPLICABLE}")')
+_LABEL = re.compile(rf'{_NAME}"(?P<value>(?:[^"\\]|\\.){{1,400}})"')
 
 
 def schema_of(scale: Scale, form: ReplyForm) -> dict[str, Any] | None:
@@ -29,8 +30,10 @@ def schema_of(scale: Scale, form: ReplyForm) -> dict[str, Any] | None:
     whole = all(point == int(point) for point in scale.points)
     points: list[Any] = [int(point) if whole else point for point in scale.points]
     kind: Any = "integer" if whole else "number"
+    if not scale.is_ordered:
+        points, kind = [*scale.labels], "string"
     if scale.allows_not_applicable:
-        points, kind = [*points, NOT_APPLICABLE], [kind, "string"]
+        points, kind = [*points, NOT_APPLICABLE], [kind, "string"] if scale.is_ordered else kind
     rating = {RATING: {"type": kind, "enum": points}}
     properties = {WHY: {"type": "string"}} | rating if form == "reason" else rating
     return {
@@ -83,16 +86,17 @@ def _structured(choice: ReplyChoice, text: str, scale: Scale, form: ReplyForm) -
     value = answer[RATING]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     point = scale.point_at(value) if is_number and abs(value) < 10**9 else None
+    if not scale.is_ordered:
+        point = scale.labels.get(value) if isinstance(value, str) else None
     if scale.allows_not_applicable and value == NOT_APPLICABLE:
         point = NO_POINT
     if point is None:
         return _broken(f"its rating is no point of the scale {scale}", text)
-    places = list(_RATING.finditer(text))
+    places = list((_RATING if scale.is_ordered else _LABEL).finditer(text))
     if len(places) != 1:
         return _broken("its rating stands in it more than once, or is spelled oddly", text)
-    return Rating(
-        point, places[0].start("value"), str(value) if point == NO_POINT else short(point)
-    )
+    written = short(point) if scale.is_ordered and point != NO_POINT else str(value)
+    return Rating(point, places[0].start("value"), written)
 
 
 def _broken(why: str, text: str) -> Failure:
