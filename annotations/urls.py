@@ -57,6 +57,7 @@ urlpatterns = [
     path(CAMPAIGN + "task/token/", tasks.task_token, name="task_token"),
     path(CAMPAIGN + "task/back/", tasks.task_back, name="task_back"),
     path(CAMPAIGN + "task/guidelines/", tasks.task_guidelines, name="task_guidelines"),
+    path(CAMPAIGN + "task/more/", tasks.task_more, name="task_more"),
     path(CAMPAIGN + "task/mine/", tasks.task_list, name="task_list"),
     path(CAMPAIGN + "task/<int:assignment>/", tasks.task_detail, name="task_detail"),
     path(CAMPAIGN + "task/<int:assignment>/submit/", tasks.task_submit, name="task_submit"),

@@ -1,11 +1,11 @@
 """An annotator's progress: items done, approximately how many are left, and how long they take."""
 
-import math
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
 from annotations.models import Assignment, ItemKind, Seat
+from annotations.planning.waiting import EVEN_SHARE
 from evaluations.models.sizes import read_seldom
 from evaluations.people.languages import counted
 from geval_site.sql import fetch_row
@@ -31,15 +31,15 @@ _TIMED = """
         WHERE annotator_id = %s AND campaign_id = %s AND state = 'submitted'
         ORDER BY id DESC LIMIT %s) AS last
     WHERE seconds > 0"""
-_PLACES = """
+_PLACES = f"""
     SELECT (SELECT count(*) FROM annotations_campaignitem
             WHERE campaign_id = %(campaign)s AND kind = 'ordinary'),
         (SELECT coalesce(sum(places), 0) FROM annotations_campaignitem
             WHERE campaign_id = %(campaign)s AND kind = 'ordinary'),
-        (SELECT count(*) FROM annotations_seat
-            WHERE campaign_id = %(campaign)s AND removed_at IS NULL),
+        {EVEN_SHARE},
         (SELECT count(*) FROM annotations_campaignitem
-            WHERE campaign_id = %(campaign)s AND kind = 'practice')"""
+            WHERE campaign_id = %(campaign)s AND kind = 'practice')
+    FROM annotations_campaign c WHERE c.id = %(campaign)s"""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
 
     If an item has a place for every annotator, everybody gets every item. Otherwise the places are
     divided evenly, so that the total does not change while others answer: it grows for those who do
-    more than their share, and shrinks if fewer places are left. A seat may have its own number of
-    items. Practice is counted by itself.
+    more than their share, and shrinks if fewer places are left. A seat or the campaign may have a
+    number of items instead. Practice is counted by itself.
     """
     is_practice = assignment.item.kind == ItemKind.PRACTICE
     about = {
@@ -71,7 +71,7 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     }  # fmt: skip
     assigned, submitted, reserved, before = fetch_row(_OWN, about)
     timed, seconds = fetch_row(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
-    items, places, seats, practice = read_seldom(
+    items, places, share, practice = read_seldom(
         ("places", seat.campaign_id), lambda: _places(seat.campaign_id), seconds=SECONDS
     )
     done = submitted if assignment.state == "submitted" else submitted + before
@@ -80,9 +80,8 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     unseen = max(0, items - assigned)
     if seat.most_items is not None:
         unseen = min(unseen, max(0, seat.most_items - seat.handed))
-    elif seat.campaign.overlap < seats:
-        share = math.ceil(items * seat.campaign.overlap / max(1, seats))
-        unseen = min(unseen, places, max(0, share - assigned))
+    elif (most := seat.campaign.most_each or share) is not None:
+        unseen = min(unseen, places, max(0, most - assigned))
     left = reserved + unseen
     time_left = _time_left(seconds * left) if timed >= LEAST_TIMED and left else ""
     return TaskProgress(done, max(done, submitted + left), time_left)
@@ -97,8 +96,8 @@ def _time_left(seconds: float) -> str:
     return left % {"hours": counted(hours), "minutes": minutes}
 
 
-def _places(campaign: int) -> tuple[int, int, int, int]:
-    """Return the number of a campaign's items, their free places, its annotators, and its practice
-    items."""
-    items, places, seats, practice = fetch_row(_PLACES, {"campaign": campaign})
-    return int(items), int(places), int(seats), int(practice)
+def _places(campaign: int) -> tuple[int, int, int | None, int]:
+    """Return the number of a campaign's items, their free places, an even share of them (None: all
+    of them), and its practice items."""
+    items, places, share, practice = fetch_row(_PLACES, {"campaign": campaign})
+    return int(items), int(places), share, int(practice)

@@ -86,6 +86,9 @@ class Campaign(models.Model):
         default=60, validators=[MinValueValidator(0.01), MaxValueValidator(10_080)]
     )
     deadline = models.DateTimeField(null=True, blank=True)
+    most_each = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
     language = models.CharField(
         max_length=10, choices=settings.LANGUAGES, blank=True, default="", db_default=""
     )
@@ -190,8 +193,9 @@ class Seat(models.Model):
 
     `cursor` is the position last reserved, where the next claim begins; `handed` counts the
     ordinary items assigned so far, which decides when a check is due. `most_items` limits the
-    ordinary items, practice comes first; None means all there are. `guidelines_seen` is the number
-    of the version of the guidelines that the annotator was shown last.
+    ordinary items, practice comes first; None means the campaign's `most_each`, or without it an
+    even share until the annotator `takes_more`. `guidelines_seen` is the number of the version of
+    the guidelines that the annotator was shown last.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="seats")
@@ -199,6 +203,7 @@ class Seat(models.Model):
     cursor = models.IntegerField(default=-1)
     handed = models.PositiveIntegerField(default=0)
     most_items = models.PositiveIntegerField(null=True, blank=True)
+    takes_more = models.BooleanField(default=False, db_default=False)
     guidelines_seen = models.IntegerField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
 

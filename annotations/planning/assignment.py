@@ -29,6 +29,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.planning.places import count_places
+from annotations.planning.waiting import most_items
 from geval.statistics.item_plan import checks_due, shown_order, shows_scores
 from geval_site.sql import JoinedQuery, execute_sql, fetch_row, fetch_rows
 
@@ -63,6 +64,7 @@ class IdleReason(StrEnum):
     """Why an annotator has nothing to do."""
 
     FINISHED = "finished"
+    SHARE_DONE = "share done"
     OTHERS_HOLD = "others hold the rest"
     NOT_PASSED = "practice not passed"
     SKIPPED = "everybody skipped"
@@ -132,15 +134,20 @@ def queue_of(seat: Seat) -> list[int]:
 
 
 def idle_reason(seat: Seat) -> IdleReason:
-    """Return why an annotator's queue is empty: all is done, everybody skipped every item, or
-    others hold items that they may release. People with a number of items of their own do not wait
-    for others."""
+    """Return why an annotator's queue is empty: all is done, or their share while others have not
+    done theirs, everybody skipped every item, or others hold items that they may release. People
+    with a number of items, their own or the campaign's, do not wait for others."""
     if not practice_outcome(seat):
         return IdleReason.NOT_PASSED
-    if seat.most_items is not None:
+    has_most = not _items_left(seat)
+    if seat.most_items is not None or (has_most and seat.campaign.most_each is not None):
         return IdleReason.FINISHED
     handed = Assignment.objects.filter(campaign=seat.campaign_id, item__kind=ItemKind.ORDINARY)
-    if handed.filter(state=AssignmentState.RESERVED).exclude(annotator=seat.annotator_id).exists():
+    held = handed.filter(state=AssignmentState.RESERVED).exclude(annotator=seat.annotator_id)
+    is_held = held.exists()
+    if has_most and (is_held or seat.campaign.items.filter(places__gt=0).exists()):
+        return IdleReason.SHARE_DONE
+    if is_held:
         return IdleReason.OTHERS_HOLD
     is_skipped = handed.filter(state=AssignmentState.SKIPPED).exists()
     if is_skipped and not handed.filter(state=AssignmentState.SUBMITTED).exists():
@@ -242,7 +249,8 @@ def practice_outcome(seat: Seat) -> bool | None:
 
 def _items_left(seat: Seat) -> int:
     """Return how many more ordinary items the annotator of a locked seat may get."""
-    if seat.most_items is None:
+    most = most_items(seat)
+    if most is None:
         return DOCUMENT_PACK
     held = Assignment.objects.filter(
         campaign=seat.campaign_id,
@@ -250,7 +258,12 @@ def _items_left(seat: Seat) -> int:
         item__kind=ItemKind.ORDINARY,
         state__in=[AssignmentState.RESERVED, AssignmentState.SUBMITTED],
     )
-    return max(0, seat.most_items - held.count())
+    return max(0, most - held.count())
+
+
+def take_more(seat: Seat) -> None:
+    """Give an annotator items beyond their even share from now on."""
+    Seat.objects.filter(pk=seat.pk).update(takes_more=True)
 
 
 def _pick_ordinary(seat: Seat, *, waits: bool) -> list[_Picked]:

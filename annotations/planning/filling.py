@@ -55,6 +55,8 @@ def open_standing_campaign(
     )
     campaign.criteria.set([criterion])
     seat_annotators(campaign, users)
+    # Nobody knows yet of how many items a share would be.
+    campaign.seats.update(takes_more=True)
     return campaign
 
 

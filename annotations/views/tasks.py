@@ -25,7 +25,9 @@ from annotations.planning.assignment import (
     previous_of,
     queue_of,
     skip,
+    take_more,
 )
+from annotations.planning.waiting import most_items
 from annotations.results.comparison import answer_of, answers_of_others, own_answers
 from annotations.results.reviewing import ask_back
 from evaluations.web.parameters import reads
@@ -164,6 +166,14 @@ def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse
 
 @require_POST
 @seat_view
+def task_more(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The annotator takes items beyond their share."""
+    take_more(seat)
+    return redirect(_base(request))
+
+
+@require_POST
+@seat_view
 def task_ask(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
     """Ask the reviewer about an answer that was returned or rejected."""
     ask_back(seat, assignment, storable(request.POST.get("reason", "")))
@@ -260,7 +270,7 @@ def _context(
         "base": base,
     }
     if assignment is None:
-        return context | {"standing": idle_reason(seat)}
+        return context | {"standing": idle_reason(seat), "most": most_items(seat)}
     is_shown_again = fields is not None or assignment.state == AssignmentState.SUBMITTED
     if not is_shown_again and (change := unread_change(seat)):
         return context | {"change": change} | guidelines_of(seat.campaign)

@@ -163,6 +163,11 @@ class ItemsAndTime(BaseModel):
     seed: int = Field(0, description="The same seed gives the same plan.")
     lease_minutes: float = Field(60, title="Reassign unfinished items after (minutes)")
     deadline: datetime | None = Field(None, description="In the site's time zone.")
+    most_each: int | None = Field(
+        None,
+        title="Items per person, at most",
+        description="Of members. If empty, an even share, after which people may take more.",
+    )
 
 
 class ChecksAndPractice(BaseModel):

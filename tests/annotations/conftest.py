@@ -22,14 +22,19 @@ def annotators(make_user: Callable[..., User], small_project: Project) -> list[U
 
 @pytest.fixture
 def make_campaign(small_project: Project, annotators: list[User]) -> Callable[..., Campaign]:
-    """An open campaign over the six outputs of the small project, all annotators seated."""
+    """An open campaign over the six outputs of the small project, all annotators seated, without
+    shares unless they are asked for."""
 
-    def make(*, users: list[User] | None = None, is_open: bool = True, **fields: Any) -> Campaign:
+    def make(
+        *, users: list[User] | None = None, is_open: bool = True, has_shares: bool = False,
+        **fields: Any,
+    ) -> Campaign:  # fmt: skip
         given = {"name": f"Campaign {small_project.campaigns.count()}", "overlap": 2} | fields
         campaign = Campaign.objects.create(project=small_project, **given)
         if campaign.is_rating:
             campaign.criteria.set(small_project.criteria.all())
         seat_annotators(campaign, annotators if users is None else users)
+        campaign.seats.update(takes_more=not has_shares)
         if is_open:
             open_campaign(campaign)
             campaign.refresh_from_db()

@@ -24,7 +24,7 @@ Ratings = Callable[..., dict[str, str]]
 def test_a_campaign_is_copied_as_a_draft(
     make_campaign: Callable[..., Campaign], as_role: Callable[[str], Client]
 ) -> None:
-    campaign = make_campaign(span_categories=["Style"], check_tolerance=1)
+    campaign = make_campaign(span_categories=["Style"], check_tolerance=1, most_each=4)
     client = as_role("owner")
 
     for _ in range(2):
@@ -34,7 +34,8 @@ def test_a_campaign_is_copied_as_a_draft(
     assert (first.name, second.name) == (f"{campaign} (copy)", f"{campaign} (copy 2)")
     assert (first.state, first.check_tolerance, first.span_categories) == ("draft", 1, ["Style"])
     assert set(first.criteria.all()) == set(campaign.criteria.all())
-    assert first.seats.count() == campaign.seats.count()
+    assert first.most_each == 4
+    assert first.seats.filter(takes_more=False).count() == campaign.seats.count()
     assert not first.items.exists()
 
 

@@ -176,6 +176,7 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
     )
     campaign.criteria.set([criterion])
     seat_annotators(campaign, users)
+    campaign.seats.update(takes_more=True)
     open_campaign(campaign)
     errors: list[BaseException] = []
 

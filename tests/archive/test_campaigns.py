@@ -37,10 +37,11 @@ def campaigns(project: Project, make_user: Callable[..., User]) -> Project:
     Membership.objects.create(project=project, user=user, role=Role.ANNOTATOR)
     drawn = Campaign.objects.create(
         project=project, name="Drawn", selection="sample", sample_size=8, whole_documents=True,
-        overlap=1, seed=7, span_categories=["Fluency"],
+        overlap=1, seed=7, span_categories=["Fluency"], most_each=50,
     )  # fmt: skip
     drawn.criteria.set([criterion])
     seat_annotators(drawn, [user])
+    drawn.seats.update(takes_more=True)
     open_campaign(drawn)
     answer(drawn, Annotator.objects.get(), lambda name: 4.0 if name == "better" else 2.0)
     ended = Campaign.objects.create(project=project, name="Ended", state=CampaignState.CLOSED)
@@ -71,7 +72,8 @@ def test_designs_and_goals_are_those_of_the_original(campaigns: Project) -> None
     assert [one.name for one in drawn.criteria.all()] == ["coherence"]
     original = campaigns.campaigns.get(name="Drawn")
     assert drawn.items.count() == original.items.count()
-    assert list(drawn.seats.values_list("annotator__user", flat=True)) == [None]
+    assert drawn.most_each == 50
+    assert list(drawn.seats.values_list("annotator__user", "takes_more")) == [(None, True)]
     goal = ended.goal  # type: ignore[attr-defined]
     assert (goal.kind, goal.width, goal.documents) == ("width", 0.1, 40)
     assert goal.judge == copy.judges.get(name="j")

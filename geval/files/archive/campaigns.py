@@ -116,8 +116,8 @@ CAMPAIGNS = (
     RecordFile(
         "campaign_seats",
         {"campaign_id": TO_CAMPAIGN, "annotator_id": TO_ANNOTATOR}
-        | same("cursor handed removed_at guidelines_seen"),
-        later={"guidelines_seen": None},
+        | same("cursor handed removed_at guidelines_seen takes_more"),
+        later={"guidelines_seen": None, "takes_more": True},
     ),
     RecordFile(
         "campaign_items",
