@@ -39,6 +39,11 @@ urlpatterns = [
     path(CAMPAIGN + "people.csv", campaigns.campaign_people, name="campaign_people"),
     path(CAMPAIGN + "answers/", answers.answer_list, name="answer_list"),
     path(CAMPAIGN + "answers/hand-out/", answers.answer_hand_out, name="answer_hand_out"),
+    path(
+        CAMPAIGN + "answers/return/<int:annotator>/",
+        answers.answer_return_all,
+        name="answer_return_all",
+    ),
     path(CAMPAIGN + "answers/<int:answer>/review/", answers.answer_review, name="answer_review"),
     path(CAMPAIGN + "answers/<int:answer>/fix/", answers.answer_fix, name="answer_fix"),
     path(

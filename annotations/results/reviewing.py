@@ -102,8 +102,32 @@ def give_back(assignment_id: int, *, user: Any, message: str) -> Assignment:
         AnnotationError: there is no message, it is not submitted, or its annotator cannot change
             it: the campaign is closed, or their part in it has ended.
     """
-    message = _reason(message, "Write a message; the annotator reads it beside the answer.")
     assignment = _submitted(assignment_id)
+    _give_back([assignment], user=user, message=message)
+    return assignment
+
+
+@transaction.atomic
+def give_back_all(answers: QuerySet[Assignment], *, user: Any, message: str) -> int:
+    """Return the submitted ones of one person's answers in one campaign; return how many.
+
+    Raises:
+        AnnotationError: none is submitted, or as by `give_back`; then none is returned.
+    """
+    of = {f"{name}__in": answers.values(name) for name in ("campaign", "annotator")}
+    Seat.objects.filter(**of).lock()
+    submitted = answers.filter(state=AssignmentState.SUBMITTED).select_related("campaign")
+    assignments = list(submitted)
+    if not assignments:
+        raise AnnotationError("None of these answers is submitted; choose others to return.")
+    _give_back(assignments, user=user, message=message)
+    return len(assignments)
+
+
+def _give_back(assignments: Sequence[Assignment], *, user: Any, message: str) -> None:
+    """Return answers of one person in one campaign, whose seat is locked."""
+    message = _reason(message, "Write a message; the annotator reads it beside the answer.")
+    assignment = assignments[0]
     if assignment.campaign.state != CampaignState.OPEN:
         raise AnnotationError("Reopen the campaign first; until then nobody can correct answers.")
     person = assignment.annotator_id
@@ -111,8 +135,7 @@ def give_back(assignment_id: int, *, user: Any, message: str) -> Assignment:
     is_over = parts.exclude(state=ParticipantState.ACTIVE).exists()
     if is_over or not assignment.campaign.seats.filter(annotator=person, removed_at=None).exists():
         raise AnnotationError("The part of this person has ended; fix or reject the answer.")
-    _note([assignment], ReviewAction.RETURNED, user=user, reason=message)
-    return assignment
+    _note(assignments, ReviewAction.RETURNED, user=user, reason=message)
 
 
 @transaction.atomic

@@ -24,7 +24,14 @@ from annotations.models import (
     ReviewAction,
 )
 from annotations.results.comparison import answers_in_words, in_words
-from annotations.results.reviewing import answers_of, exclude, hand_out_skipped, lift, review
+from annotations.results.reviewing import (
+    answers_of,
+    exclude,
+    give_back_all,
+    hand_out_skipped,
+    lift,
+    review,
+)
 from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -98,6 +105,7 @@ def answer_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "exclusions": Exclusion.objects.filter(annotator=person) if person else (),
         "retest": retest(person) if person else None,
         "show": show,
+        "returnable": person and chosen.filter(state=AssignmentState.SUBMITTED).count(),
         "kinds": [(name, title, counts[name]) for name, (title, _) in SHOWN.items()],
         "questions": questions_of(campaign),
         "page": page,
@@ -234,6 +242,27 @@ def annotator_exclude(
             messages.success(
                 request, f"{person} is excluded. Their answers count nowhere, and are kept."
             )
+    return _back(request, campaign)
+
+
+@reads("show", "annotator", "page")
+@require_POST
+@project_view(EDITORS)
+def answer_return_all(
+    request: HttpRequest, project: Project, pk: int, annotator: int
+) -> HttpResponse:
+    """Return all submitted answers of a person that a filter of the list shows."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    person = get_object_or_404(Annotator, project=project, pk=annotator)
+    show = request.GET.get("show", "")
+    if show not in SHOWN:
+        raise Http404(f"There is no filter {show}.")
+    answers = answers_of(campaign).filter(SHOWN[show][1], annotator=person)
+    message = storable(request.POST.get("reason", ""))
+    with noticing(request, AnnotationError):
+        count = give_back_all(answers, user=request.user, message=message)
+        note_detail(request, f"answers: {count}")
+        messages.success(request, f"Answers returned to {person}: {thin(count)}.")
     return _back(request, campaign)
 
 

@@ -12,6 +12,7 @@ SHOWN = 6
 _NAMES = {
     "decided a disagreement of annotators": "annotations:adjudication_item",
     "excluded an annotator, or lifted that": "annotations:annotator_exclude",
+    "returned answers to an annotator": "annotations:answer_return_all",
     "took items beyond an even share": "annotations:task_more",
     "handed skipped items out again": "annotations:answer_hand_out",
     "reviewed an annotator's answer": (

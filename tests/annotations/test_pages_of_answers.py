@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.answering.submission import submit
-from annotations.models import Assignment, Campaign, Rating, Seat
+from annotations.models import Assignment, Campaign, Rating, Review, Seat
 from annotations.planning.assignment import queue_of, skip
 from annotations.results.adjudication import decide
+from evaluations.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -204,3 +205,41 @@ def test_the_api_fixes_an_answer_by_names(
     else:
         assert reply.json()["answer"]["scores"] == {"coherence": 5, "fluency": 1}
         assert reply.json()["reviews"][0]["action"] == "fixed"
+
+
+@pytest.mark.parametrize(
+    ("show", "count"), [("", 2), ("flagged", 1), ("commented", 1), ("skipped", 0), ("rejected", 0)]
+)
+def test_an_owner_returns_all_answers_of_a_filter(
+    campaign: Campaign, as_role: Callable[[str], Client], show: str, count: int
+) -> None:
+    client = as_role("owner")
+    first = campaign.seats.get(annotator__user__username="ann1").annotator
+    query = f"?annotator={first.pk}&show={show}"
+    address = f"/p/small/annotate/{campaign.pk}/answers/return/{first.pk}/{query}"
+
+    page = page_of(client, campaign, query)
+    response = client.post(address, {"reason": "Read the new guidelines."}, follow=True)
+
+    assert (f"Return the {count} submitted" in page) == bool(count)
+    assert (f"returned to ann1: {count}." in response.content.decode()) == bool(count)
+    steps = Review.objects.values_list("assignment__annotator", "action", "reason")
+    assert list(steps) == [(first.pk, "returned", "Read the new guidelines.")] * count
+    details = AuditEntry.objects.values_list("action", "detail")
+    assert bool(count) == (("annotations:answer_return_all", f"answers: {count}") in details)
+
+
+def test_no_answer_is_returned_where_it_cannot_be_corrected(
+    campaign: Campaign, as_role: Callable[[str], Client]
+) -> None:
+    client = as_role("owner")
+    first = campaign.seats.get(annotator__user__username="ann1").annotator
+    address = f"/p/small/annotate/{campaign.pk}/answers/return/{first.pk}/"
+
+    client.post(address, {"reason": " "})
+    unknown = client.post(f"{address}?show=flaged", {"reason": "Again."})
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed")
+    client.post(address, {"reason": "Again."})
+
+    assert unknown.status_code == 404
+    assert not Review.objects.exists()
