@@ -1,7 +1,4 @@
-"""A project's annotators: read ratings and marked spans for the library to compute.
-
-A worker does this, because intervals refit the models of a criterion many times.
-"""
+"""A project's annotators: read ratings and marked spans for the library to compute."""
 
 from collections import defaultdict
 
@@ -31,7 +28,7 @@ def annotators_found(
     criteria = [about for about in rated if options.shows(about.pk)]
     people = []
     for index, criterion in enumerate(criteria):
-        on_step(index / len(criteria), f"{criterion.name}: severity and competence of annotators")
+        on_step(index / len(criteria), f"{criterion.name}: severity and agreement of annotators")
         human = part.humans[criterion.pk]
         if len(human.ratings):
             people.append(criterion_annotators(part, criterion, human))

@@ -1,14 +1,12 @@
-"""How annotators rate: severity, agreement with the others, disputed outputs, competence, and
-agreement on marked spans.
-
-No judge is needed. A worker computes it, as intervals fit a criterion's models many times.
-"""
+"""How annotators rate: severity, agreement with the others, disputed outputs, and agreement on
+marked spans. No judge is needed."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from geval.reports.campaign_questions import Severity, severity_of
 from geval.reports.data import ReportData
 from geval.reports.downloads.json_values import ends_json, with_interval
 from geval.reports.human_scores import HumanScores
@@ -17,14 +15,13 @@ from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.cache import remembered
 from geval.statistics.jackknife import no_interval
-from geval.statistics.latent_classes import LatentClasses, RaterCompetence, latent_classes
-from geval.statistics.rater_effects import ManyFacets, RaterSeverity, many_facets
+from geval.statistics.latent_classes import LatentClasses, latent_classes
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import short
 from geval.statistics.span_agreement import SpanAgreement
 from geval.statistics.thresholds import SPLIT
 from geval.statistics.types import Estimate
-from geval.texts.numbers import in_brackets, shown, signed
+from geval.texts.numbers import in_brackets, shown
 from geval.texts.subjects import CriterionLike
 
 # How many of the disputed outputs are listed.
@@ -44,25 +41,7 @@ class AnnotatorNumbers:
     ratings: int
     shared: int
     with_others: LeaveOneOut
-    severity: RaterSeverity
-    gives_the_class: RaterCompetence
-
-    @property
-    def severity_shown(self) -> str:
-        """The severity in points of the scale, with its sign."""
-        points = self.severity.points.value
-        return "–" if points is None else signed(points)
-
-    @property
-    def severity_between(self) -> str:
-        """The interval of the severity, in brackets; empty where there is none."""
-        ends = self.severity.points_interval.ends
-        return "" if ends is None else f"[{signed(ends[0])}, {signed(ends[1])}]"
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether the severity's interval excludes 0."""
-        return self.severity.points_interval.leaves_out_zero
+    severity: Severity
 
 
 @dataclass(frozen=True)
@@ -99,40 +78,30 @@ class SplitOutput:
 
 @dataclass(frozen=True)
 class CriterionAnnotators:
-    """All annotators on a criterion, the strictest first; `no_severity` and `no_competence` say why
-    there is none at all. `split` counts the disputed outputs, of which the least clear are
-    `listed`."""
+    """All annotators on a criterion, the strictest first. `split` counts the disputed outputs, of
+    which the least clear are `listed`; `no_classes` says why none can be found."""
 
     pk: int
     criterion: str
     outputs: int
     agreement: RaterAgreement
     annotators: tuple[AnnotatorNumbers, ...]
-    no_severity: str
-    no_competence: str
+    no_classes: str
     split: int
     listed: tuple[SplitOutput, ...]
 
     @property
-    def reasons(self) -> list[str]:
-        """Why there is no severity or competence at all, in sentences."""
-        missing = (("severity", self.no_severity), ("competence", self.no_competence))
-        return [f"There is no {what}: {why}." for what, why in missing if why]
-
-    @property
-    def without_interval(self) -> list[str]:
-        """Why some numbers have no interval, in sentences, without repetition."""
-        lacking = [
-            (what, interval.reason)
-            for annotator in self.annotators
-            for competence in (annotator.gives_the_class,)
-            for what, estimate, interval in (
-                ("severity", annotator.severity.points, annotator.severity.points_interval),
-                ("competence", competence.estimate, competence.interval),
-            )
-            if estimate.value is not None and interval.ends is None and interval.reason
+    def lacking(self) -> list[str]:
+        """Why some annotators have no severity, or no interval of it, in sentences."""
+        severities = [annotator.severity for annotator in self.annotators]
+        reasons = [
+            ("No severity", each.points.reason)
+            if each.points.value is None
+            else ("No interval of severity", each.interval.reason)
+            for each in severities
+            if each.interval.ends is None
         ]
-        return [f"No interval of {what}: {why}." for what, why in dict.fromkeys(lacking)]
+        return [f"{what}: {why}." for what, why in dict.fromkeys(reasons)]
 
 
 @dataclass(frozen=True)
@@ -144,8 +113,8 @@ class AnnotatorsFound:
 
     @property
     def lead(self) -> str:
-        """Who differs most from an average annotator, as far as intervals show, and on which
-        criterion people agree least."""
+        """Who differs most from the others, as far as intervals show, and on which criterion people
+        agree least."""
         return " ".join(filter(None, (self._severity_lead, self._agreement_lead)))
 
     @property
@@ -155,20 +124,20 @@ class AnnotatorsFound:
             for criterion in self.criteria
             for annotator in criterion.annotators
         ]
-        if all(annotator.severity.points_interval.ends is None for _name, annotator in rated):
+        if all(annotator.severity.interval.ends is None for _name, annotator in rated):
             return "There are too few ratings to say who is stricter or milder."
         apart = [
             (name, annotator.name, annotator.severity.points.value or 0.0)
             for name, annotator in rated
-            if annotator.is_apart
+            if annotator.severity.interval.leaves_out_zero
         ]
         if not apart:
             return "No annotator is shown to be stricter or milder than the others."
         criterion, annotator_name, points = max(apart, key=lambda row: abs(row[2]))
         way = "stricter" if points > 0 else "milder"
         return (
-            f"{annotator_name} is {way} than an average annotator on {criterion}, by"
-            f" {abs(points):.2f} points on the same outputs."
+            f"{annotator_name} is {way} than the others on {criterion}, by {abs(points):.2f} points"
+            " on the same outputs."
         )
 
     @property
@@ -203,8 +172,7 @@ def criterion_annotators(
     data: ReportData, criterion: CriterionLike, human: HumanScores
 ) -> CriterionAnnotators:
     ratings = human.ratings
-    facets = many_facets(data.units, ratings)
-    classes = latent_classes(data.units, ratings)
+    classes = latent_classes(ratings)
     split = classes.split
     agreement = remembered(
         analyse_agreement, data.units, ratings, human.annotators, criterion.scale
@@ -221,8 +189,7 @@ def criterion_annotators(
             agreement.alpha["interval"],
             agreement.alpha_intervals["interval"],
         ),
-        _annotators(human, agreement, facets, classes),
-        facets.reason,
+        _annotators(data, human, agreement),
         classes.reason,
         len(split),
         tuple(_split(data, human, classes, index) for index in split[:MOST_SPLIT].tolist()),
@@ -230,27 +197,21 @@ def criterion_annotators(
 
 
 def _annotators(
-    human: HumanScores,
-    agreement: Agreement,
-    facets: ManyFacets,
-    classes: LatentClasses,
+    data: ReportData, human: HumanScores, agreement: Agreement
 ) -> tuple[AnnotatorNumbers, ...]:
     ratings = human.ratings
     given = np.bincount(ratings.rater, minlength=ratings.raters)
     shared = ratings.shared
     alone = LeaveOneOut(Estimate.undefined(NOBODY), 0, no_interval(NOBODY))
-    annotators = [
-        AnnotatorNumbers(
-            pk,
-            name,
-            int(given[index]),
-            int(shared[index]),
-            agreement.leave_one_out.get(name, alone),
-            facets.raters[index],
-            classes.raters[index],
+    below, document = ratings.others - ratings.value, data.units.document[ratings.output]
+    annotators = []
+    for at, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True)):
+        own = (ratings.rater == at) & ~np.isnan(below)
+        with_others = agreement.leave_one_out.get(name, alone)
+        severity = severity_of(below[own], document[own])
+        annotators.append(
+            AnnotatorNumbers(pk, name, int(given[at]), int(shared[at]), with_others, severity)
         )
-        for index, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True))
-    ]
     return tuple(sorted(annotators, key=_strictness))
 
 
@@ -325,12 +286,8 @@ def _annotator_json(annotator: AnnotatorNumbers) -> dict[str, Any]:
     return {
         "ratings": annotator.ratings,
         "shared_outputs": annotator.shared,
-        "severity": with_interval(severity.points, severity.points_interval),
+        "severity": with_interval(severity.points, severity.interval),
         "rho_with_others": others.estimate.value if others.is_shown else None,
         "rho_with_others_ci": ends_json(others.interval),
         "rho_with_others_documents": others.documents_used,
-        "severity_in_logits": with_interval(severity.logits, severity.logits_interval),
-        "dawid_skene_gives_the_class": with_interval(
-            annotator.gives_the_class.estimate, annotator.gives_the_class.interval
-        ),
     }

@@ -167,14 +167,20 @@ def _person(
         return QuestionPerson(name, *counts, rho, between, none)
     below = others - given
     parts = [
-        _severity(below[start : start + PART], place[start : start + PART])
+        severity_of(below[start : start + PART], place[start : start + PART])
         for start in range(0, len(below), PART)
     ]
     over_time = tuple(part for part in parts if part.points.value is not None)
-    return QuestionPerson(name, *counts, rho, between, _severity(below, place), over_time)
+    return QuestionPerson(name, *counts, rho, between, severity_of(below, place), over_time)
 
 
-def _severity(below: FloatArray, document: IntArray) -> Severity:
+def severity_of(below: FloatArray, document: IntArray) -> Severity:
+    """Return a person's severity.
+
+    Args:
+        below: shape (items,), the mean of the others less the person's value.
+        document: shape (items,), the document of each item.
+    """
     if len(below) < SEVERITY_SHARED:
         return Severity(len(below), Estimate.undefined(FEW), no_interval(FEW))
     documents, place = np.unique(document, return_inverse=True)

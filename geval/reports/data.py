@@ -197,7 +197,7 @@ class ReportData:
                 pk: human.scored(
                     human.adjudicated()
                     if kind == ADJUDICATED
-                    else remembered(consensus, kind, self.units, human.ratings)
+                    else remembered(consensus, kind, human.ratings)
                 )
                 for pk, human in self.humans.items()
             },

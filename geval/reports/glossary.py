@@ -12,7 +12,6 @@ from geval.statistics.thresholds import (
     ALT_TEST_OUTPUTS,
     CALIBRATION_DOCUMENTS,
     CALIBRATION_OUTPUTS,
-    COMPETENCE_SHARED,
     INTERVAL_DOCUMENTS,
     LOCKED_DOCUMENTS,
     NOISE_OUTPUTS,
@@ -455,18 +454,10 @@ TERMS: dict[str, Term] = {
     ),
     "severity": Term(
         "Severity",
-        "How much lower a person's ratings of the same outputs are than an average annotator's,"
-        " in points; above 0 is strict. The JSON also has it in logits (many-facet Rasch model).",
-        f"It compares people linked by shared outputs, {SEVERITY_SHARED} each or more. Strict is"
-        " not wrong: the average is no truth.",
-        "Annotators as instruments",
-    ),
-    "gives_the_class": Term(
-        "Gives the likely class (Dawid-Skene)",
-        "How often a person gives an output's class, the value that is right by the model, which"
-        " learns how often each person mistakes one class for another.",
-        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Always giving a"
-        " common class scores high.",
+        "How much lower a person's ratings are than the mean of the others' on the same outputs,"
+        " in points; above 0 is strict.",
+        f"It takes {SEVERITY_SHARED} outputs that others rated too. Strict is not wrong: the mean"
+        " is no truth.",
         "Annotators as instruments",
     ),
     "split": Term(

@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.arrays import Ratings
 from geval.statistics.latent_classes import latent_classes
-from geval.statistics.rater_effects import many_facets
+from geval.statistics.rater_effects import adjusted_ratings
 from geval.statistics.types import FloatArray
 
 # "adjudicated" is the only one that does not follow from ratings alone (reports/human_scores.py).
@@ -26,7 +26,7 @@ class Consensus:
     reason: str = ""
 
 
-def consensus(kind: HumanScore, outputs: Outputs, ratings: Ratings) -> Consensus:
+def consensus(kind: HumanScore, ratings: Ratings) -> Consensus:
     """Compute the human score of each output.
 
     Mean and median summarise the ratings. Ratings adjusted for severity are what an average
@@ -39,11 +39,11 @@ def consensus(kind: HumanScore, outputs: Outputs, ratings: Ratings) -> Consensus
     if kind == "median":
         return Consensus(_medians(ratings))
     if kind == "severity-adjusted":
-        facets = many_facets(outputs, ratings, has_intervals=False)
-        return Consensus(np.round(facets.adjusted, STABLE), facets.reason)
+        adjusted = adjusted_ratings(ratings)
+        return Consensus(np.round(adjusted.values, STABLE), adjusted.reason)
     if kind in ("mean", "adjudicated"):
         return Consensus(ratings.means())
-    model_fit = latent_classes(outputs, ratings, has_intervals=False)
+    model_fit = latent_classes(ratings)
     return Consensus(np.round(model_fit.expected, STABLE), model_fit.reason)
 
 

@@ -1,4 +1,4 @@
-"""Annotators' severity, and the ratings that an annotator of average severity would give.
+"""The ratings that an annotator of average severity would give.
 
 Mean ratings depend on the raters: where annotators rate different outputs, an output with strict
 annotators looks worse than it is. The many-facet Rasch model (Linacre, 1989) with Andrich's (1978)
@@ -8,8 +8,7 @@ rating scale treats ratings as steps of an ordinal scale, whose distances need n
 
 Severities and steps follow from the conditional likelihood given each output's sum (Andersen, 1972;
 for raters, Eckes, 2015): no distribution of qualities is assumed, and estimates are consistent with
-few ratings per output, where joint maximum likelihood is not. Intervals use the sandwich estimator
-with scores summed by document, whose outputs are correlated. The distribution of qualities is then
+few ratings per output, where joint maximum likelihood is not. The distribution of qualities is then
 estimated on a grid (Laird, 1978), and adjusted scores are posterior means under it.
 
 The model assumes that annotators differ only in severity: for how well they distinguish outputs see
@@ -17,85 +16,43 @@ The model assumes that annotators differ only in severity: for how well they dis
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import special
 
-from geval.statistics.arrays import Outputs, Ratings, sums
-from geval.statistics.jackknife import mapped, no_interval, t_interval
-from geval.statistics.resampling import Interval
-from geval.statistics.thresholds import (
-    RATING_VALUES,
-    SEVERITY_DOCUMENTS,
-    SEVERITY_ERROR,
-    SEVERITY_SHARED,
-)
-from geval.statistics.types import Estimate, FloatArray, IntArray
+from geval.statistics.arrays import Ratings, sums
+from geval.statistics.thresholds import RATING_VALUES, SEVERITY_SHARED
+from geval.statistics.types import FloatArray, IntArray
 
 # A weak normal prior, so that an annotator who is always the stricter one has a finite severity.
 RIDGE = 0.01
 # The grid of qualities, in logits, on which their distribution is estimated.
 GRID = np.linspace(-10.0, 10.0, 61)
 MOST_ROUNDS, CHANGE = 500, 1e-7
-# A smaller error is due to rounding: annotators do not differ in any document.
-LEAST_ERROR = 1e-6
-ALIKE = "annotators never differ, so nothing is known of how much severity varies"
 ONE_VALUE = "all ratings are the same"
 MANY_VALUES = f"ratings take more than {RATING_VALUES} values, too many for an ordinal model"
 ALONE = f"no two annotators share {SEVERITY_SHARED} outputs with others"
-FEW_SHARED = f"shares fewer than {SEVERITY_SHARED} outputs with others"
-UNLINKED = "shares no outputs with most of the annotators"
-FEW_DOCUMENTS = f"fewer than {SEVERITY_DOCUMENTS} documents have an output with two ratings"
-EXTREME = "differs from the others in one direction alone, so its size is not known"
-
-
-@dataclass(frozen=True)
-class RaterSeverity:
-    """An annotator: severity in logits (0 is the average, more is stricter), and in points of the
-    scale: how much lower than an average annotator's their ratings of the same outputs are."""
-
-    logits: Estimate
-    logits_interval: Interval
-    points: Estimate
-    points_interval: Interval
-
-    @classmethod
-    def undefined(cls, reason: str) -> "RaterSeverity":
-        none, nowhere = Estimate.undefined(reason), no_interval(reason)
-        return cls(none, nowhere, none, nowhere)
 
 
 @dataclass(frozen=True, eq=False)
-class ManyFacets:
-    """A fitted model.
+class AdjustedRatings:
+    """`values` has shape (outputs,): the expected rating by an average annotator, NaN without a
+    rating by an annotator in the model; `reason` says why there is no model."""
 
-    `raters` are parallel to the raters of the ratings; `adjusted` has shape (outputs,): the
-    expected rating by an average annotator, NaN without a rating by an annotator in the model.
-    `values` are the categories, `steps` of shape (values - 1,) the difficulty of each step, in
-    logits. `reason` says why there is no model.
-    """
-
-    raters: tuple[RaterSeverity, ...]
-    adjusted: FloatArray
-    values: FloatArray = field(default_factory=lambda: np.empty(0))
-    steps: FloatArray = field(default_factory=lambda: np.empty(0))
+    values: FloatArray
     reason: str = ""
 
 
-def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = True) -> ManyFacets:
-    """Estimate the severity of every annotator, and ratings adjusted for it.
+def adjusted_ratings(ratings: Ratings) -> AdjustedRatings:
+    """Estimate ratings adjusted for the severity of annotators.
 
-    It says who is strict even where not everybody rated everything. Only annotators linked by
-    common outputs can be compared; of several linked groups the largest is used.
-
-    Args:
-        outputs: the outputs, whose documents are the units of the intervals.
-        has_intervals: whether to compute intervals of severities, which takes time.
+    Only annotators linked by common outputs can be compared; of several linked groups the largest
+    is used.
     """
     values = np.unique(ratings.value)
-    linked, reasons = _linked(ratings)
+    linked = _linked(ratings)
     reason = ""
     if len(values) < 2:
         reason = ONE_VALUE
@@ -104,30 +61,19 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
     elif not linked.any():
         reason = ALONE
     if reason:
-        nobody = (RaterSeverity.undefined(reason),) * ratings.raters
-        return ManyFacets(nobody, np.full(ratings.outputs, np.nan), reason=reason)
+        return AdjustedRatings(np.full(ratings.outputs, np.nan), reason)
     part = ratings.among(np.ones(ratings.outputs, dtype=bool), linked)
     model = _Conditional(_Patterns.of(part, values))
     severity, steps = model.fitted()
     share = _share_of_qualities(model.patterns, severity, steps)
-    errors = model.errors(severity, steps, outputs) if has_intervals else None
-    raters = iter(
-        _rater(index, severity, steps, values, share, errors) for index in range(len(severity))
-    )
-    return ManyFacets(
-        tuple(
-            next(raters) if is_linked else RaterSeverity.undefined(why)
-            for is_linked, why in zip(linked, reasons, strict=True)
-        ),
-        _adjusted(model.patterns, severity, steps, values, share, ratings.outputs),
-        values,
-        -np.diff(steps),
+    return AdjustedRatings(
+        _adjusted(model.patterns, severity, steps, values, share, ratings.outputs)
     )
 
 
-def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
-    """Return the annotators who share enough outputs with others and belong to the largest linked
-    group; and for each annotator the reason if they do not. Shape (raters,) each."""
+def _linked(ratings: Ratings) -> np.ndarray:
+    """Return which annotators share enough outputs with others and belong to the largest linked
+    group; shape (raters,)."""
     enough = np.ones(ratings.raters, dtype=bool)
     while True:
         among_them = ratings.among(np.ones(ratings.outputs, dtype=bool), enough)
@@ -137,7 +83,6 @@ def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
         if (still == enough).all():
             break
         enough = still
-    reasons = [FEW_SHARED if not is_enough else UNLINKED for is_enough in enough]
     group = np.arange(ratings.raters)
     output, rater = ratings.output, ratings.rater
     counted = enough[rater]
@@ -151,7 +96,7 @@ def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
             break
         group = joined
     size = sums(group, enough.astype(float), ratings.raters)
-    return enough & (group == int(size.argmax())), reasons
+    return np.asarray(enough & (group == int(size.argmax())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,16 +146,6 @@ class _Block:
         return sums(self.pattern, None, len(self.total))
 
 
-@dataclass(frozen=True, eq=False)
-class _Errors:
-    """Standard errors of severities, shape (raters,): clustered by document, and from the
-    information matrix alone; `documents` is the number of informative documents."""
-
-    clustered: FloatArray
-    by_information: FloatArray
-    documents: int
-
-
 class _Conditional:
     """The conditional likelihood. Parameters are severities, then `steps`: what each code but the
     first and the last adds to the logarithm of its probability; these two are fixed at 0."""
@@ -256,39 +191,6 @@ class _Conditional:
             surplus = (block.codes == code) - expected[block.pattern][:, :, code]
             score[:, self.patterns.raters + code - 1] = surplus.sum(axis=1)
         return score
-
-    def errors(self, severity: FloatArray, steps: FloatArray, outputs: Outputs) -> "_Errors":
-        """Return the standard errors of severities, over documents."""
-        parameters = np.concatenate([severity, steps[1:-1]])
-        information = self._information(parameters)
-        by_document = np.zeros((outputs.documents, self.size))
-        for block in self.patterns:
-            _logs, expected = _given_total(block, severity, steps)
-            np.add.at(
-                by_document, outputs.document[block.outputs], self._by_output(block, expected)
-            )
-        telling = int((np.abs(by_document) > 1e-12).any(axis=1).sum())
-        raters = self.patterns.raters
-        inverse = np.linalg.inv(information)[:raters]
-        moved = inverse @ by_document.T
-        # The data do not determine the mean severity, which is 0.
-        centre = np.eye(raters) - 1 / raters
-        variances = np.diagonal(centre @ inverse[:, :raters] @ centre)
-        return _Errors(
-            np.sqrt((moved**2).sum(axis=1) * telling / max(1, telling - 1)),
-            np.sqrt(np.maximum(0, variances)),
-            telling,
-        )
-
-    def _information(self, parameters: FloatArray) -> FloatArray:
-        """Return the negative second derivatives, from finite differences of the first."""
-        rows, width = [], 1e-4
-        for index in range(self.size):
-            step = np.zeros(self.size)
-            step[index] = width
-            above, below = (self._loss(parameters + sign * step)[1] for sign in (1, -1))
-            rows.append((above - below) / (2 * width))
-        return np.array(rows)
 
 
 def _given_total(
@@ -398,31 +300,3 @@ def _adjusted(
         posterior /= posterior.sum(axis=1, keepdims=True)
         adjusted[block.outputs] = (posterior @ average)[block.pattern]
     return adjusted
-
-
-def _rater(
-    at: int,
-    severity: FloatArray,
-    steps: FloatArray,
-    values: FloatArray,
-    share: FloatArray,
-    errors: _Errors | None,
-) -> RaterSeverity:
-    """Return an annotator's severity; in points it increases with the logits, so the interval's
-    ends can be converted."""
-    average = _probabilities(GRID, 0.0, steps) @ values
-
-    def points(logits: float) -> float:
-        return float(share @ (average - _probabilities(GRID, logits, steps) @ values))
-
-    own = float(severity[at])
-    if errors is not None and errors.by_information[at] > SEVERITY_ERROR:
-        return RaterSeverity.undefined(EXTREME)
-    logits, in_points = Estimate(own), Estimate(points(own))
-    if errors is None or errors.documents < SEVERITY_DOCUMENTS:
-        nowhere = no_interval(FEW_DOCUMENTS)
-        return RaterSeverity(logits, nowhere, in_points, nowhere)
-    if errors.clustered[at] < LEAST_ERROR:
-        return RaterSeverity(logits, no_interval(ALIKE), in_points, no_interval(ALIKE))
-    interval = t_interval(own, errors.clustered[at] ** 2, errors.documents - 1)
-    return RaterSeverity(logits, interval, in_points, mapped(interval, points))

@@ -325,31 +325,23 @@ PPI_RANDOM = _judges.threshold(
 _raters = _Topic("Annotators")
 SEVERITY_SHARED = _raters.threshold(
     "SEVERITY_SHARED", 20, "outputs that others rated too",
-    "Fewer: no severity.",
-)  # fmt: skip
-SEVERITY_DOCUMENTS = _raters.threshold(
-    "SEVERITY_DOCUMENTS", 20, "documents with two ratings of an output",
-    "Fewer: severity has no interval.", "A choice: its variance is of sums over documents.",
-)  # fmt: skip
-SEVERITY_ERROR = _raters.threshold(
-    "SEVERITY_ERROR", 2.0, "logits",
-    "Larger standard error: severity has no value.",
+    "Fewer: neither severity nor adjusted ratings.",
 )  # fmt: skip
 RATING_VALUES = _raters.threshold(
     "RATING_VALUES", 11, "different ratings",
-    "More: neither severity nor competence.",
+    "More: neither adjusted ratings nor latent classes.",
 )  # fmt: skip
-COMPETENCE_RATERS = _raters.threshold(
-    "COMPETENCE_RATERS", 3, "annotators",
-    "Fewer: no competence.",
+CLASSES_RATERS = _raters.threshold(
+    "CLASSES_RATERS", 3, "annotators",
+    "Fewer: no latent classes.",
 )  # fmt: skip
-COMPETENCE_SHARED = _raters.threshold(
-    "COMPETENCE_SHARED", 30, "outputs that others rated too",
-    "Fewer: no competence.",
+CLASSES_SHARED = _raters.threshold(
+    "CLASSES_SHARED", 30, "outputs that others rated too",
+    "Fewer: no latent classes.",
 )  # fmt: skip
-COMPETENCE_OUTPUTS = _raters.threshold(
-    "COMPETENCE_OUTPUTS", 50, "outputs with two ratings",
-    "Fewer: no competence.", "A choice: they show how common classes are.",
+CLASSES_OUTPUTS = _raters.threshold(
+    "CLASSES_OUTPUTS", 50, "outputs with two ratings",
+    "Fewer: no latent classes.", "A choice: they show how common classes are.",
 )  # fmt: skip
 SPLIT = _raters.threshold(
     "SPLIT", 0.8, "probability of the likeliest class",

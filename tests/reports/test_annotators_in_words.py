@@ -1,5 +1,4 @@
-"""The page *Annotators* begins with severity and agreement, as far as intervals tell, and judges
-nobody's competence by name."""
+"""The page *Annotators* begins with severity and agreement, as far as intervals tell."""
 
 from dataclasses import replace
 
@@ -12,34 +11,30 @@ from geval.reports.annotators import (
     RaterAgreement,
     _annotator_json,
 )
+from geval.reports.campaign_questions import Severity
 from geval.statistics.agreement import LeaveOneOut
-from geval.statistics.latent_classes import RaterCompetence
-from geval.statistics.rater_effects import RaterSeverity
 from geval.statistics.resampling import Interval
 from geval.statistics.types import Estimate
 
 NONE = Interval(None, None, "few")
-Severity = tuple[float, tuple[float, float] | None]
+Strict = tuple[float, tuple[float, float] | None]
 
 
-def annotator(name: str, severity: Severity) -> AnnotatorNumbers:
+def annotator(name: str, severity: Strict) -> AnnotatorNumbers:
     value, ends = severity
     points = Interval(*ends) if ends else NONE
-    of_rater = RaterSeverity(Estimate(None, "few"), NONE, Estimate(value), points)
-    competence = RaterCompetence(Estimate(0.0), Interval(0.0, 0.1))
-    return AnnotatorNumbers(
-        0, name, 90, 90, LeaveOneOut(Estimate(0.5), 90, NONE), of_rater, competence
-    )
+    of_rater = Severity(90, Estimate(value), points)
+    return AnnotatorNumbers(0, name, 90, 90, LeaveOneOut(Estimate(0.5), 90, NONE), of_rater)
 
 
 def criterion(
-    name: str, people: dict[str, Severity], alpha: float | None = None
+    name: str, people: dict[str, Strict], alpha: float | None = None
 ) -> CriterionAnnotators:
     estimate = Estimate(alpha, "" if alpha is not None else "nobody")
     ends = NONE if alpha is None else Interval(alpha - 0.1, alpha + 0.1)
     agreement = RaterAgreement(90, 180, 90, estimate, ends)
     annotators = tuple(annotator(*person) for person in people.items())
-    return CriterionAnnotators(0, name, 90, agreement, annotators, "", "", 0, ())
+    return CriterionAnnotators(0, name, 90, agreement, annotators, "", 0, ())
 
 
 def lead(*criteria: CriterionAnnotators) -> str:
@@ -65,18 +60,11 @@ def test_nobody_is_named_where_intervals_hold_0_or_are_missing() -> None:
 
 
 def test_it_names_the_criterion_on_which_people_agree_least() -> None:
-    people: dict[str, Severity] = {"ada": (0.0, (-0.1, 0.1))}
+    people: dict[str, Strict] = {"ada": (0.0, (-0.1, 0.1))}
     criteria = [criterion(name, people, alpha) for name, alpha in (("a", 0.6), ("b", 0.3))]
 
     assert lead(*criteria).endswith("People agree least on b: alpha 0.30 [0.20, 0.40].")
     assert lead(criteria[0]).endswith("Agreement of people on a: alpha 0.60 [0.50, 0.70].")
-
-
-def test_competence_is_nobodys_headline() -> None:
-    guessing = criterion("fluency", {"ada": (0.0, (-0.1, 0.1)), "ben": (0.0, (-0.1, 0.1))}, 0.5)
-
-    assert "competence" not in lead(guessing)
-    assert "ada" not in lead(guessing)
 
 
 @pytest.mark.parametrize(

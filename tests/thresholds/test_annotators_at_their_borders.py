@@ -1,19 +1,12 @@
-"""What severity, competence and agreement on spans take, and who is warned of."""
-
-from typing import Any
+"""What adjusted ratings, latent classes and agreement on spans take, and who is warned of."""
 
 import numpy as np
-import pytest
 
-from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.arrays import Ratings
 from geval.statistics.careless_signs import Signs
 from geval.statistics.chance_raters import FEW_AGREE, Copy, _is_copy, _reason, _Test
-from geval.statistics.latent_classes import (
-    LatentClasses,
-    RaterCompetence,
-    latent_classes,
-)
-from geval.statistics.rater_effects import _Errors, _rater, many_facets
+from geval.statistics.latent_classes import LatentClasses, latent_classes
+from geval.statistics.rater_effects import adjusted_ratings
 from geval.statistics.span_agreement import Mark, MarkedText, span_agreement
 from tests.thresholds.three_points import pins
 
@@ -28,82 +21,54 @@ def people(raters: int, outputs: int, values: int = 3) -> np.ndarray:
     return np.where(wrong, RNG.integers(0, values, table.shape), table)
 
 
-def competences(table: np.ndarray) -> LatentClasses:
-    outputs = Outputs.full(table.shape[1], 1)
-    return latent_classes(outputs, Ratings.of_table(table), has_intervals=False)
+def has_classes(table: np.ndarray) -> bool:
+    return not latent_classes(Ratings.of_table(table)).reason
 
 
-@pins("COMPETENCE_RATERS", {2: False, 3: True, 4: True})
-def test_annotators_for_competence(value: int, expected: bool) -> None:
-    assert (not competences(people(value, 60)).reason) is expected
+@pins("CLASSES_RATERS", {2: False, 3: True, 4: True})
+def test_annotators_for_latent_classes(value: int, expected: bool) -> None:
+    assert has_classes(people(value, 60)) is expected
 
 
-@pins("COMPETENCE_OUTPUTS", {49: False, 50: True, 51: True})
-def test_outputs_with_two_ratings_for_competence(value: int, expected: bool) -> None:
-    assert (not competences(people(3, value)).reason) is expected
+@pins("CLASSES_OUTPUTS", {49: False, 50: True, 51: True})
+def test_outputs_with_two_ratings_for_latent_classes(value: int, expected: bool) -> None:
+    assert has_classes(people(3, value)) is expected
 
 
-@pins("COMPETENCE_SHARED", {29: False, 30: True, 31: True})
-def test_outputs_that_a_competent_annotator_shares(value: int, expected: bool) -> None:
-    table = people(4, 80)
+@pins("CLASSES_SHARED", {29: False, 30: True, 31: True})
+def test_outputs_that_three_annotators_share_for_latent_classes(value: int, expected: bool) -> None:
+    table = people(3, 80)
     table[0, value:] = np.nan
 
-    assert (competences(table).raters[0].estimate.value is not None) is expected
+    assert has_classes(table) is expected
 
 
 @pins("RATING_VALUES", {10: True, 11: True, 12: False})
-def test_different_ratings_for_competence_and_severity(value: int, expected: bool) -> None:
+def test_different_ratings_for_both_models(value: int, expected: bool) -> None:
     table = people(3, 132, value)
-    outputs = Outputs.full(132, 1)
 
-    assert (not competences(table).reason) is expected
-    severities = many_facets(outputs, Ratings.of_table(table), has_intervals=False)
-    assert (not severities.reason) is expected
+    assert has_classes(table) is expected
+    assert (not adjusted_ratings(Ratings.of_table(table)).reason) is expected
 
 
 @pins("SPLIT", {0.79: True, 0.8: False, 0.81: False})
 def test_an_output_whose_class_is_not_clear_is_split(value: float, expected: bool) -> None:
     surest = np.array([0.95, value])
-    found = LatentClasses((RaterCompetence.undefined("none"),), surest, surest, surest)
+    found = LatentClasses(surest, surest, surest)
 
     assert found.split.tolist() == ([1] if expected else [])
 
 
 @pins("SEVERITY_SHARED", {19: False, 20: True, 21: True})
-def test_outputs_that_an_annotator_with_a_severity_shares(value: int, expected: bool) -> None:
-    table = people(3, 60)
-    table[0, value:] = np.nan
+def test_outputs_that_an_annotator_in_the_model_of_severity_shares(
+    value: int, expected: bool
+) -> None:
+    table = np.column_stack([people(3, 60), [2, np.nan, np.nan]])
+    table[0, value:60] = np.nan
 
-    found = many_facets(Outputs.full(60, 1), Ratings.of_table(table), has_intervals=False)
+    adjusted = adjusted_ratings(Ratings.of_table(table)).values
 
-    assert (found.raters[0].logits.value is not None) is expected
-
-
-def severity(error: float = 0.3, documents: int = 40) -> Any:
-    errors = _Errors(np.array([0.3]), np.array([error]), documents)
-    values = np.array([1.0, 2.0, 3.0])
-    share = np.full(61, 1 / 61)
-    return _rater(0, np.array([0.4]), np.array([0.0, 0.0, 0.0]), values, share, errors)
-
-
-@pins("SEVERITY_ERROR", {1.99: True, 2.0: True, 2.01: False})
-def test_a_severity_that_is_hardly_known_has_no_value(value: float, expected: bool) -> None:
-    assert (severity(error=value).logits.value is not None) is expected
-
-
-@pins("SEVERITY_DOCUMENTS", {19: False, 20: True, 21: True})
-def test_documents_for_the_interval_of_a_severity(value: int, expected: bool) -> None:
-    found = severity(documents=value)
-
-    assert found.logits.value is not None
-    assert (found.logits_interval.ends is not None) is expected
-    assert (found.points_interval.ends is not None) is expected
-
-
-def test_the_interval_of_a_severity_is_students_t_of_its_documents() -> None:
-    low, high = 0.4 - 2.022691 * 0.3, 0.4 + 2.022691 * 0.3  # t of 39 degrees of freedom
-
-    assert severity(documents=40).logits_interval.ends == pytest.approx((low, high), abs=1e-6)
+    assert (not np.isnan(adjusted[60])) is expected
 
 
 @pins("SPAN_OUTPUTS", {9: False, 10: True, 11: True})

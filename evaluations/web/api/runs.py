@@ -315,7 +315,7 @@ def get_groups(request: HttpRequest, response: HttpResponse, slug: Path[str], fi
 
 @router.get("/annotator-numbers", response={200: dict[str, Any], 202: ReportProgress})
 def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Path[str]) -> Any:
-    """Severity and competence of each annotator with intervals, the outputs on which annotators are
+    """Severity and agreement of each annotator with intervals, the outputs on which annotators are
     split, and agreement on marked spans. 202 with Retry-After while a worker computes them."""
     project = project_for(request, slug)
     try:

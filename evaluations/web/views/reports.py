@@ -414,7 +414,7 @@ report_cell, report_export = project_view(READERS)(cell), project_view(READERS)(
 @project_view(READERS)
 @partial(waits, tab="report")
 def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
-    """Severity and competence of each annotator on each criterion, outputs on which they are split,
+    """Severity and agreement of each annotator on each criterion, outputs on which they are split,
     and agreement on spans."""
     options, errors = options_of(request.GET, project)
     view = of_ratings(options)

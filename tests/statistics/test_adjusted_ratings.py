@@ -1,36 +1,26 @@
-"""How strict annotators are by the many-facet Rasch model, held to slow implementations of its
+"""Ratings adjusted for severity by the many-facet Rasch model, held to slow implementations of its
 definition."""
 
 import itertools
-from math import exp, log, sqrt
+from math import exp, log
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize
 
-from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.arrays import Ratings
 from geval.statistics.rater_effects import (
-    ALIKE,
     ALONE,
     CHANGE,
-    EXTREME,
-    FEW_DOCUMENTS,
-    FEW_SHARED,
     MANY_VALUES,
     ONE_VALUE,
-    UNLINKED,
     _Conditional,
     _Patterns,
-    many_facets,
+    adjusted_ratings,
 )
 
 RIDGE = 0.01
 GRID = np.linspace(-10, 10, 61)
-
-
-def alone(outputs: int) -> Outputs:
-    """Each output in a document of its own."""
-    return Outputs.full(outputs, 1)
 
 
 def drawn(severity: list[float], outputs: int = 60, *, seed: int = 0) -> np.ndarray:
@@ -66,12 +56,11 @@ def test_severities_maximize_the_likelihood_given_each_outputs_sum() -> None:
     table = drawn([-0.6, 0.0, 0.2, 0.9])
     table[0, :15] = table[3, 20:35] = np.nan
 
-    found = many_facets(alone(60), Ratings.of_table(table))
+    severity, steps = model_of(table).fitted()
 
     slow = optimize.minimize(loss_by_enumeration, np.zeros(5), args=(table,), tol=1e-10)
-    expected = slow.x[:-1] - slow.x[:-1].mean()
-    assert [one.logits.value for one in found.raters] == pytest.approx(expected, abs=1e-4)
-    assert found.steps == pytest.approx([-slow.x[-1], slow.x[-1]], abs=1e-4)
+    assert severity == pytest.approx(slow.x[:-1] - slow.x[:-1].mean(), abs=1e-4)
+    assert steps == pytest.approx([0, slow.x[-1], 0], abs=1e-4)
 
 
 def test_two_annotators_and_two_values_have_a_closed_form() -> None:
@@ -79,13 +68,10 @@ def test_two_annotators_and_two_values_have_a_closed_form() -> None:
     first = [1.0] * 30 + [0.0] * 12 + [1.0] * 40 + [0.0] * 18
     second = [0.0] * 30 + [1.0] * 12 + [1.0] * 40 + [0.0] * 18
 
-    found = many_facets(alone(100), Ratings.of_table(np.array([first, second])))
+    severity, _steps = model_of(np.array([first, second])).fitted()
 
-    lenient, strict = found.raters
     half = log(30 / 12) / 2
-    assert [lenient.logits.value, strict.logits.value] == pytest.approx([-half, half], abs=1e-3)
-    error = sqrt(1 / 30 + 1 / 12) / 2 * sqrt(42 / 41) * stats.t.ppf(0.975, 41)
-    assert strict.logits_interval.ends == pytest.approx((half - error, half + error), abs=2e-3)
+    assert severity == pytest.approx([-half, half], abs=1e-3)
 
 
 def test_of_few_differences_the_prior_takes_a_little() -> None:
@@ -94,14 +80,13 @@ def test_of_few_differences_the_prior_takes_a_little() -> None:
     first = [1.0] * 3 + [0.0] * 1 + [1.0] * 8 + [0.0] * 8
     second = [0.0] * 3 + [1.0] * 1 + [1.0] * 8 + [0.0] * 8
 
-    lenient, strict = many_facets(alone(20), Ratings.of_table(np.array([first, second]))).raters
+    severity, _steps = model_of(np.array([first, second])).fitted()
 
     def slope(half: float) -> float:
         return 2 * RIDGE * half - 2 * (3 - 4 / (1 + exp(-2 * half)))
 
     expected = optimize.brentq(slope, 0, 2, xtol=1e-12)
-    assert strict.logits.value == pytest.approx(expected, abs=1e-5)
-    assert lenient.logits.value == pytest.approx(-expected, abs=1e-5)
+    assert severity == pytest.approx([-expected, expected], abs=1e-5)
 
 
 def model_of(table: np.ndarray) -> _Conditional:
@@ -123,26 +108,10 @@ def test_the_slope_is_that_of_the_loss() -> None:
     assert slope[:3].sum() == pytest.approx(RIDGE * at[:3].sum())
 
 
-def test_errors_by_information_are_those_of_the_difference_of_two() -> None:
-    first = [1.0] * 30 + [0.0] * 12 + [1.0] * 40
-    second = [0.0] * 30 + [1.0] * 12 + [1.0] * 40
-    model = model_of(np.array([first, second]))
-
-    errors = model.errors(*model.fitted(), alone(82))
-
-    half = sqrt(1 / 30 + 1 / 12) / 2
-    assert errors.by_information == pytest.approx([half, half], rel=0.005)
-    assert errors.clustered == pytest.approx([half * sqrt(42 / 41)] * 2, rel=0.005)
-    assert errors.documents == 42
-
-
 def test_adjusted_ratings_are_posterior_means_of_what_an_average_annotator_gives() -> None:
     table = drawn([-0.8, 0.0, 0.8], outputs=45)
     table[0, :20] = table[2, 25:] = np.nan
-    found = many_facets(alone(45), Ratings.of_table(table))
-
-    severity = [one.logits.value or 0.0 for one in found.raters]
-    logs = np.array([0.0, -found.steps[0], 0.0])
+    severity, logs = model_of(table).fitted()
 
     def probability(quality: float, own: float) -> np.ndarray:
         terms = np.exp(np.arange(3) * (quality - own) + logs)
@@ -162,9 +131,8 @@ def test_adjusted_ratings_are_posterior_means_of_what_an_average_annotator_gives
     posterior = likelihood * share
     posterior /= posterior.sum(axis=1, keepdims=True)
     average = np.array([probability(q, 0.0) @ [1, 2, 3] for q in GRID])
-    strict = np.array([probability(q, severity[2]) @ [1, 2, 3] for q in GRID])
-    assert found.adjusted == pytest.approx(posterior @ average, abs=1e-6)
-    assert found.raters[2].points.value == pytest.approx(share @ (average - strict), abs=1e-6)
+    adjusted = adjusted_ratings(Ratings.of_table(table)).values
+    assert adjusted == pytest.approx(posterior @ average, abs=1e-6)
 
 
 def test_the_same_rating_is_worth_more_from_somebody_who_is_strict() -> None:
@@ -173,58 +141,40 @@ def test_the_same_rating_is_worth_more_from_somebody_who_is_strict() -> None:
     table[:, 0] = [2, np.nan, np.nan]
     table[:, 1] = [np.nan, np.nan, 2]
 
-    found = many_facets(alone(90), Ratings.of_table(table))
+    adjusted = adjusted_ratings(Ratings.of_table(table)).values
 
-    assert found.adjusted[0] < found.adjusted[1]
-    low, high = found.raters[2].points_interval.ends or (0.0, 0.0)
-    assert 0 < low < (found.raters[2].points.value or 0.0) < high
+    assert adjusted[0] < adjusted[1]
 
 
-def test_annotators_who_cannot_be_compared_have_a_reason() -> None:
-    table = np.full((6, 120), np.nan)
+def test_outputs_of_annotators_who_cannot_be_compared_have_no_value() -> None:
+    table = np.full((6, 121), np.nan)
     table[:3, :70] = drawn([-0.5, 0.0, 0.5], outputs=70)
-    table[3, :19] = 2  # too few
-    table[4:, 70:] = drawn([0.0, 0.3], outputs=50)  # nobody shares theirs
+    table[3, :19] = table[3, 120] = 2  # too few are shared
+    table[4:, 70:120] = drawn([0.0, 0.3], outputs=50)  # nobody shares theirs
 
-    found = many_facets(alone(120), Ratings.of_table(table))
+    adjusted = adjusted_ratings(Ratings.of_table(table)).values
 
-    reasons = [one.logits.reason for one in found.raters]
-    assert reasons == ["", "", "", FEW_SHARED, UNLINKED, UNLINKED]
-    assert not np.isnan(found.adjusted[:70]).any()
-    assert np.isnan(found.adjusted[70:]).all()
+    assert not np.isnan(adjusted[:70]).any()
+    assert np.isnan(adjusted[70:]).all()
 
 
-def test_somebody_who_is_always_stricter_has_no_size_of_it() -> None:
-    table = np.array([[2.0] * 30 + [1.0] * 10, [1.0] * 40])
-    table = np.column_stack([np.repeat(table, 40, axis=1), table])
-
-    found = many_facets(alone(table.shape[1]), Ratings.of_table(table))
-
-    assert {one.logits.reason for one in found.raters} == {EXTREME}
+APART = np.full((2, 60), np.nan)
+APART[0, :30], APART[1, 30:] = np.arange(30) % 3, np.arange(30) % 2
 
 
-def test_annotators_who_never_differ_have_no_interval() -> None:
-    rng = np.random.default_rng(1)
-    table = np.tile(rng.integers(1, 6, 60).astype(float), (3, 1))
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (np.full((2, 30), 4.0), ONE_VALUE),
+        (np.where(np.eye(2, 30) > 0, 1.0, np.nan), ONE_VALUE),
+        (np.random.default_rng(0).random((2, 30)), MANY_VALUES),
+        (APART, ALONE),
+    ],
+)
+def test_without_differences_an_ordinal_scale_or_links_there_is_no_model(
+    table: np.ndarray, reason: str
+) -> None:
+    adjusted = adjusted_ratings(Ratings.of_table(table))
 
-    for one in many_facets(alone(60), Ratings.of_table(table)).raters:
-        assert one.points.value == pytest.approx(0, abs=1e-9)
-        assert one.points_interval.reason == one.logits_interval.reason == ALIKE
-
-
-def test_without_differences_without_an_ordinal_scale_or_documents_there_is_no_severity() -> None:
-    same = many_facets(alone(30), Ratings.of_table(np.full((2, 30), 4.0)))
-    fine = np.random.default_rng(0).random((2, 30))
-    continuous = many_facets(alone(30), Ratings.of_table(fine))
-    few = many_facets(Outputs.full(6, 10), Ratings.of_table(drawn([-0.5, 0.5])))
-
-    assert (same.reason, continuous.reason) == (ONE_VALUE, MANY_VALUES)
-    assert same.values.size == same.steps.size == 0
-    nobody = many_facets(alone(30), Ratings.of_table(np.where(np.eye(2, 30) > 0, 1.0, np.nan)))
-    assert nobody.reason == ONE_VALUE
-    apart = np.full((2, 60), np.nan)
-    apart[0, :30], apart[1, 30:] = np.arange(30) % 3, np.arange(30) % 2
-    assert many_facets(alone(60), Ratings.of_table(apart)).reason == ALONE
-    assert np.isnan(same.adjusted).all()
-    assert few.raters[0].points.value is not None
-    assert few.raters[0].points_interval.reason == FEW_DOCUMENTS
+    assert adjusted.reason == reason
+    assert np.isnan(adjusted.values).all()
