@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots check nightly test test-long test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
+.PHONY: help demo screenshots check nightly test test-long test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -16,7 +16,6 @@ help:
 	@echo "make check   all that a change must pass: $(CHECK)"
 	@echo "make nightly all that is run each night and before a release: $(NIGHTLY)"
 	@echo "make test-durations   both, ending with the twenty slowest tests"
-	@echo "make test-pythons   every other python3.x on this machine reads replies as this one does"
 	@echo "make test-browser  the pages in Chromium"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
@@ -64,7 +63,7 @@ demo: $(VENV)/.installed $(if $(MODEL),$(VENV)/.installed-local-llm)
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(MODEL),--model $(MODEL))
 
 # The one list: .ci/run and the workflows of GitHub run these targets; a release waits for all.
-CHECK := lint test test-long test-pythons test-browser test-servers
+CHECK := lint test test-long test-browser test-servers
 NIGHTLY := test-neural test-slow test-hostile test-upgrade test-package test-image
 check:
 	@for target in $(CHECK); do $(MAKE) --no-print-directory $$target || exit 1; done
@@ -89,10 +88,6 @@ test-long: $(VENV)/.installed-dev
 
 test-durations: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) "$(FAST)" --durations=20 --durations-min=0.5
-
-# Needs nothing installed, so that any Python can be tried.
-test-pythons:
-	@$(PYTHON) .ci/other_pythons.py
 
 test-browser: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(PARALLEL) $(APART) --ignore tests/slow -m "browser and not slow"
