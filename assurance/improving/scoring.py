@@ -106,17 +106,14 @@ def rated_together(judge: Judge, criterion: Criterion, wording: Wording) -> Scor
     beside = [None if other.pk == criterion.pk else _beside(judge, other) for other in criteria]
     # The criterion's own introduction mentions a single metric, so it is left out. The prompt shows
     # all texts that any of the criteria needs.
-    inputs = max((other.inputs or DEFAULT_INPUTS for other in criteria), key=_fields_shown)
+    every = (other.inputs or DEFAULT_INPUTS for other in criteria)
+    inputs = max(every, key=lambda inputs: len(fields_used(inputs)))
     written = {
         "beside": json.dumps(beside, ensure_ascii=False),
         "introduction": "",
         "inputs": inputs,
     }
     return ScoringChange("beside", "together", {}, written)
-
-
-def _fields_shown(inputs: str) -> int:
-    return len(fields_used(inputs))
 
 
 def _beside(judge: Judge, criterion: Criterion) -> dict[str, str]:

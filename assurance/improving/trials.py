@@ -35,7 +35,6 @@ from evaluations.models import (
 )
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting, wordings_in
-from geval.llm.calls import Answer
 from geval.llm.cost import cost
 from geval.llm.judgement import JudgeQuestion, readable_choices, score_choices
 from geval.llm.request_settings import RequestSettings
@@ -321,7 +320,8 @@ def scored_again(
         if row.output_id in scored_again or row.reply is None or not _would_be_same(made, settings):
             continue
         answer = answer_from(row.reply)
-        scored = score_choices([_first_readable(answer, question, settings)], question, settings)
+        readable = replace(answer, choices=readable_choices([answer], question, settings))
+        scored = score_choices([readable], question, settings)
         if isinstance(scored, Scored):
             scored_again[row.output_id] = scored.value
     return scored_again
@@ -335,7 +335,3 @@ def _would_be_same(made: RunParameters, settings: RequestSettings) -> bool:
         return made.mode == "samples" and made.samples >= settings.samples
     # Without sampling, a reply does not depend on whether probabilities are requested with it.
     return made.mode in ("logprobs", "direct") and settings.temperature == 0
-
-
-def _first_readable(answer: Answer, question: JudgeQuestion, settings: RequestSettings) -> Answer:
-    return replace(answer, choices=readable_choices([answer], question, settings))

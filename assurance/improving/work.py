@@ -32,6 +32,7 @@ from geval.statistics.held_out_test import confidence_of
 from geval_site.queues import SEARCH_CHANGES, worker_name
 
 log = structlog.stdlib.get_logger(__name__)
+SEARCH_IS_OVER = "Its search is over."
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def cancel_search(wanted: Search, person: object) -> bool:
     if not Search.objects.filter(pk=wanted.pk).cancel(person):
         return False
     for run in wanted.runs.unfinished():
-        _cancelling(run.pk)
+        cancel_run(run.pk, SEARCH_IS_OVER)
     return True
 
 
@@ -139,10 +140,6 @@ def resume_search(wanted: Search) -> bool:
         return False
     transaction.on_commit(lambda: wake_for_search(wanted.pk))
     return True
-
-
-def _cancelling(run_id: int) -> None:
-    cancel_run(run_id, "Its search is over.")
 
 
 def _known(changes: Sequence[str]) -> list[str]:
@@ -257,7 +254,7 @@ def _keep(wanted: Search, changes: list[FoundChange], basis: dict[str, Any]) -> 
     ):
         return
     for run in wanted.runs.unfinished():
-        _cancelling(run.pk)
+        cancel_run(run.pk, SEARCH_IS_OVER)
     Candidate.objects.bulk_create(
         Candidate(
             search=wanted,

@@ -5,7 +5,7 @@ A result is stored only for an item whose lease the worker still holds (leases.p
 
 import datetime
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,7 +111,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
             ItemState.DONE.value if isinstance(entry.outcome, Scored) else ItemState.FAILED.value,
             entry.outcome.reason if isinstance(entry.outcome, Failure) else "",
             entry.outcome.detail if isinstance(entry.outcome, Failure) else "",
-            _reply_id(entry, replies, reply_by_key),
+            replies.get(entry.item.id) or reply_by_key.get(entry.request_key) or entry.stored_reply,
         )
         for entry in kept
     ]
@@ -302,10 +302,6 @@ def _newest_replies(project_id: int, keys: Sequence[str]) -> dict[str, int]:
     if not keys:
         return {}
     return {key: reply.pk for key, reply in stored_replies(project_id, keys).items()}
-
-
-def _reply_id(entry: FinishedItem, own: Mapping[int, int], by_key: Mapping[str, int]) -> int | None:
-    return own.get(entry.item.id) or by_key.get(entry.request_key) or entry.stored_reply
 
 
 def _reply_row(run: EvaluationRun, entry: FinishedItem) -> dict[str, Any]:

@@ -78,10 +78,11 @@ def frozen_page(view: ReportView, *, sha256: str) -> str:
         },
     )
     title = escape(f"{project.name}: which judge may rate what ({sha256[:12]})")
+    style = "\n".join([*map(_sheet, STYLES), OWN_STYLE])
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_style()}</style></head><body>{_without_what_acts(body)}</body></html>\n"
+        f"<style>{style}</style></head><body>{_without_what_acts(body)}</body></html>\n"
     )
 
 
@@ -94,10 +95,6 @@ def _without_what_acts(html: str) -> str:
         url_schemes=set(),
         link_rel=None,
     )
-
-
-def _style() -> str:
-    return "\n".join([*map(_sheet, STYLES), OWN_STYLE])
 
 
 def _sheet(name: str) -> str:

@@ -24,7 +24,7 @@ from evaluations.reports.ratings.exports import as_jsonl
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.schemas import In, Page, page_of, reads_by_itself
 from evaluations.web.revisions import Change, Revised, editing
-from geval.files.load_results import ExampleScore, LoadContents
+from geval.files.load_results import ExampleItem, LoadContents, LoadTally
 from geval.files.questions import parsed_columns, parsed_scales
 from geval.files.recognised import as_input
 from geval.files.unused import UnusedColumn
@@ -128,12 +128,6 @@ class OutputFilter(Page):
     system_id: str = Field("", max_length=200)
 
 
-class TallyOut(Schema):
-    created: int
-    unchanged: int
-    changed: int
-
-
 class CriterionContentsOut(Schema):
     """A criterion in the body. Its scale is `from_data` if it is a guess."""
 
@@ -145,14 +139,6 @@ class CriterionContentsOut(Schema):
     scores: int
 
 
-class ExampleItemOut(Schema):
-    doc_id: str
-    system: str
-    source: str
-    output: str
-    scores: list[ExampleScore]
-
-
 class ContentsOut(Schema):
     """The criteria of the body; after a dry run also who rated and wrote how many rows, and three
     examples."""
@@ -161,20 +147,20 @@ class ContentsOut(Schema):
     raters: dict[str, int]
     judges: dict[str, int]
     systems: dict[str, int]
-    examples: list[ExampleItemOut]
+    examples: list[ExampleItem]
 
 
 class Loaded(Schema):
     """The result of a load: everything was loaded, or nothing. `columns` are the meanings of
     columns that were read; `notes` say which words were read as numbers."""
 
-    documents: TallyOut
-    outputs: TallyOut
-    ratings: TallyOut
-    preferences: TallyOut
-    verdicts: TallyOut
-    scores: TallyOut
-    replies: TallyOut
+    documents: LoadTally
+    outputs: LoadTally
+    ratings: LoadTally
+    preferences: LoadTally
+    verdicts: LoadTally
+    scores: LoadTally
+    replies: LoadTally
     unreadable: int
     unused: list[UnusedColumn]
     notes: list[str]

@@ -132,9 +132,9 @@ class BodyLimitMiddleware:
                 "supported."
             )
             return refused(request, 411, "Length required", message)
-        most = (
-            _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
-        )
+        most = settings.BODY_LIMIT_BYTES
+        if UPLOADS.fullmatch(request.path_info):
+            most = settings.UPLOAD_LIMIT_BYTES + FORM_BYTES
         return _too_large(request, most) if _length(request) > most else self.get_response(request)
 
     def process_view(
@@ -154,10 +154,6 @@ def _length(request: HttpRequest) -> int:
     """The stated length of a body; Django reads no more than that, and nothing without it."""
     written = request.META.get("CONTENT_LENGTH") or "0"
     return int(written) if written.isdecimal() and len(written) < 20 else 0
-
-
-def _upload_bytes() -> int:
-    return settings.UPLOAD_LIMIT_BYTES + FORM_BYTES
 
 
 def _may_upload(request: HttpRequest, slug: str | None) -> bool:
