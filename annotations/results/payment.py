@@ -50,7 +50,7 @@ class Payment:
     bonus: Decimal
     work: Work = field(default_factory=Work)
     marks: tuple[str, ...] = ()
-    guidelines_versions: tuple[int, ...] = ()
+    guidelines_versions: Sequence[int] = ()
 
     @property
     def groups(self) -> list[str]:

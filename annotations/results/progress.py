@@ -267,8 +267,8 @@ _BY_ANNOTATOR = """
            count(m.id) FILTER (WHERE m.is_right IS NOT NULL AND m.kind <> 'practice'),
            count(m.id) FILTER (WHERE m.is_right AND m.kind <> 'practice'),
            max(m.submitted_at),
-           array_agg(DISTINCT m.guidelines_version) FILTER (WHERE m.state = 'submitted'
-               AND m.guidelines_version IS NOT NULL),
+           coalesce(array_agg(DISTINCT m.guidelines_version) FILTER (WHERE m.state = 'submitted'
+               AND m.guidelines_version IS NOT NULL), '{}'),
            count(m.id) FILTER (WHERE m.reviewed = 'asked'),
            count(m.id) FILTER (WHERE m.reviewed = 'corrected' OR m.reviewed IS NULL AND m.flagged
                AND m.state = 'submitted'),

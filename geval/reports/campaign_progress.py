@@ -1,8 +1,9 @@
 """A campaign's figures: progress, speed, quality, and suspicious answers in words."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from math import exp
 from typing import Any
 
@@ -47,20 +48,14 @@ class AnswersRead:
 
 
 @dataclass(frozen=True)
-class ReviewCounts:
-    """How many of a person's answers have a question of theirs, wait for a review, and were
-    returned to them."""
-
-    asked: int = 0
-    waiting: int = 0
-    returned: int = 0
-
-
-@dataclass(frozen=True)
 class AnnotatorProgress:
-    """One annotator in a campaign. `questions` has agreement and severity by question; `warnings`
-    are in words, `unsaid` why there is nothing about care; `guidelines_versions` are the numbers
-    that the answers have."""
+    """One annotator in a campaign; the first fields are those that the database counts.
+
+    `lately` is the number of answers in the last `hours`, at most one; `asked`, `waiting` and
+    `returned` are how many answers have a question of the annotator, wait for a review, and were
+    returned. `questions` has agreement and severity by question; `warnings` are in words, `unsaid`
+    why there is nothing about care; `guidelines_versions` are the numbers that the answers have.
+    """
 
     pk: int
     annotator: str
@@ -69,21 +64,30 @@ class AnnotatorProgress:
     submitted: int
     skipped: int
     flagged: int
-    per_hour: float | None
+    lately: int
+    hours: Decimal | None
     seconds: float | None
     checks: int
     checks_right: int
-    questions: tuple[QuestionPerson, ...]
     last: datetime | None
-    warnings: tuple[str, ...]
+    guidelines_versions: Sequence[int]
+    asked: int
+    waiting: int
+    returned: int
+    questions: tuple[QuestionPerson, ...] = ()
+    warnings: tuple[str, ...] = ()
     unsaid: str = ""
-    guidelines_versions: tuple[int, ...] = ()
-    reviews: ReviewCounts = ReviewCounts()
+
+    @property
+    def per_hour(self) -> float | None:
+        """Answers per hour; None over less than a minute, where a rate means nothing."""
+        hours = float(self.hours or 0)
+        return self.lately / hours if self.lately and hours > 1 / 60 else None
 
     @property
     def doubts(self) -> tuple[int, int, int]:
         """Why somebody should look at the answers: warnings first, then questions and reviews."""
-        return len(self.warnings), self.reviews.asked, self.reviews.waiting
+        return len(self.warnings), self.asked, self.waiting
 
 
 @dataclass(frozen=True)
@@ -133,22 +137,24 @@ def annotators_progress(
     """Return the annotators of a campaign.
 
     Args:
-        rows: rows with the values that `_named` names.
+        rows: the values that the database counts, in the order of `AnnotatorProgress`.
     """
-    named = [_named(row) for row in rows]
-    names = {row["pk"]: row["annotator"] for row in named}
-    of = [read.suspicions.get(row["pk"], NOTHING) for row in named]
+    counted = [AnnotatorProgress(*row) for row in rows]
+    names = {row.pk: row.annotator for row in counted}
+    of = [read.suspicions.get(row.pk, NOTHING) for row in counted]
     work = [
-        replace(one.work, items=row["submitted"], checks=row["checks"], right=row["checks_right"])
-        for row, one in zip(named, of, strict=True)
+        replace(each.work, items=row.submitted, checks=row.checks, right=row.checks_right)
+        for row, each in zip(counted, of, strict=True)
     ]
     return tuple(
-        _annotator(
-            row, read.people.get(row["pk"], ()), one.chance.reason,
-            _warnings(did, signs, one, names),
+        replace(
+            row,
+            questions=read.people.get(row.pk, ()),
+            warnings=_warnings(did, signs, each, names),
+            unsaid=each.chance.reason,
         )
-        for row, one, did, signs in zip(named, of, work, signs_of(work), strict=True)
-    )  # fmt: skip
+        for row, each, did, signs in zip(counted, of, work, signs_of(work), strict=True)
+    )
 
 
 def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
@@ -166,9 +172,9 @@ def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
             "warnings": list(row.warnings),
             "unsaid": row.unsaid,
             "guidelines_versions": list(row.guidelines_versions),
-            "questions_asked": row.reviews.asked,
-            "to_review": row.reviews.waiting,
-            "returned": row.reviews.returned,
+            "questions_asked": row.asked,
+            "to_review": row.waiting,
+            "returned": row.returned,
         }
         for of in row.questions or (None,):
             yield person | dict(zip(OF_A_QUESTION, _on_question(of), strict=True))
@@ -223,42 +229,3 @@ def _signs(work: RaterWork, signs: Signs) -> Iterator[str]:
         yield f"{share:.0%} of the answers are the same, where others give {work.expected:.0%}"
     if signs.agreement > 1:
         yield "agrees with others less than they do with each other"
-
-
-def _named(row: tuple[Any, ...]) -> dict[str, Any]:
-    names = (
-        "pk", "annotator", "removed", "is_excluded",
-        "submitted", "skipped", "flagged", "lately",
-        "hours", "seconds",
-        "checks", "checks_right", "last", "guidelines_versions",
-        "asked", "waiting", "returned",
-    )  # fmt: skip
-    return dict(zip(names, row, strict=True))
-
-
-def _annotator(
-    row: dict[str, Any],
-    questions: tuple[QuestionPerson, ...],
-    unsaid: str,
-    warnings: tuple[str, ...],
-) -> AnnotatorProgress:
-    hours = row["hours"] and float(row["hours"])
-    return AnnotatorProgress(
-        pk=row["pk"],
-        annotator=row["annotator"],
-        removed=row["removed"],
-        is_excluded=row["is_excluded"],
-        submitted=row["submitted"],
-        skipped=row["skipped"],
-        flagged=row["flagged"],
-        per_hour=row["lately"] / hours if row["lately"] and hours and hours > 1 / 60 else None,
-        seconds=row["seconds"],
-        checks=row["checks"],
-        checks_right=row["checks_right"],
-        questions=questions,
-        last=row["last"],
-        warnings=warnings,
-        unsaid=unsaid,
-        guidelines_versions=tuple(row["guidelines_versions"] or ()),
-        reviews=ReviewCounts(row["asked"], row["waiting"], row["returned"]),
-    )

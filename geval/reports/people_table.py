@@ -69,7 +69,7 @@ class Row:
     @property
     def none(self) -> str:
         """A word for nothing to look at; empty where there is something."""
-        return "" if any(self.person.doubts) or self.person.reviews.returned else "None"
+        return "" if any(self.person.doubts) or self.person.returned else "None"
 
     @property
     def nothing(self) -> str:

@@ -366,7 +366,7 @@ def test_a_returned_answer_is_asked_about_and_corrected(
     seat = seat_of(first.campaign, annotators[0])
 
     def counts() -> tuple[int, int, int]:
-        row = campaign_progress(first.campaign).annotators[0].reviews
+        row = campaign_progress(first.campaign).annotators[0]
         return row.asked, row.waiting, row.returned
 
     with pytest.raises(AnnotationError, match="returned or rejected"):
