@@ -12,8 +12,9 @@ from geval.texts.word_differences import MarkedLine, line_differences
 
 @dataclass(frozen=True)
 class GuidelinesChange:
-    """Lines removed from and added to a campaign's guidelines up to a version, by the name of the
-    criterion ("" for the project)."""
+    """Lines removed from and added to what annotators of a campaign read, from the version before
+    (for an annotator: the one they were shown) up to a version, by the name of the criterion (""
+    for the project)."""
 
     version: GuidelinesVersion
     parts: tuple[tuple[str, tuple[MarkedLine, ...]], ...]
@@ -85,24 +86,15 @@ def _in_own_words(version: GuidelinesVersion) -> dict[str, str]:
     return {name: own_words(text) for name, text in version.texts.items()}
 
 
-@dataclass(frozen=True)
-class CampaignVersion:
-    """A version, with what it changed since the one before in what the campaign's annotators
-    read."""
-
-    version: GuidelinesVersion
-    parts: tuple[tuple[str, tuple[MarkedLine, ...]], ...]
-
-
-def campaign_versions(campaign: Campaign) -> list[CampaignVersion]:
+def campaign_versions(campaign: Campaign) -> list[GuidelinesChange]:
     """Return the versions that changed what the campaign's annotators read, oldest first; the first
     version is always among them."""
     names, before = campaign_names(campaign), None
-    versions: list[CampaignVersion] = []
+    versions: list[GuidelinesChange] = []
     for version in GuidelinesVersion.objects.filter(project=campaign.project_id):
         parts = guidelines_change(before or {}, version.texts, names)
         if before is None or parts:
-            versions.append(CampaignVersion(version, parts))
+            versions.append(GuidelinesChange(version, parts))
         before = version.texts
     return versions
 
