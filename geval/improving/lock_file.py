@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,26 +32,15 @@ NAME = "locked.jsonl"
 _RESULT = TypeAdapter(LookResult)
 
 
-class _Draw(BaseModel):
-    """The first line."""
+class LockFile(BaseModel):
+    """A draw of locked documents, which is the first line of its file."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, frozen=True)
 
+    path: Path = Field(exclude=True)
     share: float = Field(ge=LEAST_SHARE, le=MOST_SHARE)
     seed: str
     looks_allowed: int = Field(ge=1, le=MOST_LOOKS)
-    locked_at: str
-    by_group: bool = False
-
-
-@dataclass(frozen=True)
-class LockFile:
-    """A draw of locked documents and its file."""
-
-    path: Path
-    share: float
-    seed: str
-    looks_allowed: int
     locked_at: str
     by_group: bool = False
 
@@ -81,13 +70,7 @@ class LockFile:
             ImproveError: the file cannot be written, or another draw was saved there in the
                 meantime.
         """
-        draw = {
-            "share": self.share,
-            "seed": self.seed,
-            "looks_allowed": self.looks_allowed,
-            "locked_at": self.locked_at,
-            **({"by_group": True} if self.by_group else {}),
-        }
+        draw = self.model_dump(exclude_defaults=True)
         try:
             if not self.path.exists():
                 _create(self.path, json.dumps(draw) + "\n")
@@ -96,7 +79,7 @@ class LockFile:
         except OSError as error:
             raise ImproveError(f"{self.path} cannot be written ({error.strerror}).") from None
         lock, _looks = _read(self.path)
-        if replace(lock, locked_at=self.locked_at) != self:
+        if lock.model_copy(update={"locked_at": self.locked_at}) != self:
             raise ImproveError(f"Somebody else just locked documents in {self.path}; try again.")
         return lock
 
@@ -197,7 +180,9 @@ def draw_lock(
 ) -> LockFile:
     """Return the draw that all documents' names determine; no file is written."""
     seed = hashlib.sha256("\0".join(sorted(units)).encode()).hexdigest()[:16]
-    return LockFile(path, share, seed, looks, _now(), by_group)
+    return LockFile(
+        path=path, share=share, seed=seed, looks_allowed=looks, locked_at=_now(), by_group=by_group
+    )
 
 
 def _create(path: Path, text: str) -> None:
@@ -230,7 +215,7 @@ def _read(path: Path) -> tuple[LockFile, list[dict[str, Any]]]:
     (number, first), *others = written or [(1, "")]
     is_draw = not first or '"share"' in first
     try:
-        draw = _Draw.model_validate(json.loads(first))
+        lock = LockFile.model_validate({**json.loads(first), "path": path})
         looks = []
         for number, line in others:  # noqa: B007 - the message names it
             looks.append(_look_in(line))
@@ -239,7 +224,7 @@ def _read(path: Path) -> tuple[LockFile, list[dict[str, Any]]]:
         raise ImproveError(
             f"{path}, line {number}: this is no record of locked documents. {remedy}."
         ) from None
-    return LockFile(path, **draw.model_dump()), looks
+    return lock, looks
 
 
 def _look_in(line: str) -> dict[str, Any]:
