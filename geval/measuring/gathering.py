@@ -38,14 +38,13 @@ from geval.reports.pairwise import PairVerdict
 from geval.reports.rubric_totals import fill_totals_of_judge, fill_totals_of_people
 from geval.statistics.arrays import Outputs
 from geval.statistics.bias import Family
-from geval.statistics.consensus import Consensus
 from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.labels import most_frequent_point
 from geval.statistics.repeatability import scores_of_repeats, share_that_repeats
 from geval.statistics.rubrics import Rubric, RubricItem
 from geval.statistics.scales import FARTHEST, Scale, ScaleGuess, parted_guess, usual_scale_for
 from geval.statistics.shares import ShareEstimate
-from geval.statistics.types import FloatArray, tie_close_values
+from geval.statistics.types import Consensus, FloatArray, tie_close_values
 from geval.texts.sentences import did_you_mean, listed
 
 # The kind of systems, which files do not state.

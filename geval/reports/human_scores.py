@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geval.statistics.arrays import EQUAL, Ratings, positions
-from geval.statistics.consensus import Consensus
 from geval.statistics.sampling import in_any
 from geval.statistics.scales import NO_POINT
-from geval.statistics.types import FloatArray, IntArray, tie_close_values
+from geval.statistics.types import Consensus, FloatArray, IntArray, tie_close_values
 
 NO_DECISIONS = "adjudicators have decided nothing"
 

@@ -1,6 +1,5 @@
 """A single value per output from the ratings of several people."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -8,22 +7,13 @@ import numpy as np
 from geval.statistics.arrays import Ratings
 from geval.statistics.latent_classes import latent_classes
 from geval.statistics.rater_effects import adjusted_ratings
-from geval.statistics.types import FloatArray
+from geval.statistics.types import Consensus, FloatArray
 
 # "adjudicated" is the only one that does not follow from ratings alone (reports/human_scores.py).
 HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "adjudicated"]
 # Rounded to this many decimals, results of iterations do not depend on the machine.
 STABLE = 4
 NO_RATINGS = "no ratings of single people are known, only means"
-
-
-@dataclass(frozen=True, eq=False)
-class Consensus:
-    """`values` has shape (outputs,), NaN for an output that has none; `reason` says why no output
-    has one."""
-
-    values: FloatArray
-    reason: str = ""
 
 
 def consensus(kind: HumanScore, ratings: Ratings) -> Consensus:

@@ -24,7 +24,7 @@ from scipy import special
 
 from geval.statistics.arrays import Ratings, sums
 from geval.statistics.thresholds import RATING_VALUES, SEVERITY_SHARED
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import Consensus, FloatArray, IntArray
 
 # A weak normal prior, so that an annotator who is always the stricter one has a finite severity.
 RIDGE = 0.01
@@ -36,17 +36,8 @@ MANY_VALUES = f"ratings take more than {RATING_VALUES} values, too many for an o
 ALONE = f"no two annotators share {SEVERITY_SHARED} outputs with others"
 
 
-@dataclass(frozen=True, eq=False)
-class AdjustedRatings:
-    """`values` has shape (outputs,): the expected rating by an average annotator, NaN without a
-    rating by an annotator in the model; `reason` says why there is no model."""
-
-    values: FloatArray
-    reason: str = ""
-
-
-def adjusted_ratings(ratings: Ratings) -> AdjustedRatings:
-    """Estimate ratings adjusted for the severity of annotators.
+def adjusted_ratings(ratings: Ratings) -> Consensus:
+    """Return for each output the expected rating by an average annotator.
 
     Only annotators linked by common outputs can be compared; of several linked groups the largest
     is used.
@@ -61,14 +52,12 @@ def adjusted_ratings(ratings: Ratings) -> AdjustedRatings:
     elif not linked.any():
         reason = ALONE
     if reason:
-        return AdjustedRatings(np.full(ratings.outputs, np.nan), reason)
+        return Consensus(np.full(ratings.outputs, np.nan), reason)
     part = ratings.among(np.ones(ratings.outputs, dtype=bool), linked)
     model = _Conditional(_Patterns.of(part, values))
     severity, steps = model.fitted()
     share = _share_of_qualities(model.patterns, severity, steps)
-    return AdjustedRatings(
-        _adjusted(model.patterns, severity, steps, values, share, ratings.outputs)
-    )
+    return Consensus(_adjusted(model.patterns, severity, steps, values, share, ratings.outputs))
 
 
 def _linked(ratings: Ratings) -> np.ndarray:

@@ -34,6 +34,15 @@ def tie_close_values(values: FloatArray) -> FloatArray:
     return np.asarray(tied[(np.cumsum(begins) - 1)[place]])
 
 
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """A value for each output: shape (outputs,), NaN for an output that has none; `reason` says why
+    no output has one."""
+
+    values: FloatArray
+    reason: str = ""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A statistic's value, or None with the reason why it is undefined. Never NaN."""

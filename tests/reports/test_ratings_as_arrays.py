@@ -11,7 +11,7 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.reports.ratings.human_scores import human_scores
 from geval.reports.human_scores import HumanScores
 from geval.statistics.arrays import Ratings
-from geval.statistics.consensus import Consensus
+from geval.statistics.types import Consensus
 
 # By rater and output.
 TABLE = np.array([[1.0, np.nan, 3.0, np.nan], [2.0, 4.0, np.nan, np.nan]])
