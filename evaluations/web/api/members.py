@@ -16,6 +16,7 @@ from evaluations.models.members import INVITATION_DAYS, MOST_INVITATION_DAYS
 from evaluations.people.audit import note_detail
 from evaluations.people.mails import addresses_to_invite
 from evaluations.people.members import (
+    MailedInvitations,
     change_role,
     invitation_link,
     invite,
@@ -86,15 +87,6 @@ class MailedIn(In):
     days: Days = INVITATION_DAYS
 
 
-class MailedOut(Schema):
-    """`left_out` are members or invited already; no mail can be sent at the moment from the address
-    `lost_from` on, which is empty if all can."""
-
-    mailed: int
-    left_out: int
-    lost_from: str
-
-
 @router.get("/members", response=list[MemberOut])
 def list_members(request: HttpRequest, slug: Path[str]) -> Any:
     """All members with their roles."""
@@ -149,7 +141,7 @@ def make_invitation(
     return Status(201, _shown(invited.invitation) | {"link": link})
 
 
-@router.post("/invitations/mailed", response=MailedOut, auth=MANAGES)
+@router.post("/invitations/mailed", response=MailedInvitations, auth=MANAGES)
 def mail_invitations(request: HttpRequest, slug: Path[str], data: MailedIn) -> Any:
     """Invite people by mail; those who are members or invited already are left out."""
     project = project_for(request, slug, change=True)
