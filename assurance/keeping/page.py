@@ -101,9 +101,7 @@ class PolicyAnswer:
             yield f"{thin(1000 * shares[1])} go to {self.policy.second.label}"
         costs = [cost.money for cost in costs_of(judges)]
         if None not in costs:
-            total = sum(
-                share * float(cost or 0) for share, cost in zip(shares, costs, strict=True)
-            )
+            total = sum(share * float(cost or 0) for share, cost in zip(shares, costs, strict=True))
             yield f"{money(total)} for the judge{'s' * (len(judges) > 1)}"
 
     @cached_property
