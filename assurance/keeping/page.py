@@ -14,6 +14,7 @@ from evaluations.models import Criterion, Judge, LockedDocuments, Score
 from evaluations.models import Policy as PolicyRow
 from evaluations.reports.judge_costs import costs_of
 from geval.improving.policy import (
+    TOO_FEW,
     CurvePoint,
     Policy,
     ends_of_share,
@@ -52,7 +53,7 @@ class PolicyAnswer:
     def more(self) -> str:
         """How many more documents have to be rated, in words; empty where that is not known."""
         more = self.result.more_documents
-        return "" if more is None else more_to_rate(more)
+        return "" if more is None else more_to_rate(more, least=self.result.reason == TOO_FEW)
 
     @property
     def locked_word(self) -> str:

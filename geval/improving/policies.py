@@ -82,8 +82,12 @@ def policy(
     """
     wanted = parse_promise(promise)
     for name, value in (("seconds", seconds), ("price", price)):
-        if value is not None and not 0 <= value < np.inf:
+        if isinstance(value, str) or (value is not None and not 0 <= value < np.inf):
             raise InputError(f"The {name} of a rating is 0 or more, not {value}.")
+    if second is not None and not isinstance(second, str):
+        raise InputError("second= names one judge, as a text.")
+    if second and not (judge or hasattr(source, "with_others")):
+        raise InputError(f"Name the first judge, too: judge=… (--judge); {second} is the second.")
     measured = getattr(source, "with_others", source)
     if isinstance(measured, Measurement):
         if human or document or system or group or scale or sheet:

@@ -9,8 +9,18 @@ from typing import Any, NamedTuple, Self
 
 from geval.improving.promises import Promise, PromiseKind, parse_promise
 from geval.statistics.risk_control import Point
+from geval.statistics.scales import short
 from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS, INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, money, thin, with_decimals
+
+TOO_FEW = "too few documents are rated"
+# A share of outputs that is printed as 0.
+LITTLE = 0.005
+# What answers that were stored earlier do not have.
+LATER: Mapping[str, Any] = {
+    "second": "", "kept_by_first": None, "second_calibration": (), "mark": None,
+    "second_mark": None,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -81,13 +91,15 @@ class KeptFails:
 
 
 class OutputDecision(NamedTuple):
-    """An output, a judge and its answer (its score, or this on people's scale) and its confidence,
-    None where missing, and whether it is kept; otherwise people are asked."""
+    """An output, a judge and its answer (its score, or this on people's scale), whether it passes
+    the output, and its confidence, None where missing, and whether it is kept; otherwise people are
+    asked."""
 
     document: str
     system: str
     judge: str
     answer: float | None
+    passes: bool | None
     confidence: float | None
     is_kept: bool
 
@@ -100,10 +112,11 @@ class Policy:
     `kept` is the point of the curve that is promised, `kept_by_first` the share of outputs that the
     first judge decides; None where nothing can be promised: then `reason` says why, or
     `more_documents` that have to be rated. `fails` are kept answers that the promise leaves out;
-    None where it has none. `calibration` are scores and what they are worth on people's scale,
-    where these values are kept; `second_calibration` those of the second judge. `training` and
-    `locked` count rated documents, or groups of them; without `is_locked` these were only held out,
-    for one question. `curve` has rows for a data frame, as has `outputs`, with each decision.
+    None where it has none. `mark` and `second_mark` are the scores from which each judge passes an
+    output, None on other scales. `calibration` are scores and what they are worth on people's
+    scale, where these values are kept; `second_calibration` those of the second judge. `training`
+    and `locked` count rated documents, or groups of them; without `is_locked` these were only held
+    out, for one question. `curve` has rows for a data frame, as has `outputs`, with each decision.
     `by_value` has what is kept of the locked documents of each value of `field`; `small` values
     have fewer than INTERVAL_DOCUMENTS rated ones. `seconds` and `price` are those of a rating.
     """
@@ -116,6 +129,8 @@ class Policy:
     kept: CurvePoint | None
     kept_by_first: float | None
     fails: KeptFails | None
+    mark: float | None
+    second_mark: float | None
     reason: str
     more_documents: int | None
     calibration: tuple[tuple[float, float], ...]
@@ -165,7 +180,7 @@ class Policy:
             kept = f"{percents(self.kept.coverage)} {ends_of_share(*ends)}".rstrip()
             return f"{about}: keep {kept} of {whose} answers; {self.promise.sentence}."
         if self.more_documents is not None:
-            more = more_to_rate(self.more_documents)
+            more = more_to_rate(self.more_documents, least=self.reason == TOO_FEW)
             why = f" ({self.reason})" if self.reason else ""
             return f'{about}: cannot promise "{self.promise}" yet; it takes {more}{why}.'
         return f'{about}: cannot promise "{self.promise}": {self.reason}.'
@@ -188,8 +203,10 @@ class Policy:
         else:
             whole_curve = [each for each in self.curve if each.confidence == "policy"]
             for each in (*whole_curve[:1], *whole_curve[1:][-1:]):
+                whose = " of the first judge's" if self.second and each.threshold is None else ""
                 if each.error is not None:
-                    yield f"Keeping {percents(each.coverage)}: error {self.error_of(each)}."
+                    kept = f"{percents(each.coverage)}{whose}"
+                    yield f"Keeping {kept}: error {self.error_of(each)}."
         for value, point in self.by_value.items():
             error = "no error can be shown" if point.error is None else self.error_of(point)
             yield f"{self.field} {value}: keeps {percents(point.coverage)}; error {error}."
@@ -198,7 +215,8 @@ class Policy:
                 f"Not shown: {counted(self.small, 'value')} of {self.field} with fewer than"
                 f" {INTERVAL_DOCUMENTS} rated {locked_word(self.is_locked)} documents."
             )
-        yield f"{self.training} training documents, {self.locked} {locked_word(self.is_locked)}."
+        training = counted(self.training, "training document")
+        yield f"{training}, {self.locked} {locked_word(self.is_locked)}."
         yield from self.notes
 
     @property
@@ -206,15 +224,30 @@ class Policy:
         """Which answers are kept, as a sentence; empty where nothing is promised."""
         if self.kept is None:
             return ""
+        return f"{self._which()}{self._marks()}"
+
+    def _which(self) -> str:
+        assert self.kept is not None
         if self.kept.threshold is None:
             return "Keep every answer."
         sure = f"{self.confidence}, {with_decimals(self.kept.threshold, 3)} or more"
         if not self.second:
             return f"Keep answers by confidence ({sure}); ask people about the others."
-        first = percents(self.kept_by_first or 0.0)
+        first = self.kept_by_first or 0.0
+        alone = f" {self.judge} decides next to nothing: ask for a promise by {self.second} alone."
         return (
-            f"Keep answers by confidence ({sure}): {first} are the first judge's. Ask {self.second}"
-            " about the others, keep its answers by the same rule, and ask people about the rest."
+            f"Keep answers by confidence ({sure}): {percents(first)} are the first judge's. Ask"
+            f" {self.second} about the others, keep its answers by the same rule, and ask people"
+            f" about the rest.{alone if first < LITTLE else ''}"
+        )
+
+    def _marks(self) -> str:
+        """From which score each judge passes an output, as sentences; empty on other scales."""
+        marks = {self.judge: self.mark} | ({self.second: self.second_mark} if self.second else {})
+        return "".join(
+            f" {judge} passes from {short(mark)} on."
+            for judge, mark in marks.items()
+            if mark is not None
         )
 
     @property
@@ -266,7 +299,7 @@ class Policy:
             "outputs": (),
         }
         names = {each.name for each in dataclasses.fields(cls)} - read.keys()
-        return cls(**read, **{name: content[name] for name in names})
+        return cls(**read, **{name: (LATER | content)[name] for name in names})
 
     def to_json(self) -> str:
         """Return the same as `to_dict`."""
@@ -278,11 +311,16 @@ def locked_word(is_locked: bool) -> str:
     return "locked" if is_locked else "held out"
 
 
-def more_to_rate(documents: int) -> str:
-    """Format how many more documents have to be rated; beyond what anybody rates, only that."""
+def more_to_rate(documents: int, *, least: bool = False) -> str:
+    """Format how many more documents have to be rated; beyond what anybody rates, only that.
+
+    Args:
+        least: whether so many are needed before anything can be tested.
+    """
     if documents > AFFORDABLE_DOCUMENTS:
         return f"more than {thin(AFFORDABLE_DOCUMENTS)} more rated documents"
-    return f"about {counted(documents, 'more rated document')}"
+    about = "at least" if least else "about"
+    return f"{about} {counted(documents, 'more rated document')}"
 
 
 def percents(share: float) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from geval.improving.confidence import ConfidenceRule, JudgeScores, choose_confidence
-from geval.improving.policy import CurvePoint, KeptFails, OutputDecision, Policy
+from geval.improving.policy import TOO_FEW, CurvePoint, KeptFails, OutputDecision, Policy
 from geval.improving.promises import (
     PolicyError,
     Promise,
@@ -174,7 +174,7 @@ class PolicyQuestion:
         error = 1 - confidence_of(self.looks or 1, 1)
         controlled, reason, more = Controlled(), NOTHING_VARIES, self._lacking()
         if more:
-            reason = "too few documents are rated"
+            reason = TOO_FEW
         elif self._varies:
             controlled = control(stakes, error=error)
             reason, more = self._why_not(controlled, error)
@@ -190,6 +190,8 @@ class PolicyQuestion:
             kept=kept,
             kept_by_first=None if kept is None else self._kept_by_first(kept),
             fails=self._fails(stakes, kept),
+            mark=self.answers.losses.mark,
+            second_mark=self.seconds.losses.mark if self.seconds else None,
             reason=reason,
             more_documents=more,
             calibration=_pairs(self.answers),
@@ -326,6 +328,8 @@ class PolicyQuestion:
         answered = at.locked & ~np.isnan(at.confidence)
         is_kept = answered & fails & (at.confidence >= threshold)
         share = float(is_kept.sum() / max(1, answered.sum()))
+        if not share:
+            return None
         return KeptFails(share, error.value, error.low, error.high, error.outputs)
 
     def _decisions(self, kept: CurvePoint | None) -> Iterator[OutputDecision]:
@@ -343,6 +347,9 @@ class PolicyQuestion:
                 *self.data.name_of(output),
                 judge,
                 None if np.isnan(answer) else float(answer),
+                None
+                if side.losses.mark is None or np.isnan(side.scores[output])
+                else bool(side.scores[output] >= side.losses.mark),
                 None if np.isnan(confidence) else float(confidence),
                 kept is not None and bool(confidence >= least),
             )

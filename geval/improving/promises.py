@@ -16,7 +16,7 @@ from geval.statistics.thresholds import PROMISED_ERRORS
 from geval.statistics.types import FloatArray, IntArray
 from geval.texts.sentences import did_you_mean
 
-_WITHIN = re.compile(r"within (\d+(?:\.\d+)?)")
+_WITHIN = re.compile(r"within (\d+(?:\.\d+)?|\.\d+)")
 ROUNDING = 1e-9
 SEED = 0  # the same ratings give the same policy
 
@@ -72,9 +72,10 @@ def parse_promise(text: str) -> Promise:
     Raises:
         PolicyError: there is no such promise.
     """
-    if match := _WITHIN.fullmatch(text.strip()):
+    names = (PromiseKind.ONE_PERSON, PromiseKind.FALSE_PASSES, "within 0.5")
+    text = text.strip() if isinstance(text, str) else str(text)
+    if match := _WITHIN.fullmatch(text):
         return Promise(PromiseKind.WITHIN, float(match[1]))
-    names = (PromiseKind.ONE_PERSON, "within 0.5", PromiseKind.FALSE_PASSES)
     if text in names:
         return Promise(PromiseKind(text))
     raise PolicyError(

@@ -2,7 +2,7 @@
 columns are named."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from geval.files import contradictions
@@ -216,11 +216,14 @@ def values_by_document(
     """
     if field == SYSTEM_FIELD:
         return {}
-    metadata = {
-        row.doc_id or row.source: row.metadata[field]
-        for row in rows
-        if isinstance(row, OutputRow) and field in row.metadata
-    }
+    metadata = _values_of(
+        field,
+        (
+            (row.doc_id or row.source, row.metadata[field])
+            for row in rows
+            if isinstance(row, OutputRow) and field in row.metadata
+        ),
+    )
     if metadata:
         return metadata
     having = [file for file in files if field in _column_names(file)]
@@ -228,11 +231,30 @@ def values_by_document(
         names = {name for file in files for name in _column_names(file)}
         raise InputError(f"There is no field {field!r}. {_columns_are(frozenset(names))}")
     own = replace(naming, group=field)
-    return {
-        row.doc_id or row.source: row.group
-        for row in rows_of(having, own, ask, scale_of=scale_of)
-        if isinstance(row, ScoreRow | OutputRow) and row.group
-    }
+    return _values_of(
+        field,
+        (
+            (row.doc_id or row.source, row.group)
+            for row in rows_of(having, own, ask, scale_of=scale_of)
+            if isinstance(row, ScoreRow | OutputRow) and row.group
+        ),
+    )
+
+
+def _values_of(field: str, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return each document's value of a field.
+
+    Raises:
+        InputError: a document has two values.
+    """
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        if values.setdefault(name, value) != value:
+            raise InputError(
+                f"Document {name[:80]} has the {field} {values[name][:80]!r} and {value[:80]!r};"
+                " choose a field of which each document has one value."
+            )
+    return values
 
 
 def _check_scale(row: RatingRow, scale: Scale | None) -> None:

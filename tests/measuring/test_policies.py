@@ -134,10 +134,17 @@ def test_the_promise_is_shown_by_a_field() -> None:
     assert json.loads(result.to_json())["by_value"]["de"]["outputs"]
 
 
-@pytest.mark.parametrize(("by", "message"), [("topics", "topics"), ("topic", "at most 20")])
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("topics", "topics"),
+        ("topic", "at most 20"),
+        ("turn", "Document d0 has the turn '0' and '1'"),
+    ],
+)
 def test_a_field_that_is_not_there_or_has_too_many_values_is_refused(by: str, message: str) -> None:
-    rows = [row | {"topic": f"t{number % 21}"}
-            for number, row in enumerate(labels(1000, systems=1))]  # fmt: skip
+    rows = [row | {"topic": f"t{int(row['doc'][1:]) % 21}", "turn": number % 2}
+            for number, row in enumerate(labels(1000, systems=2))]  # fmt: skip
 
     with pytest.raises(InputError, match=message):
         geval.policy(rows, promise="few false passes", by=by, **COLUMNS)
@@ -227,7 +234,8 @@ def test_it_says_first_how_many_more_documents_it_takes() -> None:
         assert result.kept is None
         assert result.more_documents is not None
         first = str(result).splitlines()[0]
-        assert f"about {result.more_documents} more rated documents" in first
+        assert f" {result.more_documents} more rated documents" in first
+        assert ("at least" if result.curve == () else "about") in first
         assert not any(each.is_kept for each in result.outputs)
     assert few.curve == ()
     assert some.curve
@@ -279,6 +287,42 @@ def test_scores_that_are_all_equal_promise_nothing() -> None:
     assert "same score" in result.headline
 
 
+def test_the_score_from_which_a_judge_passes_is_stated() -> None:
+    rows = [row | {"judge": round(60 + 40 * row["judge"], 2)} for row in labels()]
+
+    result = geval.policy(rows, promise="few false passes", **COLUMNS)
+
+    assert result.mark is not None
+    assert 70 < result.mark < 90
+    assert f"judge passes from {result.mark:g} on" in str(result)
+    answers = [each for each in result.outputs if each.answer is not None]
+    assert {(each.answer or 0) >= result.mark for each in answers if each.passes} == {True}
+    assert {(each.answer or 0) >= result.mark for each in answers if not each.passes} == {False}
+    people = {"human": ["ann", "bob", "cyd"]}
+    within = geval.policy(ratings(), promise="within 1", **COLUMNS | people)
+    assert within.mark is None
+    assert {each.passes for each in within.outputs} == {None}
+
+
+def test_a_first_judge_that_decides_nothing_is_named() -> None:
+    rng = np.random.default_rng(10)
+    rows = [
+        row
+        | {
+            "judge": round(0.5 + rng.normal(0, 0.01), 4),
+            "other": round(abs(row["human"] - 0.2 * rng.random()), 4),
+        }
+        for row in labels(500)
+    ]
+
+    result = geval.policy(rows, promise="few false passes", second="other", **COLUMNS)
+
+    assert result.kept is not None
+    assert result.kept_by_first is not None
+    assert result.kept_by_first < 0.005
+    assert "by other alone" in str(result)
+
+
 def test_who_wrote_it_alone_promises_nothing() -> None:
     rows = [
         row | {"human": int(row["sys"] != "s2"), "judge": 0.9 if row["sys"] != "s2" else 0.1}
@@ -300,6 +344,9 @@ def test_who_wrote_it_alone_promises_nothing() -> None:
         (labels(40), "few false passes", {"seconds": -1}, "seconds"),
         (labels(40), "few false passes", {"second": "nobody"}, "nobody"),
         (labels(40), "few false passes", {"second": "judge"}, "its own second"),
+        (labels(40), "few false passes", {"second": "judge", "judge": None}, "first judge"),
+        (labels(40), "few false passes", {"second": ["judge"]}, "one judge"),
+        (labels(40), "few false passes", {"price": "x"}, "price"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
