@@ -299,7 +299,7 @@ class Policy:
             "outputs": (),
         }
         names = {each.name for each in dataclasses.fields(cls)} - read.keys()
-        return cls(**read, **{name: (LATER | content)[name] for name in names})
+        return cls(**read, **{name: {**LATER, **content}[name] for name in names})
 
     def to_json(self) -> str:
         """Return the same as `to_dict`."""
