@@ -42,7 +42,10 @@ MOST_REFUSED_AN_HOUR = 100
 NOT_SHOWN = ("sealed_", "banned", "address", "ed_code", "ed_url", "done_", "incomplete_")
 MOST_CHARACTERS = 200
 # The rows that the current request has locked for an edit, with their settings at that moment.
-_BEFORE: ContextVar[list[tuple[Model, dict[str, str]]]] = ContextVar("rows before a request")
+# None where a request only reads.
+_BEFORE: ContextVar[list[tuple[Model, dict[str, str]]] | None] = ContextVar(
+    "rows before a request", default=None
+)
 # Fields that decide which server the site calls, and with which key.
 TELLING = {
     "base_url": "address",
@@ -61,7 +64,7 @@ class AuditMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        _BEFORE.set([])
+        _BEFORE.set([] if request.method in CHANGING else None)
         response = self.get_response(request)
         match = request.resolver_match
         if request.method not in CHANGING or match is None or match.view_name in LEFT_OUT:
@@ -81,7 +84,7 @@ class AuditMiddleware:
 def note_before(row: Model, *, becomes: Model | None = None) -> None:
     """Keep a row's settings as they are before the current request changes them, or puts another
     row in its place."""
-    if (rows := _BEFORE.get(None)) is not None:
+    if (rows := _BEFORE.get()) is not None:
         rows.append((becomes or row, settings_of(row)))
 
 
@@ -189,7 +192,7 @@ def _note(request: HttpRequest, project: Project, *, refused: str) -> None:
 
 def _changes() -> Iterator[tuple[str, str | None, str | None]]:
     """Yield the settings that are not as they were before the request."""
-    for row, before in _BEFORE.get([]):
+    for row, before in _BEFORE.get() or ():
         now = type(row)._base_manager.filter(pk=row.pk).first()
         for name, value in {} if now is None else settings_of(now).items():
             if value == before[name]:
