@@ -188,7 +188,7 @@ class PolicyQuestion:
             promise=self.promise,
             confidence=self.answers.rule.name,
             kept=kept,
-            kept_by_first=None if kept is None else self._kept_by_first(kept),
+            kept_by_first=None if kept is None else self._kept_by_first(stakes, kept),
             fails=self._fails(stakes, kept),
             mark=self.answers.losses.mark,
             second_mark=self.seconds.losses.mark if self.seconds else None,
@@ -215,11 +215,11 @@ class PolicyQuestion:
         sides = [side.scores for side in (self.answers, self.seconds) if side is not None]
         return any(len(np.unique(scores[~np.isnan(scores)])) > 1 for scores in sides)
 
-    def _kept_by_first(self, kept: CurvePoint) -> float:
+    def _kept_by_first(self, stakes: Stakes, kept: CurvePoint) -> float:
         """Return the share of locked outputs that the first judge decides."""
-        confidence = self.answers.confidence
-        answered = self.locked & ~np.isnan(self.stakes().surest)
-        return float((confidence[answered] >= _least(kept)).sum() / max(1, answered.sum()))
+        answered = stakes.locked & ~np.isnan(stakes.surest)
+        sure = stakes.confidence[answered] >= _least(kept)
+        return float(sure.sum() / max(1, answered.sum()))
 
     def _lacking(self) -> int | None:
         """Return how many more documents have to be rated before anything can be tested."""
