@@ -14,7 +14,14 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='policy',
             name='second',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='evaluations.judge'),
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name='+',
+                to='evaluations.judge',
+            ),
         ),
         migrations.AddField(
             model_name='policy',

@@ -31,8 +31,8 @@ def test_the_process_that_reads_a_file_knows_no_secret(
 
     reader = reading._waiting.popen
     assert reader is not None
-    known = Path(f"/proc/{reader.pid}/environ").read_bytes()
+    environment = Path(f"/proc/{reader.pid}/environ").read_bytes()
     reading._waiting.stop()
     assert not preview.error
-    assert b"the-sites-own-secret" not in known
-    assert b"PATH=" in known
+    assert b"the-sites-own-secret" not in environment
+    assert b"PATH=" in environment

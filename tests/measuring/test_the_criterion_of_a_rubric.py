@@ -93,11 +93,11 @@ def with_a_column_of_criteria(key: str = "id") -> list[dict[str, Any]]:
 def test_a_column_of_criteria_beside_plain_names_of_people_and_judges_is_read() -> None:
     rows = with_a_column_of_criteria()
 
-    found = geval.measure(rows, rubric=RUBRIC)
+    measured = geval.measure(rows, rubric=RUBRIC)
 
-    assert [each.criterion for each in found.criteria] == [*ITEMS, "Quality"]
+    assert [each.criterion for each in measured.criteria] == [*ITEMS, "Quality"]
     same = [row["human"] == row["judge"] for row in rows if row["criterion"] == "polite"]
-    assert found.criteria[1].accuracy == pytest.approx(np.mean(same))
+    assert measured.criteria[1].accuracy == pytest.approx(np.mean(same))
 
 
 def test_a_total_that_no_output_has_is_an_error() -> None:

@@ -55,19 +55,19 @@ def test_the_likely_class_of_an_output_is_what_the_competent_say() -> None:
     slip = np.where(rng.random((2, 200)) < 0.1, rng.integers(1, 6, (2, 200)), truth)
     table = np.array([*slip, *rng.integers(1, 6, (3, 200))], dtype=float)
 
-    found = latent_classes(Ratings.of_table(table))
+    classes = latent_classes(Ratings.of_table(table))
 
-    assert (found.likeliest == truth).mean() > 0.85
-    assert np.abs(found.expected - truth).mean() < 0.3
+    assert (classes.likeliest == truth).mean() > 0.85
+    assert np.abs(classes.expected - truth).mean() < 0.3
 
 
 def test_outputs_whose_class_is_not_clear_are_split_the_least_clear_first() -> None:
-    found = latent_classes(guessed(300))
+    classes = latent_classes(guessed(300))
 
-    assert len(found.split) > 1
-    assert (found.surest[found.split] < SPLIT).all()
-    assert (np.diff(found.surest[found.split]) >= 0).all()
-    assert np.nanmin(np.delete(found.surest, found.split)) >= SPLIT
+    assert len(classes.split) > 1
+    assert (classes.surest[classes.split] < SPLIT).all()
+    assert (np.diff(classes.surest[classes.split]) >= 0).all()
+    assert np.nanmin(np.delete(classes.surest, classes.split)) >= SPLIT
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_outputs_whose_class_is_not_clear_are_split_the_least_clear_first() -> N
     ],
 )
 def test_too_little_to_go_by_is_said(table: np.ndarray, reason: str) -> None:
-    found = latent_classes(Ratings.of_table(table.astype(float)))
+    classes = latent_classes(Ratings.of_table(table.astype(float)))
 
-    assert found.reason == reason
-    assert np.isnan(found.expected).all()
+    assert classes.reason == reason
+    assert np.isnan(classes.expected).all()
 
 
 # Of the first five outputs, by crowd-kit.

@@ -21,24 +21,24 @@ def labels(seed: int, *changed: float) -> list[np.ndarray]:
 
 def findings(first: np.ndarray, second: np.ndarray, probed: np.ndarray) -> dict[str, Finding]:
     unchanged = np.column_stack([first, second])
-    found = label_sensitivity(OUTPUTS, unchanged, {"padded": probed}, 3)
-    return {each.name: each for each in found}
+    listed = label_sensitivity(OUTPUTS, unchanged, {"padded": probed}, 3)
+    return {each.name: each for each in listed}
 
 
 def test_values_are_shares_of_labels_that_stay_and_kappa() -> None:
     first, second, probed = labels(1, 0.1, 0.4)
     probed[4] = np.nan
 
-    found = findings(first, second, probed)
+    by_name = findings(first, second, probed)
 
     there = ~np.isnan(probed)
     kept = ((first == probed) * 0.5 + (second == probed) * 0.5)[there].mean()
-    assert found["padded"].value == pytest.approx(kept)
-    assert found["padded"].outputs == N - 1
-    assert found[REPEATED].value == pytest.approx((first == second).mean())
-    assert found[REPEATED].p is None
+    assert by_name["padded"].value == pytest.approx(kept)
+    assert by_name["padded"].outputs == N - 1
+    assert by_name[REPEATED].value == pytest.approx((first == second).mean())
+    assert by_name[REPEATED].p is None
     kappa = plain_definitions.kappa(first.tolist(), second.tolist(), "none")
-    assert found[NOISE].value == pytest.approx(kappa)
+    assert by_name[NOISE].value == pytest.approx(kappa)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_values_are_shares_of_labels_that_stay_and_kappa() -> None:
 def test_a_probe_is_found_where_fewer_stay_than_where_asked_again(
     again: float, probed: float, is_found: bool
 ) -> None:
-    found = findings(*labels(3, again, probed))
+    by_name = findings(*labels(3, again, probed))
 
-    assert found["padded"].is_found is is_found
+    assert by_name["padded"].is_found is is_found
 
 
 @pytest.mark.parametrize(("again", "is_found"), [(0.1, False), (1.0, True)])

@@ -54,9 +54,9 @@ def test_different_ratings_for_both_models(value: int, expected: bool) -> None:
 @pins("SPLIT", {0.79: True, 0.8: False, 0.81: False})
 def test_an_output_whose_class_is_not_clear_is_split(value: float, expected: bool) -> None:
     surest = np.array([0.95, value])
-    found = LatentClasses(surest, surest, surest)
+    classes = LatentClasses(surest, surest, surest)
 
-    assert found.split.tolist() == ([1] if expected else [])
+    assert classes.split.tolist() == ([1] if expected else [])
 
 
 @pins("SEVERITY_SHARED", {19: False, 20: True, 21: True})

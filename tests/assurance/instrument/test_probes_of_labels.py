@@ -43,20 +43,20 @@ def test_a_probe_has_the_share_of_labels_that_stay_at_every_door(
     study = make_study(judge, labels, StudyKind.PROBES)
     ended(study, PARTS[StudyKind.PROBES])
 
-    found = {shown.found.name: shown.found for shown in sensitivity_of(study).findings}
-    assert found.keys() == {"noise", *PARTS[StudyKind.PROBES]} - {"unchanged"}
-    assert (found["bulleted"].value, found["bulleted"].is_found) == (0, True)
-    assert (found["padded"].value, found["padded"].is_found) == (1, False)
-    said, out = "bullet list (share of labels that stay)", StringIO()
+    by_name = {shown.found.name: shown.found for shown in sensitivity_of(study).findings}
+    assert by_name.keys() == {"noise", *PARTS[StudyKind.PROBES]} - {"unchanged"}
+    assert (by_name["bulleted"].value, by_name["bulleted"].is_found) == (0, True)
+    assert (by_name["padded"].value, by_name["padded"].is_found) == (1, False)
+    title, out = "bullet list (share of labels that stay)", StringIO()
     with pytest.raises(SystemExit) as ended_with:
         call_command(
             "study", judge.project.slug, "probes", "--judge", judge.name, "--criterion",
             labels.name, stdout=out,
         )  # fmt: skip
     assert ended_with.value.code == 1
-    assert f"{said}: 0.00 [0.00, 0.00], found" in out.getvalue()
+    assert f"{title}: 0.00 [0.00, 0.00], found" in out.getvalue()
     page = as_role("viewer").get(f"{judge.get_absolute_url()}instrument/").content.decode()
-    assert said in page
+    assert title in page
     assert "stricter" not in page.lower()
 
 
