@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from annotations.models import Assignment, Campaign, OpenLink, Participant, Rating
 from evaluations.models import CandidateOutput, Document, Project, System
+from tests.browser.conftest import PATIENCE_MS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 
@@ -31,7 +32,7 @@ def texts(owned: Project) -> Project:
 def participant_page(browser: Browser, site: str, name: str) -> Page:
     """A new browser of somebody whom the panel sent."""
     context = browser.new_context(base_url=site)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     page.goto(f"/c/ferries?PROLIFIC_PID={name}&STUDY_ID=s&SESSION_ID=t")
     return page

@@ -72,7 +72,7 @@ def test_from_an_upload_to_correlations(
     page.get_by_role("link", name="Evidence").first.click()
     page.get_by_text("Charts to explore").click()
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
-    expect(page.locator(".chart .plot-container").first).to_be_visible(timeout=30_000)
+    expect(page.locator(".chart .plot-container").first).to_be_visible()
     expect(page.locator(".chart").first.locator(".scatterlayer .point")).to_have_count(6)
 
 

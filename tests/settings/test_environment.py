@@ -1,6 +1,9 @@
 """Reads of the environment: typed, with defaults, and an error that names the variable and what it
 expects."""
 
+import os
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -48,3 +51,15 @@ def test_a_wrong_value_is_refused_by_name(read: object, said: str) -> None:
 def test_too_small_a_number_is_refused() -> None:
     with pytest.raises(ImproperlyConfigured, match="it must be at least 1"):
         environment.whole("X", default=1, least=1, env={"X": "0"})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+@pytest.mark.parametrize(("given", "threads"), [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2)])
+def test_a_process_computes_in_one_thread(given: dict[str, str], threads: int) -> None:
+    script = "import os, geval_site, numpy; print(len(os.listdir('/proc/self/task')))"
+    env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env | given, capture_output=True, text=True, check=True
+    )
+
+    assert int(done.stdout) == min(threads, os.cpu_count() or 1)

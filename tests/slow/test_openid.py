@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from evaluations.models import Membership, Project
-from tests.browser.conftest import browser
+from tests.browser.conftest import PATIENCE_MS, browser
 from tests.openid_provider import Provider, address, provider
 
 __all__ = ["address", "browser", "provider"]  # fixtures
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pyte
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context()
-    made.set_default_timeout(20_000)
+    made.set_default_timeout(PATIENCE_MS)
     yield made
     made.close()
 
