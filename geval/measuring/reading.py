@@ -13,7 +13,7 @@ from geval.files.apart import (
     preview_apart,
     read_apart,
 )
-from geval.files.cells import CellColumn
+from geval.files.cells import CellColumn, cell_of
 from geval.files.contents import ColumnContent
 from geval.files.contradictions import ContradictionError, Repeats
 from geval.files.fields import SESSION
@@ -355,9 +355,11 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     """Return the meanings of columns; None if readers recognise the file as it is, or a question is
     open."""
     by_row = next((name for name in (naming.criterion, "criterion") if name in names), "")
-    cells = _cells(names, naming, by_row=bool(by_row))
-    stated = cells | naming.columns
     guessed = _guess(preview)
+    cells = _cells(names, naming, by_row=bool(by_row))
+    if cells and not by_row and not (naming.human and naming.judge):
+        cells = _with_other_side(cells, guessed, naming.criterion)
+    stated = cells | naming.columns
     if by_row and (cells or by_row == naming.criterion != "criterion"):
         stated[by_row] = "criterion"
     if unknown := [name for name in naming.columns if name not in names]:
@@ -375,6 +377,33 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     }
     taken = set(stated.values())
     return {name: target for name, target in guess.items() if target not in taken} | stated
+
+
+def _with_other_side(
+    cells: Mapping[str, str], guessed: Mapping[str, str], criterion: str
+) -> dict[str, str]:
+    """Return named columns of ratings, or of scores, with the recognised columns of the other kind
+    on the same criteria, where only one kind was named.
+
+    Args:
+        criterion: the only one, where it was named.
+    """
+    recognised = {name: cell for name, target in guessed.items() if (cell := cell_of(target))}
+    named = {name: cell for name, target in cells.items() if (cell := cell_of(target))}
+    by_judge = next(iter(named.values())).by_judge
+    others = {name: cell for name, cell in recognised.items() if cell.by_judge != by_judge}
+    names = {cell.criterion for cell in others.values()}
+    only = names.pop() if len(names) == 1 else ""
+    for name, cell in named.items():
+        own = recognised[name].criterion if name in recognised else only
+        named[name] = replace(cell, criterion=criterion or own or cell.criterion)
+    if criterion and only:
+        others = {name: replace(cell, criterion=criterion) for name, cell in others.items()}
+    about = {cell.criterion for cell in named.values()}
+    others = {name: cell for name, cell in others.items() if cell.criterion in about}
+    if not others:
+        return dict(cells)
+    return {name: cell.target for name, cell in (named | others).items()}
 
 
 def _names_columns(naming: Naming) -> bool:

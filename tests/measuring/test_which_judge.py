@@ -138,3 +138,39 @@ def test_a_judge_that_left_out_what_it_gets_wrong_is_not_better_than_its_equal()
 
     assert claims == 0
     assert alone >= 5
+
+
+@pytest.mark.parametrize(
+    ("naming", "criteria", "judges"),
+    [
+        ({"judge": "gpt"}, ["overall"], ["gpt"]),
+        ({"human": "human"}, ["overall"], ["gpt", "claude"]),
+        ({"judge": "gpt", "criterion": "tone"}, ["tone"], ["gpt"]),
+        ({"judge": "gpt", "human": "human"}, ["quality"], ["gpt"]),
+    ],
+)
+def test_the_columns_that_are_not_named_are_recognised(
+    naming: dict[str, str], criteria: list[str], judges: list[str]
+) -> None:
+    table = [
+        {"id": n, "human": n % 7 > 1, "gpt": n % 5 > 1, "claude": n % 3 > 0} for n in range(60)
+    ]
+
+    result = geval.measure(table, **naming)
+
+    assert [each.criterion for each in result.criteria] == criteria
+    assert sorted(each.judge for each in result.report.criteria[0].judges) == sorted(judges)
+    assert result.criteria[0].raters == 1
+
+
+def test_the_other_columns_of_a_named_criterion_are_recognised() -> None:
+    table = [
+        {"id": n, **{f"{of}_{by}": 1 + (n * by_number) % 5
+                     for of in ("tone", "facts")
+                     for by_number, by in enumerate(("human", "judge"), start=1)}}
+        for n in range(60)
+    ]  # fmt: skip
+
+    result = geval.measure(table, judge="tone_judge")
+
+    assert [(each.criterion, each.raters) for each in result.criteria] == [("tone", 1)]
