@@ -82,6 +82,7 @@ class World:
             "balanced_accuracy": (self.found + self.kept) / 2,
             "kappa": (agreed - chance) / (1 - chance),
             "ac1": (agreed - by_ac1) / (1 - by_ac1),
+            "rate_error": judge - people,
         }
 
 
@@ -93,7 +94,7 @@ def intervals_held(world: World, sets: int) -> dict[str, tuple[float, int]]:
         outputs, people, judge = world.drawn(rng)
         passing = pass_fail(outputs, people, judge, PASS_OR_FAIL)
         assert isinstance(passing, PassFail)
-        for name, share in passing.by_name.items():
+        for name, share in {**passing.by_name, "rate_error": passing.rate_error}.items():
             if share.interval.ends is not None:
                 low, high = share.interval.ends
                 held[name].append(low <= truths[name] <= high)

@@ -23,8 +23,9 @@ from evaluations.reports.report import criterion_result
 from evaluations.reports.searched import searches_behind
 from geval.files.certificates import FORMAT, MOST_REQUIREMENTS
 from geval.reports.data import ReportData
+from geval.reports.label_results import labels_of, labels_result
 from geval.reports.options import ADJUDICATED, MEAN, Epsilon, ReportOptions
-from geval.reports.required_figures import InView, figures_in
+from geval.reports.required_figures import InView, figure_of_labels, figures_in
 from geval.reports.requirements import (
     OF_POLICIES,
     OF_PROBES,
@@ -36,6 +37,7 @@ from geval.reports.requirements import (
     check,
     overall,
     parse_requirement,
+    refuse_unknown_labels,
 )
 from geval.reports.samples import about_sample
 from geval.reports.words import compared_with
@@ -75,11 +77,15 @@ def certify(
 ) -> Certificate:
     """Check a judge on a criterion, and store the certificate.
 
+    Raises:
+        RequirementError: a requirement is of a label that the criterion does not have.
+
     Args:
         epsilon: epsilon of the alternative annotator test.
         human_score: what the judge is compared with.
         by: the user who requests it.
     """
+    refuse_unknown_labels(requirements, criterion.name, labels_of(criterion))
     data, is_searched = _data(judge, criterion)
     # The search that made the judge has seen all documents that are not withheld.
     cannot_say = SEEN_BY_SEARCH if is_searched and data.withheld else outdated(judge, criterion)
@@ -149,7 +155,9 @@ def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any])
     only: the lock changes nothing that was measured.
     """
     is_before_lock = not content.get("withheld_documents")
-    data = load_data(judge.project, [judge], [criterion], with_withheld=is_before_lock)
+    data = load_data(
+        judge.project, [judge], [criterion], with_withheld=is_before_lock, with_labels=True
+    )
     if content.get("unseen_documents") is not None:
         data = searches_behind(judge.project).unseen(data)
     return bindings_of(
@@ -181,7 +189,7 @@ def signed_part(content: dict[str, Any]) -> bytes:
 def _data(judge: Judge, criterion: Criterion) -> tuple[ReportData, bool]:
     """Return the data for measuring a judge, and whether a search made it. For such a judge only
     unseen documents are used, as soon as their ratings are not withheld."""
-    data = load_data(judge.project, [judge], [criterion])
+    data = load_data(judge.project, [judge], [criterion], with_labels=True)
     searches = searches_behind(judge.project)
     is_searched = searches.made(criterion.pk, judge.pk)
     return (searches.unseen(data) if is_searched and not data.withheld else data), is_searched
@@ -196,6 +204,13 @@ def _checked(
     epsilon: Epsilon,
     human_score: HumanScore,
 ) -> list[Checked]:
+    if not criterion.scale.is_ordered:
+        compared = judge.project.judges.with_scores().count()
+        result = labels_result(criterion, [judge], data.scored(human_score), compared=compared)
+        return [
+            check(each, figure_of_labels(each.figure, each.label, result, judge.label))
+            for each in requirements
+        ]
     figures = _required_figures(
         judge,
         criterion,

@@ -31,9 +31,9 @@ from geval.reports.gap_case import (
     other_criteria,
     other_judges,
     shares_of_points,
+    shown_on,
 )
 from geval.reports.gaps import GapNumbers, Gaps
-from geval.statistics.scales import short
 from geval.texts.numbers import signed, two_decimals
 from geval.texts.word_differences import Piece, taken_from, word_differences
 from geval_site.sql import fetch_rows
@@ -65,7 +65,7 @@ class GapCase:
     how: str
     difference: str
     ratings: tuple[tuple[str, str], ...]
-    strip: Strip
+    strip: Strip | None
     text: list[Piece]
     source: list[Piece]
     is_cut: bool
@@ -90,14 +90,15 @@ def gap_case(
     judge: Judge,
     run: EvaluationRun | None,
     judges: Mapping[int, str],
-    criteria: Mapping[int, str],
+    criteria: Mapping[int, Criterion],
 ) -> GapCase:
     """Return the evidence on one output; only its own texts are read.
 
     Args:
         place: its position in the arrays of `gaps`.
         run: the run whose score is shown; by default the judge's newest.
-        judges, criteria: the names of the project's, by id.
+        judges: the names of the project's, by id.
+        criteria: those that have judges, by id.
     """
     data = numbers.data
     index, key = int(gaps.at[place]), (criterion.pk, judge.pk)
@@ -112,18 +113,19 @@ def gap_case(
     ratings = _ratings(data, output, criterion)
     source = output.document.source[:MOST_CHARACTERS]
     words = output.text[:MOST_CHARACTERS]
-    given = short(round(float(gaps.scores[place]), 2))
+    scale = criterion.scale
+    given = shown_on(scale, float(gaps.scores[place]))
     return GapCase(
         rank=int(np.flatnonzero(gaps.order == place)[0]) + 1,
         of=numbers.outputs,
         output=output,
-        people=two_decimals(people),
+        people=scale.label_at(people) or two_decimals(people),
         score=given,
         how=describe_scoring(score.mode if score else "", replies),
-        difference=difference_in_words(gap),
-        ratings=tuple((name, short(value)) for name, value in ratings),
+        difference=difference_in_words(gap) if scale.is_ordered else "",
+        ratings=tuple((name, shown_on(scale, value)) for name, value in ratings),
         strip=strip_of(
-            criterion.scale,
+            scale,
             ratings,
             people,
             people + gap,
@@ -131,13 +133,15 @@ def gap_case(
             replies=replies,
             gap=signed(gap),
             description=case_in_words(judge.label, ratings, people, given, gap),
-        ),
+        )
+        if scale.is_ordered
+        else None,
         text=word_differences(words, source)[0],
         source=taken_from(source, words),
         is_cut=len(source) < len(output.document.source) or len(words) < len(output.text),
         words=int(data.words[index]),
         source_words=len(output.document.source.split()),
-        other_judges=tuple(other_judges(data, index, key, judges)),
+        other_judges=tuple(other_judges(data, index, key, judges, scale)),
         other_criteria=tuple(other_criteria(data, index, key, criteria)),
         item=item,
         steps=steps.steps.text if steps and steps.steps else "",

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluations.models import CandidateOutput, EvaluationRun, GapCause, Project
+from evaluations.models import CandidateOutput, Criterion, EvaluationRun, GapCause, Project
 from evaluations.reports.data import fill_judges
 from evaluations.reports.report import criterion_result
 from evaluations.reports.serving.parts import PageParts, part_of_page
@@ -17,6 +17,7 @@ from geval.reports.gaps import (
     rho_on,
     shift_in_words,
 )
+from geval.reports.label_results import labels_result
 from geval.reports.samples import about_sample
 
 
@@ -28,13 +29,16 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
     data = everything.selected(view.options)
     judged = tuple(pk for pk in criteria if any(on == pk for on, _judge in data.judges))
     chosen = first_of(view.criterion, criteria, (judged or (0,))[0])
-    ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in judge_ids]
+    ranked = _judges_on(project, data, criteria.get(chosen))
     judge = first_of(view.judge, judge_ids)
+    is_ordered = bool(chosen) and criteria[chosen].scale.is_ordered
     if not judge and ranked:
-        result = criterion_result(
-            project, criteria[chosen], options=view.options, data=data, probed=()
-        )
-        judge = result.best.pk if result.best else ranked[0]
+        judge = ranked[0]
+        if is_ordered:
+            result = criterion_result(
+                project, criteria[chosen], options=view.options, data=data, probed=()
+            )
+            judge = result.best.pk if result.best else judge
     runs = project.runs.counting().filter(judge=judge, pk=view.run) if judge else ()
     run = next(iter(runs), None)
     listed = tuple(sorted({*ranked, *([judge] if judge and ranked else [])}))
@@ -51,8 +55,18 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
         outputs=len(gaps.at),
         shift=shift_in_words(gaps),
         sample=about_sample(data.humans[chosen]),
-        rho=rho_on(data, chosen, judge),
+        rho=rho_on(data, chosen, judge) if is_ordered else None,
     )
+
+
+def _judges_on(project: Project, data: ReportData, criterion: Criterion | None) -> list[int]:
+    """Return the judges of a criterion, the one that agrees best with people first."""
+    judges = {judge.pk: judge for judge in project.judges.all()}
+    if criterion is None:
+        return []
+    if not criterion.scale.is_ordered:
+        return [own.pk for own in labels_result(criterion, list(judges.values()), data).judges]
+    return [pk for pk in judges_on(data, criterion.pk) if pk in judges]
 
 
 def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> ReportData:
@@ -68,7 +82,7 @@ GAPS = PageParts(
     "disagreements",
     "disagreement_list",
     read_gap_view,
-    part_of_page(GapNumbers, gap_numbers, largest_gaps),
+    part_of_page(GapNumbers, gap_numbers, largest_gaps, has_labels=True),
 )
 
 
@@ -91,4 +105,4 @@ def largest_gaps_as_rows(
         .values_list("output", "cause")
     )
     names = (criterion.name, judge.label)
-    return gap_rows(data, gaps, order, names, causes=causes, texts=texts)
+    return gap_rows(data, gaps, order, names, criterion.scale, causes=causes, texts=texts)

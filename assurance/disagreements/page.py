@@ -16,7 +16,7 @@ from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.view import page_view
 from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
 from geval.reports.gap_view import GapView, first_of
-from geval.reports.gaps import GapNumbers, Gaps
+from geval.reports.gaps import GapNumbers, Gaps, cells_of
 from geval_site.sql import fetch_rows
 
 PAGE_SIZE = 50
@@ -45,6 +45,7 @@ class Disagreements:
     outputs: int = 0
     ranked: int = 0
     shift: str = ""
+    cells: tuple[tuple[str, str], ...] = ()
     mapped: bool = False
     sample: tuple[str, ...] = ()
     rho: float | None = None
@@ -152,7 +153,7 @@ def _filled(
             judge=judge,
             run=shown.run,
             judges=labels,
-            criteria={record.pk: record.name for record in shown.criteria},
+            criteria={record.pk: record for record in shown.criteria},
         )
     return replace(
         shown,
@@ -160,6 +161,7 @@ def _filled(
         outputs=numbers.outputs,
         ranked=len(gaps.at),
         shift=numbers.shift,
+        cells=() if criterion.scale.is_ordered else cells_of(gaps, criterion.scale),
         mapped=gaps.mapped,
         sample=numbers.sample,
         rho=numbers.rho,

@@ -24,8 +24,9 @@ from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
 from evaluations.models.instrument import MOST_REPLIES
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.improving.promises import Promise, PromiseKind
+from geval.reports.label_results import labels_of
 from geval.reports.options import EPSILON_FOR, HUMAN_SCORES, MEAN
-from geval.reports.requirements import Requirement, RequirementError
+from geval.reports.requirements import Requirement, RequirementError, refuse_unknown_labels
 from geval.statistics.locked_rule import LOOKS, MOST_LOOKS, SHARE
 from geval.statistics.thresholds import (
     LOCKED_DOCUMENTS,
@@ -189,7 +190,16 @@ class ExamplesForm(GapsForm):
 
 
 FOLDED = (("Requirements", ("requirements", "epsilon", "human_score")),)
-USUAL_REQUIREMENTS = "spearman.summary.low>=0.45\nalt_test.passed"
+
+
+def usual_requirements(criterion: Criterion | None) -> str:
+    """Return what is usually required on a criterion of this kind, line by line."""
+    if criterion is None or not (criterion.scale.is_pass_fail or not criterion.is_ordered):
+        return "spearman.summary.low>=0.45\nalt_test.passed"
+    bar = criterion.bar
+    if not criterion.is_ordered:
+        return f"kappa.low>={bar.kappa:g}"
+    return f"sensitivity.low>={bar.sensitivity:g}\nspecificity.low>={bar.specificity:g}"
 
 
 class CertificateForm(forms.Form):
@@ -198,7 +208,6 @@ class CertificateForm(forms.Form):
     criterion = forms.ModelChoiceField(Criterion.objects.none(), empty_label=None)
     requirements = forms.CharField(
         max_length=4000,
-        initial=USUAL_REQUIREMENTS,
         widget=forms.Textarea({"rows": 4, "class": "code", "spellcheck": "false"}),
         help_text="One per line: a figure, a relation and a number, or a claim.",
     )
@@ -218,6 +227,17 @@ class CertificateForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+        self.fields["requirements"].initial = usual_requirements(project.criteria.first())
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        criterion, requirements = cleaned.get("criterion"), cleaned.get("requirements")
+        try:
+            if criterion and requirements:
+                refuse_unknown_labels(requirements, criterion.name, labels_of(criterion))
+        except RequirementError as error:
+            self.add_error("requirements", str(error))
+        return cleaned
 
     def groups(self) -> list[FieldGroup]:
         """Return the criterion, and the fields that usually keep their defaults."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from geval.measuring.gathering import Criterion, ImportedJudge
 from geval.measuring.inputs import InputError
-from geval.measuring.measurement import Measurement
+from geval.measuring.measurement import Measurement, refuse_other
 from geval.reports.by_field import MOST_VALUES, part_with
 from geval.reports.data import ReportData
-from geval.reports.label_results import labels_result
+from geval.reports.label_results import labels_of, labels_result
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, criterion_result
 from geval.reports.required_figures import InView, figure_of_labels, figures_in
@@ -27,6 +27,7 @@ from geval.reports.requirements import (
     check,
     overall,
     parse_requirement,
+    refuse_unknown_labels,
 )
 from geval.statistics.correlation import Coefficient, Level
 from geval.texts.program import command
@@ -91,6 +92,7 @@ def certify(
       met: spearman.summary.value>=0.9 (it is 1)
       not met: raters>=5 (it is 3)
     """
+    refuse_other(measured)
     wanted = [_parsed(text) for text in requirements]
     if not wanted:
         raise InputError("Name a requirement, such as spearman.summary.low>=0.45.")
@@ -143,13 +145,15 @@ def _checked(
     compared = max([*of_others, *of_labels], default=1)
     records = Records(compared, repeats=parts.repeats)
     figures: dict[tuple[str, str, str], RequiredFigure] = {}
+    try:
+        refuse_unknown_labels(requirements, criterion, labels_of(about))
+    except RequirementError as error:
+        raise InputError(str(error)) from None
     if not about.scale.is_ordered:
         return [
             check(each, _figure_of_labels(measured, about, judges[0], each, compared))
             for each in requirements
         ]
-    if of_label := next((each.label for each in requirements if each.label), ""):
-        raise InputError(f"{criterion} has no labels, and so no {of_label!r}.")
     for name, value in dict.fromkeys((each.field, each.value) for each in requirements):
         data = _part(measured, name, value) if name else parts.data
 

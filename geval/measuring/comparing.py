@@ -4,7 +4,7 @@ certainty."""
 from dataclasses import dataclass
 
 from geval.measuring.inputs import InputError
-from geval.measuring.measurement import Measurement
+from geval.measuring.measurement import Measurement, refuse_other
 from geval.reports.pairs import labels_of_pair, pair_on
 from geval.reports.report import CriterionResult
 from geval.statistics.paired_labels import PairedLabels
@@ -79,6 +79,7 @@ def compare(
     >>> geval.compare(result, "near", "far")[0].better
     'near'
     """
+    refuse_other(measured)
     for name in (first, second):
         measured.judge_named(name)
     if first == second:

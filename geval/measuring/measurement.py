@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from geval.files.unused import UnusedColumn, unused_in_lines
-from geval.measuring.gathering import Gathered, ImportedJudge
+from geval.measuring.gathering import Criterion, Gathered, ImportedJudge
 from geval.measuring.inputs import InputError
 from geval.measuring.matching import unmatched
 from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
@@ -33,6 +33,7 @@ from geval.statistics.shares import ShareEstimate
 from geval.texts.numbers import (
     counted,
     in_brackets,
+    label_or_number,
     shown,
     signed,
     thin,
@@ -55,14 +56,15 @@ NO_TEXTS = (
 @dataclass(frozen=True)
 class Disagreement:
     """An output on which a judge and people differ; `gap` is the judge's score minus the human
-    score, in points of the criterion's scale."""
+    score, in points of the criterion's scale. Labels without an order are words, and their gap is
+    1."""
 
     criterion: str
     judge: str
     document: str
     system: str
-    people: float
-    score: float
+    people: float | str
+    score: float | str
     gap: float
     text: str
     is_only_system: bool = False
@@ -195,7 +197,8 @@ class Measurement:
             InputError: there is none of that name, or it has labels without an order.
         """
         chosen = self.criteria_named(name)
-        ordered = tuple(each for each in chosen if each.labels is None)
+        names = {row.criterion for row in self._glance.rows}
+        ordered = tuple(each for each in chosen if each.criterion in names)
         if not ordered:
             raise InputError(
                 f"The labels of {chosen[0].criterion} have no order; this needs ratings, or words"
@@ -280,37 +283,36 @@ class Measurement:
             InputError: there is no such criterion or judge.
         """
         names = {each.criterion for each in self.criteria_named(criterion or "")}
+        best = {row.criterion: row.judge.name if row.judge else "" for row in self._glance.rows}
+        best |= {row.criterion: row.judge for row in self._glance.of_labels}
+        criteria = {each.name: each for each in self.gathered.criteria}
         return [
             disagreement
-            for row in self._glance.rows
-            if row.criterion in names
-            for disagreement in self._disagreements_on(row, judge, most)
+            for name, best_judge in best.items()
+            if name in names
+            for disagreement in self._disagreements_on(criteria[name], judge or best_judge, most)
         ]
 
-    def _disagreements_on(
-        self, row: VerdictRow, judge: str | None, most: int
-    ) -> list[Disagreement]:
-        named = judge or (row.judge.name if row.judge else "")
-        gaps = self._gaps(row, judge)
+    def _disagreements_on(self, criterion: Criterion, judge: str, most: int) -> list[Disagreement]:
+        gaps = self._gaps(criterion, judge)
         largest = [index for index in gaps.order[:most].tolist() if gaps.gap[index]]
-        return [self._disagreement(row, named, gaps, index) for index in largest]
+        return [self._disagreement(criterion, judge, gaps, index) for index in largest]
 
-    def _gaps(self, row: VerdictRow, judge: str | None) -> Gaps:
-        named = judge or (row.judge.name if row.judge else "")
-        pk = self.judge_named(named).pk if named else 0
-        criterion = next(each for each in self.gathered.criteria if each.pk == row.pk)
+    def _gaps(self, criterion: Criterion, judge: str) -> Gaps:
+        pk = self.judge_named(judge).pk if judge else 0
         return gaps_of(self.gathered.data, criterion, pk, by="gap")
 
-    def _disagreement(self, row: VerdictRow, judge: str, gaps: Gaps, at: int) -> Disagreement:
-        place = int(gaps.at[at])
+    def _disagreement(self, criterion: Criterion, judge: str, gaps: Gaps, at: int) -> Disagreement:
+        scale, place = criterion.scale, int(gaps.at[at])
+        people, score = float(gaps.people[at]), float(gaps.scores[at])
         document, system = self.gathered.data.name_of(place)
         return Disagreement(
-            row.criterion,
+            criterion.name,
             judge,
             document,
             system,
-            float(gaps.people[at]),
-            float(gaps.scores[at]),
+            scale.label_at(people) or people,
+            scale.label_at(score) or score,
             float(gaps.gap[at]),
             self.gathered.texts[place],
             is_only_system=len(self.gathered.data.system_names) == 1,
@@ -439,11 +441,14 @@ class Measurement:
         for note in filter(None, (expert_note(self.report), *self.notes)):
             parts += ["", note]
         rows = self._glance.rows
-        gaps = self.disagreements(criterion=rows[0].criterion) if rows else []
-        parts += ["", f"Largest disagreements, {rows[0].criterion}:"] if gaps else []
+        glance = [*rows, *self._glance.of_labels]
+        first = glance[0].criterion if glance else ""
+        gaps = self.disagreements(criterion=first) if first else []
+        parts += ["", f"Largest disagreements, {first}:"] if gaps else []
         parts += [
-            f"  {signed(gap.gap):>6}  people {two_decimals(gap.people)},"
-            f" {gap.judge} {two_decimals(gap.score)}: {gap.output}"
+            f"  {'' if isinstance(gap.people, str) else signed(gap.gap):>6}  people"
+            f" {label_or_number(gap.people)},"
+            f" {gap.judge} {label_or_number(gap.score)}: {gap.output}"
             + (f"\n          {excerpt(gap.text, EXCERPT)}" if gap.text else "")
             for gap in gaps
         ]
@@ -652,3 +657,14 @@ def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
         }
         for judge in result.judges
     ]
+
+
+def refuse_other(measured: object) -> None:
+    """Refuse what `geval.measure` did not return.
+
+    Raises:
+        TypeError: it is something else, such as the name of a file.
+    """
+    if not isinstance(measured, Measurement):
+        kind = type(measured).__name__
+        raise TypeError(f"Pass what geval.measure returns, not {kind}: geval.measure(…) first.")

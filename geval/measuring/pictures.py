@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from geval.reports.at_a_glance import ForestRow, VerdictRow
 from geval.reports.drawings.forest import Axis
 from geval.statistics.resampling import Interval
-from geval.texts.numbers import in_brackets, two_decimals
+from geval.texts.numbers import in_brackets, label_or_number, two_decimals
 from geval.texts.sentences import shortened
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def page_of(result: "Measurement") -> str:
     """One HTML file with the verdicts, their intervals drawn, and the largest disagreements."""
     gaps = "".join(
         f"<tr><td>{escape(gap.criterion)}</td><td>{escape(gap.judge)}</td>"
-        f"<td>{escape(gap.output)}</td><td>{two_decimals(gap.people)}</td>"
-        f"<td>{two_decimals(gap.score)}</td><td>{escape(gap.text)}</td></tr>"
+        f"<td>{escape(gap.output)}</td><td>{escape(label_or_number(gap.people))}</td>"
+        f"<td>{escape(label_or_number(gap.score))}</td><td>{escape(gap.text)}</td></tr>"
         for gap in result.disagreements()
     )
     head = "".join(

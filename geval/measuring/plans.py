@@ -14,7 +14,7 @@ from decimal import Decimal
 import numpy as np
 
 from geval.measuring.inputs import InputError
-from geval.measuring.measurement import Measurement
+from geval.measuring.measurement import Measurement, refuse_other
 from geval.reports.human_scores import HumanScores
 from geval.reports.samples import about_plan
 from geval.statistics.anytime import RHO
@@ -337,6 +337,7 @@ def plan(
     >>> print(plan.rows[0])
     1 rater per output: 87 documents, or 348 ratings
     """
+    refuse_other(measured)
     if not 0 < width < 1:
         raise InputError(f"A width of an interval of rho is between 0 and 1, not {width}.")
     if price is not None and not 0 <= price < math.inf:

@@ -244,9 +244,8 @@ def _by_expert(criterion: CriterionResult) -> ExpertEvidence | None:
 
 def _label_row(result: LabelsResult, best: LabelJudge, axis: Axis) -> LabelRow:
     sides = [("kappa", best.kappa)]
-    if best.finds:
-        weakest = min(best.finds, key=lambda side: side.figure.estimate.value or 0.0)
-        sides.append((f"{weakest.kind} found", weakest))
+    if best.weakest:
+        sides.append((f"{best.weakest.kind} found", best.weakest))
     shares = tuple(
         share_line(name, side.figure.estimate, side.figure.interval, required=side.least, axis=axis)
         for name, side in sides

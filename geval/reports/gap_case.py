@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.statistics.scales import short
+from geval.statistics.labels import most_frequent_point
+from geval.statistics.scales import Scale, short
 from geval.texts.numbers import two_decimals
+from geval.texts.subjects import CriterionLike
 
 
 @dataclass(frozen=True)
@@ -30,13 +32,18 @@ class OtherCriterion:
     score: str
 
 
+def shown_on(scale: Scale, value: float) -> str:
+    """Return a score or rating as text: a label without an order as a word."""
+    return scale.label_at(value) or short(round(value, 2))
+
+
 def other_judges(
-    data: ReportData, at: int, key: tuple[int, int], names: Mapping[int, str]
+    data: ReportData, at: int, key: tuple[int, int], names: Mapping[int, str], scale: Scale
 ) -> list[OtherJudge]:
     """Return other judges' scores of a case's output on its criterion; see `other_criteria`."""
     criterion, judge = key
     return [
-        OtherJudge(pk, names[pk], short(round(float(scores[at]), 2)))
+        OtherJudge(pk, names[pk], shown_on(scale, float(scores[at])))
         for (on, pk), scores in sorted(data.judges.items())
         if on == criterion and pk != judge and pk in names and not np.isnan(scores[at])
     ]
@@ -88,30 +95,32 @@ def case_in_words(
 
 
 def other_criteria(
-    data: ReportData, at: int, key: tuple[int, int], names: Mapping[int, str]
+    data: ReportData, at: int, key: tuple[int, int], criteria: Mapping[int, CriterionLike]
 ) -> list[OtherCriterion]:
     """Return people's ratings and the judge's scores of a case's output on other criteria.
 
     Args:
         at: the position of the output in the data.
         key: the ids of the criterion and the judge.
-        names: names of all criteria, by id.
+        criteria: all criteria, by id.
     """
     criterion, judge = key
     others = []
-    for pk, name in names.items():
+    for pk, other in criteria.items():
         scores, human = data.judges.get((pk, judge)), data.humans.get(pk)
         if pk == criterion or human is None:
             continue
-        people = human.mean[at]
+        scale = other.scale
+        of_people = human.mean if scale.is_ordered else most_frequent_point(human.ratings, scale)
+        people = float(of_people[at])
         score = np.nan if scores is None else scores[at]
         if not (np.isnan(people) and np.isnan(score)):
             others.append(
                 OtherCriterion(
                     pk,
-                    name,
-                    "–" if np.isnan(people) else two_decimals(people),
-                    "–" if np.isnan(score) else short(round(float(score), 2)),
+                    other.name,
+                    "–" if np.isnan(people) else scale.label_at(people) or two_decimals(people),
+                    "–" if np.isnan(score) else shown_on(scale, float(score)),
                 )
             )
     return others

@@ -10,7 +10,7 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.drawings.forest import Axis
 from geval.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView
-from geval.reports.gaps import Gaps
+from geval.reports.gaps import Gaps, cell_of, in_words
 from geval.statistics.scales import Scale
 from geval.statistics.types import IntArray
 from geval.texts.numbers import signed
@@ -22,7 +22,8 @@ USUAL_GAPS, MOST_GAPS = 20, 1_000
 
 @dataclass(frozen=True)
 class Entry:
-    """An output in the list."""
+    """An output in the list; `people` and `judge` are places on the drawn scale, "" for labels
+    without an order, whose `gap` is both labels."""
 
     pk: int
     rank: int
@@ -67,6 +68,9 @@ def listed_outputs(
         # Pass or fail: on the other side of the middle, so that these are the verdicts that differ.
         least = (scale.highest - scale.lowest) / 2 if len(scale.points) == 2 else 0.0
         listed &= gap > least if view.side == "higher" else gap < -least
+    if view.cell and not scale.is_ordered:
+        pairs = zip(gaps.people[gaps.order].tolist(), gaps.scores[gaps.order].tolist(), strict=True)
+        listed &= np.array([cell_of(scale, *pair) == view.cell for pair in pairs], dtype=bool)
     if view.cause == OPEN:
         listed &= ~has_cause
     elif view.cause == LOOKED_AT:
@@ -106,11 +110,13 @@ def list_entries(
                 pk=pk,
                 rank=rank + 1,
                 begins=text,
-                gap=signed(gap),
+                gap=signed(gap)
+                if scale.is_ordered
+                else in_words(scale, people, float(gaps.scores[place])),
                 system=data.system_names[gaps.outputs.system[place]],
                 words=int(data.words[gaps.at[place]]),
-                people=axis.at(people),
-                judge=axis.at(people + gap),
+                people=axis.at(people) if scale.is_ordered else "",
+                judge=axis.at(people + gap) if scale.is_ordered else "",
                 cause=here.get(pk, ""),
                 is_open=pk == open_,
             )
@@ -123,7 +129,8 @@ class GapRow:
     """An output on which a judge and people differ; the largest gap has rank 1.
 
     `people` is the human score, `gap` is the score minus people's, in points of the criterion's
-    scale; a score on another scale counts as the rating of the same rank.
+    scale; a score on another scale counts as the rating of the same rank. Labels without an order
+    are words, and their gap is 1.
     """
 
     rank: int
@@ -131,8 +138,8 @@ class GapRow:
     judge: str
     doc_id: str
     system_id: str
-    people: float
-    score: float
+    people: float | str
+    score: float | str
     gap: float
     cause: str
     output: str
@@ -146,6 +153,7 @@ def gap_rows(
     gaps: Gaps,
     places: Sequence[int],
     names: tuple[str, str],
+    scale: Scale,
     *,
     causes: Mapping[int, str],
     texts: Mapping[int, str],
@@ -158,6 +166,10 @@ def gap_rows(
         causes, texts: by the output's id.
     """
     rows = []
+
+    def shown(value: float) -> float | str:
+        return scale.label_at(value) or round(value, 4)
+
     for rank, place in enumerate(places, start=1):
         index = int(gaps.at[place])
         pk = int(data.output_ids[index])
@@ -168,8 +180,8 @@ def gap_rows(
                 *names,
                 doc_id,
                 system,
-                round(float(gaps.people[place]), 4),
-                round(float(gaps.scores[place]), 4),
+                shown(float(gaps.people[place])),
+                shown(float(gaps.scores[place])),
                 round(float(gaps.gap[place]), 4),
                 causes.get(pk, ""),
                 texts[pk],

@@ -1,5 +1,6 @@
 """The view of the disagreements page, read from and written to a query string."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,8 +27,9 @@ _IDS = ("criterion", "judge", "run", "system", "output", "page")
 class GapView:
     """A judge on a criterion (0: chosen by the page), in a view of the report.
 
-    `run` selects the scores of one run; `system` lists one system, `side` one of SIDES; `output` is
-    the open case (0: the first of the list).
+    `run` selects the scores of one run; `system` lists one system, `side` one of SIDES, `cell` one
+    pair of labels without an order (see `cell_of`); `output` is the open case (0: the first of the
+    list).
     """
 
     options: ReportOptions
@@ -38,13 +40,14 @@ class GapView:
     system: int = 0
     cause: str = OPEN
     side: str = ""
+    cell: str = ""
     output: int = 0
     page: int = 0
 
     @property
     def query(self) -> str:
         """The query string, without defaults."""
-        own = [(name, getattr(self, name)) for name in (*_IDS, "by", "cause", "side")]
+        own = [(name, getattr(self, name)) for name in (*_IDS, "by", "cause", "side", "cell")]
         given = [(name, value) for name, value in own if value and (name, value) != ("by", "gap")]
         return "&".join(part for part in (urlencode(given), self.options.query) if part)
 
@@ -77,12 +80,13 @@ def read_gap_view(query: Mapping[str, Any], options: ReportOptions) -> GapView:
     ids = {name: number_in(query, name) for name in _IDS}
     by = str(query.get("by") or "")
     cause = str(query.get("cause") or "").replace("\0", "").strip()[:LONGEST_CAUSE]
-    side = str(query.get("side") or "")
+    side, cell = (str(query.get(name) or "") for name in ("side", "cell"))
     return GapView(
         options,
         by=by if by in BASES else "gap",
         cause=cause,
         side=side if side in SIDES else "",
+        cell=cell if re.fullmatch(r"[1-9]\d?-[1-9]\d?", cell, re.ASCII) else "",
         **ids,
     )
 

@@ -1,6 +1,7 @@
 """Outputs ranked by the gap between a judge and people, as arrays, and the numbers of
 their page."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from geval.statistics.arrays import Outputs, complete
 from geval.statistics.cache import remembered
 from geval.statistics.calibration import equipercentile
 from geval.statistics.correlation import mean_by_document
+from geval.statistics.labels import most_frequent_point
 from geval.statistics.mean_gaps import MeanGap, mean_gap, spreads
 from geval.statistics.scales import Scale, short
 from geval.statistics.types import DIGITS, FloatArray, IntArray
@@ -24,7 +26,8 @@ class Gaps:
 
     `at` are their positions in the report's data; `people`, `scores`, `gap` (score minus people's,
     in points of the scale) and `strength` (the ranking value) are parallel to it. Scores on another
-    scale are `mapped` to the criterion's: each becomes the mean rating of the same rank.
+    scale are `mapped` to the criterion's: each becomes the mean rating of the same rank. Of labels
+    without an order it has only the outputs whose labels differ, each with a gap of 1.
     """
 
     outputs: Outputs
@@ -54,6 +57,8 @@ def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) 
     scores = data.judges.get((criterion.pk, judge))
     if scores is None:
         scores = np.full(len(data.outputs), np.nan)
+    if not criterion.scale.is_ordered:
+        return _differing_labels(data, criterion, scores, by=by)
     indexes = np.flatnonzero(~np.isnan(human.mean + scores))
     outputs, (people, given) = complete(data.outputs_on(criterion.pk), human.mean, scores)
     units, _ = complete(data.units_on(criterion.pk), human.mean, scores)
@@ -68,6 +73,30 @@ def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) 
     else:
         strength = np.abs(gap)
     return Gaps(outputs, indexes, people, given, gap, strength, shift, mapped)
+
+
+def _differing_labels(
+    data: ReportData, criterion: CriterionLike, scores: FloatArray, *, by: str
+) -> Gaps:
+    """Return the outputs to which a judge gave another label than most people. Raters are apart by
+    the share that gave another label than most."""
+    ratings = data.humans[criterion.pk].ratings
+    people = most_frequent_point(ratings, criterion.scale)
+    indexes = np.flatnonzero(~np.isnan(people + scores) & (people != scores))
+    differs = np.ones(len(indexes))
+    others = np.bincount(
+        ratings.output, ratings.value != people[ratings.output], minlength=len(people)
+    )
+    return Gaps(
+        outputs=data.outputs_on(criterion.pk).part(np.isin(np.arange(len(people)), indexes)),
+        at=indexes,
+        people=people[indexes],
+        scores=scores[indexes],
+        gap=differs,
+        strength=(others / np.maximum(1, ratings.count))[indexes] if by == "apart" else differs,
+        shift=None,
+        mapped=False,
+    )
 
 
 def strongest(data: ReportData, gaps: Gaps, most: int) -> tuple[ReportData, Gaps]:
@@ -107,6 +136,26 @@ def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
         if on == criterion and not np.isnan(scores + data.humans[on].mean).all()
     }
     return tuple(sorted(rhos, key=lambda judge: (-rhos[judge], judge)))
+
+
+def cell_of(scale: Scale, people: float, judge: float) -> str:
+    """Return the cell of a confusion table, in addresses: the places of people's label and of the
+    judge's, from 1."""
+    return f"{scale.points.index(people) + 1}-{scale.points.index(judge) + 1}"
+
+
+def cells_of(gaps: Gaps, scale: Scale) -> tuple[tuple[str, str], ...]:
+    """Return the cells of a confusion table that have outputs, in words, the fullest first."""
+    pairs = Counter(zip(gaps.people.tolist(), gaps.scores.tolist(), strict=True))
+    return tuple(
+        (cell_of(scale, *pair), f"{in_words(scale, *pair)} ({count})")
+        for pair, count in pairs.most_common()
+    )
+
+
+def in_words(scale: Scale, people: float, judge: float) -> str:
+    """Return people's label and the judge's."""
+    return f"{scale.label_at(people)} → {scale.label_at(judge)}"
 
 
 # How many outputs are listed of a large project.

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from geval.reports.expert_words import expert_caution, found_and_kept
+from geval.reports.expert_words import expert_caution, found_and_kept, with_brackets
+from geval.reports.label_results import LabelJudge, LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import marked
 from geval.reports.verdicts.verdict import Verdict
@@ -13,14 +14,14 @@ from geval.texts.numbers import in_brackets, shown, whole_percent
 
 @dataclass(frozen=True)
 class JudgeStanding:
-    """A judge on a criterion: its correlation in the view (kappa by an expert's labels) with its
-    interval, the share of what one rater reaches, and the verdict that it would have if no other
-    judge were better.
+    """A judge on a criterion: its correlation in the view (kappa by labels of an expert, or without
+    an order) with its interval, the share of what one rater reaches, and the verdict that it would
+    have if no other judge were better.
 
     `better` is the best judge on the criterion; None if it is this one. `missing` says why there is
     no verdict; empty if there is one. `seen` says what its search has seen of the data.
-    `shares` are what it finds and keeps of an expert's labels, in words; empty where people are the
-    bar.
+    `shares` are what it finds and keeps of an expert's labels, or finds of the label that it finds
+    least, in words; empty where people are the bar.
     """
 
     pk: int
@@ -31,7 +32,7 @@ class JudgeStanding:
     reason: str
     share: str
     verdict: Verdict
-    better: JudgeResult | None
+    better: JudgeResult | LabelJudge | None
     missing: str
     seen: str = ""
     shares: str = ""
@@ -45,6 +46,12 @@ def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
         for criterion in report.criteria
         for result in criterion.judges
         if result.pk == judge
+    ]
+    standings += [
+        _standing_on_labels(result, own)
+        for result in report.labels
+        for own in result.judges
+        if own.pk == judge
     ]
     return sorted(standings, key=lambda standing: standing.verdict.place)
 
@@ -83,6 +90,24 @@ def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
         shares=found_and_kept(passing)
         if (passing := result.analysis.passing) and by_expert
         else "",
+    )
+
+
+def _standing_on_labels(result: LabelsResult, own: LabelJudge) -> JudgeStanding:
+    kappa, weakest, best = own.figures.kappa, own.weakest, result.best
+    finds = f", finds {with_brackets(weakest.figure)} of {weakest.kind}" if weakest else ""
+    return JudgeStanding(
+        pk=result.pk,
+        criterion=result.criterion,
+        outputs=own.figures.outputs,
+        value=f"kappa {shown(kappa.estimate)}",
+        interval=in_brackets(kappa.interval),
+        reason=kappa.estimate.reason or kappa.interval.reason,
+        share="–",
+        verdict=own.verdict,
+        better=best if best is not None and best.pk != own.pk else None,
+        missing=own.reading if own.verdict == Verdict.TOO_EARLY else "",
+        shares=f"kappa {with_brackets(kappa)}{finds}",
     )
 
 

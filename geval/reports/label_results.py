@@ -72,12 +72,20 @@ class LabelJudge:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The confusion table for pages: a row for each label of people."""
+        """The confusion table for pages: a row for each label of people, whose counts are with the
+        cell's name in addresses, "" where labels are equal or there is no output."""
         figures = self.figures
         return [
-            {"label": label, "counts": counts, "recall": share}
-            for label, counts, share in zip(
-                self.labels, figures.counts, figures.recall, strict=True
+            {
+                "label": label,
+                "counts": [
+                    (count, f"{row}-{column}" if count and row != column else "")
+                    for column, count in enumerate(counts, start=1)
+                ],
+                "recall": share,
+            }
+            for row, (label, counts, share) in enumerate(
+                zip(self.labels, figures.counts, figures.recall, strict=True), start=1
             )
         ]
 
@@ -105,6 +113,11 @@ class LabelJudge:
             for label, share, count in zip(self.labels, self.judged_by.recall, counts, strict=True)
             if count
         )
+
+    @property
+    def weakest(self) -> Required | None:
+        """The label that it finds least; None where people gave no label."""
+        return min(self.finds, key=lambda side: side.figure.estimate.value or 0.0, default=None)
 
     @property
     def unshown(self) -> tuple[Required, ...]:
@@ -326,7 +339,10 @@ _SENTENCES = {
 
 
 def labels_of(criterion: CriterionLike) -> tuple[str, ...]:
-    """Return the names of a criterion's labels, by their numbers."""
+    """Return the names of a criterion's labels without an order, by their numbers; none of another
+    criterion."""
+    if criterion.scale.is_ordered:
+        return ()
     named = sorted(criterion.scale.labels.items(), key=lambda item: item[1])
     return tuple(name for name, _number in named)
 

@@ -492,11 +492,18 @@ class Report:
 
     @property
     def judges(self) -> tuple[str, ...]:
+        """The judges with scores on criteria with an order."""
         return tuple(
             dict.fromkeys(
                 result.judge for criterion in self.criteria for result in criterion.judges
             )
         )
+
+    @property
+    def all_judges(self) -> tuple[str, ...]:
+        """The same with those that give labels without an order."""
+        of_labels = (own.judge for result in self.labels for own in result.judges)
+        return tuple(dict.fromkeys([*self.judges, *of_labels]))
 
     @property
     def not_applicable_notes(self) -> list[str]:

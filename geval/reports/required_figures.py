@@ -228,24 +228,18 @@ def figure_of_labels(name: str, label: str, result: LabelsResult, judge: str) ->
     """Return a figure of a judge on a criterion of labels.
 
     Args:
-        label: of which it is; "" for all.
+        label: of which it is, one of the criterion's; "" for all.
     """
     own = next((each for each in result.judges if each.judge == judge), None)
     if own is None:
         return RequiredFigure(None, "the judge has no labels on this criterion")
     figures = own.figures
     if label:
-        place = next(
-            (at for at, name in enumerate(result.labels) if name.lower() == label.lower()), None
-        )
-        if place is None:
-            there = ", ".join(result.labels)
-            return RequiredFigure(None, f"there is no label {label!r} (there are: {there})")
+        place = [each.lower() for each in result.labels].index(label.lower())
         shares = figures.recall if name == "recall.low" else figures.precision
         return _end_of(own, shares[place])
-    ends = {"kappa.low": figures.kappa, "accuracy.low": figures.accuracy}
-    if name in ends:
-        return _end_of(own, ends[name])
+    if (figure := name.removesuffix(".low")) in figures.by_name:
+        return _end_of(own, figures.by_name[figure])
     if name in _VERDICTS:
         if own.verdict == Verdict.TOO_EARLY:
             return RequiredFigure(None, own.reading)
@@ -288,6 +282,21 @@ def _repeats(_criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
     )
 
 
+def _rate_error(_criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
+    passing = judge.analysis.passing
+    if passing is None:
+        return RequiredFigure(None, "the criterion is not pass or fail")
+    error = passing.rate_error
+    ends = error.interval.ends
+    if error.estimate.value is None or ends is None:
+        return RequiredFigure(None, error.estimate.reason or error.interval.reason)
+    return RequiredFigure(
+        max(map(abs, ends)),
+        estimate=abs(error.estimate.value),
+        units=judge.correlations.documents,
+    )
+
+
 def _no_policy(_criterion: CriterionResult, _judge: JudgeResult) -> RequiredFigure:
     return RequiredFigure(None, "no policy of the judge on this criterion is in use")
 
@@ -306,6 +315,7 @@ _PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], RequiredFigure]] = {
     "behind.low": _behind,
     "repeat.agreement.low": _repeats,
     "instruction.most": _instruction,
+    "rate.error.high": _rate_error,
     "policy.error.high": _no_policy,
     "policy.coverage.low": _no_policy,
     "scores.share": _scored,

@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from enum import StrEnum
 
 from geval.statistics.correlation import COEFFICIENTS, LEVELS
@@ -59,6 +60,8 @@ NUMBERS = {
     " interval leaves open, such as behind.low>=-0.1",
     "repeat.agreement.low": "share of outputs whose repeated scores are the same, low end of the"
     " 95 % interval",
+    "rate.error.high": "pass or fail: how far the judge's pass rate is from people's on the same"
+    " outputs, at most: the end of the 95 % interval farther from 0",
     "instruction.most": "points that an instruction in the output moves scores by, at most: the end"
     " of the 95 % interval farther from 0",
     "policy.error.high": "error of what the policy in use keeps, high end on locked documents",
@@ -79,9 +82,10 @@ GROUP = "group:"
 OF_PROBES = frozenset({"instruction.most"})
 OF_POLICIES = frozenset({"policy.error.high", "policy.coverage.low"})
 # Figures that say nothing of whether the judge reads.
-COUNTS = frozenset(
-    {"scores.share", "documents", "raters", "instruction.most", "repeat.agreement.low"}
-)
+COUNTS = frozenset({
+    "scores.share", "documents", "raters", "instruction.most", "repeat.agreement.low",
+    "rate.error.high",
+})  # fmt: skip
 
 
 class RequirementOutcome(StrEnum):
@@ -198,22 +202,52 @@ def _parsed_figure(text: str, numbers: Mapping[str, str]) -> Requirement:
     figure, relation, bound = (group or "" for group in match.groups()) if match else ("", "", "")
     if numbers is NUMBERS and figure in CLAIMS and not relation:
         return Requirement(figure)
-    if figure.endswith(".low") and relation in ("<", "<="):
+    is_there = figure in numbers
+    if is_there and figure.endswith(".low") and relation in ("<", "<="):
         raise RequirementError(f"{figure} is a lower end: it can be required to be high, with >=.")
-    if figure.endswith((".most", ".high")) and relation in (">", ">="):
+    if is_there and figure.endswith((".most", ".high")) and relation in (">", ">="):
         raise RequirementError(f"{figure} is an upper end: it can be required to be low, with <=.")
-    if figure in numbers and relation and math.isfinite(float(bound)):
+    if is_there and relation and math.isfinite(float(bound)):
         return Requirement(figure, relation, float(bound))
     shown = text.strip()[:80]
     if figure in CLAIMS:
         raise RequirementError(f"{figure} is met or not; write it without {relation}.")
     if figure in NUMBERS:
-        raise RequirementError(f"{figure} needs a bound, such as {figure}>=0.5.")
+        bound = "<=0.1" if figure.endswith((".most", ".high")) else ">=0.5"
+        raise RequirementError(f"{figure} needs a bound, such as {figure}{bound}.")
+    near = get_close_matches(figure or shown, [*CLAIMS, *NUMBERS, *OF_LABELS], n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
     raise RequirementError(
-        f"{shown!r} is not a requirement. Write a figure, a relation and a number, such as"
+        f"{shown!r} is not a requirement.{meant} Write a figure, a relation and a number, such as"
         f" spearman.summary.low>=0.45, or one of {', '.join(CLAIMS)}. Figures:"
-        f" {', '.join(NUMBERS)}."
+        f" {', '.join([*_families(), *(f'{LABEL}NAME.{figure}' for figure in OF_LABELS)])}."
     )
+
+
+def _families() -> list[str]:
+    """Return the names of all figures; those of correlations as one pattern."""
+    others = [name for name in NUMBERS if name.partition(".")[0] not in COEFFICIENTS]
+    return [f"{'|'.join(COEFFICIENTS)}.{'|'.join(LEVELS)}.value|low", *others]
+
+
+def refuse_unknown_labels(
+    requirements: Sequence[Requirement], criterion: str, labels: Sequence[str]
+) -> None:
+    """Refuse requirements of labels that a criterion does not have.
+
+    Args:
+        labels: of the criterion; none where its scale has an order.
+
+    Raises:
+        RequirementError: there is no such label.
+    """
+    names = {label.lower() for label in labels}
+    for label in (each.label for each in requirements if each.label):
+        if label.lower() not in names:
+            there = (
+                f" (there are: {', '.join(labels)})" if labels else ", as its scale has an order"
+            )
+            raise RequirementError(f"{criterion} has no label {label!r}{there}.")
 
 
 def check(requirement: Requirement, figure: RequiredFigure) -> Checked:

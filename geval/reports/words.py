@@ -603,7 +603,4 @@ def notes_of(report: Report) -> list[str]:
         withheld_note,
         stand_in_note,
     )
-    return [text for note in notes if (text := note(report))] + [
-        *report.not_applicable_notes,
-        *(labels.note for labels in report.labels if labels.note),
-    ]
+    return [text for note in notes if (text := note(report))] + report.not_applicable_notes

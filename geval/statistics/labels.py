@@ -44,6 +44,12 @@ class LabelFigures:
     def outputs(self) -> int:
         return sum(map(sum, self.counts))
 
+    @property
+    def by_name(self) -> dict[str, KappaEstimate | ShareEstimate]:
+        """The figures of all labels together, by the names that requirements and files give
+        them."""
+        return {"kappa": self.kappa, "accuracy": self.accuracy}
+
 
 def label_figures(
     outputs: Outputs, human: FloatArray, judge: FloatArray, labels: int

@@ -1,18 +1,18 @@
 """Two judges' verdicts, or labels, of the same outputs: how often each gives people's (McNemar's
 table, 1947), and how much more often the first does.
 
-The interval of the difference combines both shares' intervals, by how the judges err together
-(Newcombe, 1998, with the method of variance estimates recovery).
+The interval of the difference is Agresti and Min's (2005), with Student's t over documents.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.jackknife import no_interval
+from geval.statistics.jackknife import no_interval, t_quantile, within
 from geval.statistics.resampling import Interval
-from geval.statistics.shares import ShareEstimate, ends_of_sum, share_of_outputs
+from geval.statistics.shares import ShareEstimate, share_of_outputs
 from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import FloatArray
 
@@ -86,12 +86,30 @@ def paired_shares(
         among: which outputs count, a mask of shape (outputs,).
     """
     own, other = (share_of_outputs(outputs, right & among, among) for right in rights)
-    values = [share.estimate.value or 0.0 for share in (own, other)]
-    ends, others = own.ends_at(confidence), other.ends_at(confidence)
-    if ends is None or others is None:
+    if own.ends_at(confidence) is None or other.ends_at(confidence) is None:
         return PairedShares((own, other), no_interval(own.interval.reason or other.interval.reason))
-    counting = [right[among] for right in rights]
-    varies = all(right.any() and not right.all() for right in counting)
-    together = float(np.corrcoef(*counting)[0, 1]) if varies else 0.0
-    low, high = ends_of_sum((values[0], ends, 1.0), (values[1], others, -1.0), together)
-    return PairedShares((own, other), Interval(low, high))
+    apart = rights[0][among].astype(float) - rights[1][among]
+    return PairedShares((own, other), difference_of_pairs(outputs.part(among), apart, confidence))
+
+
+def difference_of_pairs(
+    outputs: Outputs, apart: FloatArray, confidence: float = CONFIDENCE
+) -> Interval:
+    """Return the interval of a mean difference of paired verdicts: with half an output more of each
+    kind of pair (Agresti and Min, 2005), and wider by as much as outputs of a document are alike.
+
+    Args:
+        apart: 1, 0 or -1 for each output.
+    """
+    total, documents = len(apart) + 2, np.unique(outputs.document).size
+    if documents < 2:
+        return no_interval("all outputs are of one document")
+    more, less = ((apart == side).sum() + 0.5 for side in (1, -1))
+    middle = (more - less) / total
+    variance = (more + less - (more - less) ** 2 / total) / total**2
+    centred = apart - apart.mean()
+    alone = float((centred**2).sum())
+    together = float((outputs.by_document(centred) ** 2).sum()) * documents / (documents - 1)
+    wider = max(1.0, together / alone) if alone and documents < len(apart) else 1.0
+    half = t_quantile(documents - 1, confidence) * math.sqrt(variance * wider)
+    return within(Interval(middle - half, middle + half), -1.0, 1.0)

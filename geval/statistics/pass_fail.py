@@ -32,6 +32,7 @@ from geval.statistics.jackknife import (
     t_quantile,
     within,
 )
+from geval.statistics.paired_labels import difference_of_pairs
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
 from geval.statistics.shares import (
@@ -105,7 +106,7 @@ class PassFail:
     kept. `precision` is the share of what the judge finds that people find, too, `balanced` the
     mean of sensitivity and specificity, with its value in each resample of documents, shape
     (draws,). `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what the majority's verdict
-    would reach on the same outputs.
+    would reach on the same outputs. `rate_error` is the judge's pass rate less people's on these.
     """
 
     threshold: float
@@ -122,6 +123,7 @@ class PassFail:
     balanced: ShareEstimate
     systems: tuple[SystemRate, ...]
     majority: Majority
+    rate_error: ShareEstimate
     redrawn: FloatArray = field(repr=False, compare=False)
     finds_passes: bool = False
 
@@ -278,9 +280,18 @@ def pass_fail(
         _balanced_of(found, kept),
         _rates(outputs, human, judge, middle, fitted.threshold),
         majority_of(people, common.weight, finds_passes=finds_passes),
+        _rate_error(common, verdict, people) if enough else without_share(_FEW),
         np.asarray((_sensitivity(redrawn) + _specificity(redrawn)) / 2),
         finds_passes,
     )
+
+
+def _rate_error(outputs: Outputs, verdict: np.ndarray, people: np.ndarray) -> ShareEstimate:
+    """Return how much more of the outputs a judge passes than people do; masks of shape
+    (outputs,)."""
+    apart = verdict.astype(float) - people
+    interval = difference_of_pairs(outputs, apart)
+    return ShareEstimate(Estimate(float(apart.mean())), interval, len(apart))
 
 
 def lead_of(first: PassFail, second: PassFail) -> Interval:

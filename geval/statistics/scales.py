@@ -150,6 +150,13 @@ class Scale:
             return named.get(word.strip().lower())
         return value_in_pair(word) if (self.lowest, self.highest) == (0, 1) else None
 
+    def label_at(self, value: float) -> str:
+        """Return the label that a point without an order means; "" for any other value, and on
+        scales with an order."""
+        if self.is_ordered:
+            return ""
+        return next((label for label, point in self.labels.items() if point == value), "")
+
     @property
     def is_pass_fail(self) -> bool:
         """Whether it has two points, of which the higher passes."""

@@ -60,6 +60,11 @@ def two_decimals(number: float) -> str:
     return with_decimals(number, 2)
 
 
+def label_or_number(answer: float | str) -> str:
+    """Format an answer: a label as it is, a number with two decimals."""
+    return answer if isinstance(answer, str) else two_decimals(answer)
+
+
 def money(amount: float | Decimal) -> str:
     """Format an amount in the user's currency: two decimals, none from a thousand."""
     return thin(float(amount)) if amount >= 1000 else f"{amount:.2f}"

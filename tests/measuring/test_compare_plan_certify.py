@@ -189,3 +189,31 @@ def test_labels_are_planned_before_there_are_any(true: float, least: float, each
 def test_shares_that_cannot_be_told_apart_are_refused(shares: tuple[float, float]) -> None:
     with pytest.raises(InputError):
         geval.plan_labels(shares[0], least=shares[1])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda file: geval.compare(file, "near", "far"),
+        lambda file: geval.certify(file, ["raters>=1"]),
+        geval.plan,
+    ],
+)
+def test_a_file_is_to_be_measured_first(ask: Callable[[str], object]) -> None:
+    with pytest.raises(TypeError, match=r"geval\.measure"):
+        ask("ratings.csv")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("kapa.low>=0.6", "kappa.low"),
+        ("sensitivty.low>=0.6", "sensitivity.low"),
+        ("rate.error.low<=0.1", "rate.error.high"),
+    ],
+)
+def test_a_mistyped_requirement_names_the_nearest(
+    measured: geval.Measurement, written: str, meant: str
+) -> None:
+    with pytest.raises(InputError, match=rf"Did you mean {meant}\?"):
+        geval.certify(measured, [written], judge="near")

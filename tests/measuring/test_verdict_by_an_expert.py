@@ -273,6 +273,9 @@ def test_one_output_that_two_rated_is_no_bar() -> None:
         ("accuracy.low>=0.85", "met"),
         ("balanced_accuracy.low>=0.8", "met"),
         ("precision.low>=0.9", "not met"),
+        ("rate.error.high<=0.1", "met"),  # 0.72 pass, people 0.75
+        ("rate.error.high<=0.04", "cannot say"),
+        ("rate.error.high<=0.01", "not met"),
         ("verdict.agrees", "met"),
         ("verdict.spot_checks", "met"),
         ("verdict.stands_in", "not met"),

@@ -2,6 +2,7 @@
 numbers, judged, archived."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 import geval
+from annotations.models import Rating
+from assurance.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.corpus.store import load_files
 from evaluations.models import CandidateOutput, Criterion, Project
 from evaluations.models.improving import shown_means
@@ -22,8 +25,10 @@ from evaluations.reports.serving.parts import REPORT, ReportView
 from geval.files.readers import InputFile
 from geval.files.rows import LoadError
 from geval.llm.scoring import Scored
+from geval.reports.downloads.formats import BY_WORD
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
+from geval.reports.requirements import RequirementError
 from geval.reports.stored import restored, stored
 from geval.statistics.scales import Scale, problems_of_scale
 from tests.measuring.test_labels_without_an_order import intents
@@ -211,3 +216,95 @@ def test_the_score_of_a_label_is_the_most_probable_one() -> None:
     assert split.on(scale).value == 0.0
     assert Scored(1.1, {0.0: 0.4, 1.0: 0.1, 2.0: 0.5}).on(scale).value == 2.0
     assert split.on(Scale(0, 2)).value == 1.0
+
+
+CELL = "2-3"  # shipping, which the judge calls refund
+
+
+@pytest.mark.parametrize(
+    ("page", "parts"),
+    [
+        ("judges/", ("Agrees as required", "kappa 0.85")),
+        ("judges/{judge}/", ("Agrees as required", "kappa 0.85", "of shipping", "300")),
+        ("report/", ("1 judge<", f"cell={CELL}")),
+        (f"report/disagreements/?cell={CELL}", ("20 to look at", "shipping → refund (20)")),
+        ("report/disagreements/", ("30 to look at", "billing → shipping")),
+        ("report/disagreements/?cell=3-1", ("No output is in the cell", "2-3, 1-2")),
+        ("report/disagreements/?cell=x", ("No output is in the cell", "30 to look at")),
+    ],
+)
+def test_pages_show_what_a_judge_of_labels_reaches(
+    labelled: Project, as_role: Callable[[str], Client], page: str, parts: tuple[str, ...]
+) -> None:
+    judge = labelled.judges.get()
+
+    shown = as_role("viewer").get(f"/p/{labelled.slug}/{page.format(judge=judge.pk)}")
+
+    text = " ".join(shown.content.decode().split())
+    assert [part for part in parts if part not in text] == []
+
+
+def test_disagreements_about_labels_are_the_cells_of_the_table(
+    labelled: Project, as_role: Callable[[str], Client], tmp_path: Path
+) -> None:
+    rows = as_role("viewer").get(f"/api/v1/projects/{labelled.slug}/disagreements?most=99").json()
+
+    assert Counter((row["people"], row["score"]) for row in rows) == {
+        ("shipping", "refund"): 20, ("billing", "shipping"): 10,
+    }  # fmt: skip
+    measured = geval.measure(
+        [file.path for file in written(tmp_path, intents(right=(0.9, 0.8, 1)))],
+        labels={"intent": ["billing", "shipping", "refund"]},
+    )
+    own = measured.disagreements(99)
+    assert {each.document for each in own} == {row["doc_id"] for row in rows}
+    assert own[0].people != own[0].score
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "latex"])
+def test_files_of_a_report_have_its_labels(labelled: Project, form: str) -> None:
+    report = build_report(labelled)
+    figures = report.labels[0].judges[0].figures
+
+    file = BY_WORD[form].write(report)
+
+    assert "gpt" in file
+    assert (str(figures.kappa.estimate.value) if form == "csv" else "0.85 [0.79, 0.89]") in file
+
+
+@pytest.mark.parametrize(
+    ("requirement", "outcome"),
+    [
+        ("kappa.low>=0.6", "met"),
+        ("verdict.agrees", "met"),
+        ("label:Shipping.recall.low>=0.7", "met"),
+        ("label:shipping.recall.low>=0.9", "not met"),
+        ("spearman.summary.low>=0.4", "cannot say"),
+    ],
+)
+def test_certificates_of_labels(labelled: Project, requirement: str, outcome: str) -> None:
+    criterion = labelled.criteria.get(name="intent")
+
+    made = certify(labelled.judges.get(), criterion, read_requirements([requirement]))
+
+    assert made.outcome == outcome
+    assert what_changed(made) == []
+    Rating.objects.filter(criterion=criterion).first().delete()
+    assert what_changed(made)
+
+
+def test_a_label_that_a_criterion_does_not_have_is_refused(
+    labelled: Project, as_role: Callable[[str], Client]
+) -> None:
+    judge, criterion = labelled.judges.get(), labelled.criteria.get(name="intent")
+    required = "label:parcel.recall.low>=0.6"
+
+    with pytest.raises(RequirementError, match=r"no label 'parcel' .*billing, shipping, refund"):
+        certify(judge, criterion, read_requirements([required]))
+    page = as_role("owner").post(
+        f"/p/{labelled.slug}/judges/{judge.pk}/certify/",
+        {"criterion": criterion.pk, "requirements": required, "epsilon": "0.2"},
+    )
+    assert page.status_code == 422
+    assert b"no label" in page.content
+    assert not labelled.certificates.exists()

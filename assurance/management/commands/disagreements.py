@@ -13,7 +13,7 @@ from evaluations.reports.data import load_data
 from geval.reports.gap_list import MOST_GAPS, USUAL_GAPS, GapRow, gaps_as_csv
 from geval.reports.gap_view import BASES, GapView
 from geval.reports.options import ReportOptions
-from geval.texts.numbers import signed, two_decimals
+from geval.texts.numbers import label_or_number, signed
 
 _LINE_LETTERS = 72
 
@@ -44,7 +44,9 @@ class Command(SiteCommand):
         name = options["criterion"]
         criterion = find_criteria(project, [name])[0].pk if name else 0
         view = GapView(ReportOptions(), criterion=criterion, judge=judge, by=options["by"])
-        data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+        data = load_data(
+            project, list(project.judges.all()), list(project.criteria.all()), with_labels=True
+        )
         numbers = gap_numbers(project, data, view)
         rows = largest_gaps_as_rows(project, numbers, options["most"])
         self.stdout.write(_written(rows, options["format"]).rstrip("\n"))
@@ -59,8 +61,8 @@ def _written(rows: list[GapRow], form: str) -> str:
         return "No output has both a rating and a score here. Choose another judge or criterion."
     head = f"{rows[0].judge} and people on {rows[0].criterion}: {len(rows)} largest gaps"
     lines = (
-        f"{row.rank:>4} {signed(row.gap):>7}  people {two_decimals(row.people)}"
-        f"  judge {two_decimals(row.score)}  {row.system_id} on {row.doc_id}"
+        f"{row.rank:>4} {signed(row.gap):>7}  people {label_or_number(row.people)}"
+        f"  judge {label_or_number(row.score)}  {row.system_id} on {row.doc_id}"
         f"{f' ({row.cause})' if row.cause else ''}\n"
         f"{'':14}{shorten(row.output, _LINE_LETTERS, placeholder=' …')}"
         for row in rows

@@ -25,7 +25,9 @@ from geval.reports.gap_view import BASES, SIDES, GapView, read_gap_view
 from geval.reports.gaps import rated_outputs
 
 # The parameters of a view of the disagreements.
-GAPS = (*REPORT, "criterion", "judge", "run", "system", "output", "page", "by", "cause", "side")
+GAPS = (
+    *REPORT, "criterion", "judge", "run", "system", "output", "page", "by", "cause", "side", "cell",
+)  # fmt: skip
 
 
 @reads(*GAPS, "given")
@@ -39,11 +41,16 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
         errors.append(f"There is no order {by[:40]!r} (there are: {', '.join(BASES)}).")
     if (side := request.GET.get("side", "")) != view.side:
         errors.append(f"There is no side {side[:40]!r} (there are: {', '.join(SIDES)}).")
+    found = disagreements(project, view)
+    cell = request.GET.get("cell", "")
+    if cell and cell not in (cells := [key for key, _words in found.cells]):
+        here = ", ".join(cells) or "none"
+        errors.append(f"No output is in the cell {cell[:40]!r} (there are: {here}).")
     context = {
         "project": project,
         "tab": "report",
         "part": "disagreements",
-        "found": disagreements(project, view),
+        "found": found,
         "bases": BASES,
         "sides": SIDES,
         "errors": errors,

@@ -323,16 +323,23 @@ def part_of_page(
     kind: type,
     compute: Callable[[Project, ReportData, Any], Any],
     shorten: Callable[[Any], Any] = lambda value: value,
+    *,
+    has_labels: bool = False,
 ) -> dict[str, Part]:
     """Return the single part of an additional page.
 
     Args:
         compute: computes it from the project, all its data, and the page's view.
+        has_labels: the data include labels that have no order.
     """
     return {
         "page": Part(
             kind,
-            lambda report: compute(report.project, report.everything, report.view),
+            lambda report: compute(
+                report.project,
+                report.with_labels if has_labels else report.everything,
+                report.view,
+            ),
             shorten=shorten,
         )
     }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from geval.reports.downloads.board_tables import agreement_rows
 from geval.reports.drawings.shapes import WIDTH, Drawing
+from geval.reports.expert_words import with_brackets
 from geval.reports.leaderboard import Leaderboard
 from geval.reports.marks import Marks
 from geval.reports.paper_table import JudgeCell, paper_table
@@ -35,7 +36,9 @@ def as_latex(report: Report, marks: Marks | None = None) -> str:
     Args:
         marks: marks of judges that agree better with people than a baseline.
     """
-    tables = [_correlations(report, marks)] if report.judges or not report.boards else []
+    is_other = report.boards or report.labels
+    tables = [_correlations(report, marks)] if report.judges or not is_other else []
+    tables += [_labels(report)] if any(result.judges for result in report.labels) else []
     return "\n".join(
         [
             *tables,
@@ -46,6 +49,31 @@ def as_latex(report: Report, marks: Marks | None = None) -> str:
             ),
         ]
     )
+
+
+def _labels(report: Report) -> str:
+    """Return the agreement of judges in labels without an order."""
+    rows = [
+        " & ".join([
+            escaped(result.criterion),
+            escaped(own.judge),
+            *(_number(with_brackets(figure)) for figure in own.figures.by_name.values()),
+            _number(thin(own.figures.outputs)),
+        ])
+        for result in report.labels
+        for own in result.judges
+    ]  # fmt: skip
+    lines = [
+        r"\begin{tabular}{llrrr}",
+        r"\toprule",
+        r"Criterion & Judge & $\kappa$ & Same label & $n$ \\",
+        r"\midrule",
+        *(rf"{row} \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    caption = "Agreement in labels, with 95 % intervals; $n$ is the number of outputs."
+    return _table(lines, caption, f"{report.project}-labels")
 
 
 def _comparisons(project: str, name: str, board: Leaderboard) -> str:

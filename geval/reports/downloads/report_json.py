@@ -372,6 +372,7 @@ def _pass_fail_json(pass_fail: PassFail) -> dict[str, Any]:
             name: with_interval(share.estimate, share.interval)
             for name, share in pass_fail.by_name.items()
         },
+        "rate_error": with_interval(pass_fail.rate_error.estimate, pass_fail.rate_error.interval),
         "systems": [
             {
                 "outputs": rate.outputs,

@@ -1,6 +1,6 @@
 """A report as tables: CSV, Markdown, and columns for the terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from geval.reports.downloads.board_tables import (
     AGREEMENT,
@@ -14,6 +14,8 @@ from geval.reports.report import JudgeResult, Report
 from geval.reports.words import SYMBOLS, in_a_sentence, notes_of, read_nothing
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.resampling import Interval
+from geval.statistics.shares import ShareEstimate
+from geval.statistics.weighted_kappa import KappaEstimate
 from geval.texts.numbers import shown
 from geval.texts.program import command
 from geval.texts.spreadsheets import csv_line
@@ -52,7 +54,33 @@ def as_csv(report: Report) -> str:
                             result.seen.documents if result.seen else 0,
                         ))
                     )  # fmt: skip
-    return "".join([*lines, *_comparison_lines(report)])
+    return "".join([*lines, *_agreement_lines(report), *_comparison_lines(report)])
+
+
+def _agreement_lines(report: Report) -> Iterator[str]:
+    """Return rows of agreement in verdicts, or in labels without an order: the name of the share or
+    index stands as the coefficient."""
+    verdicts = [
+        (criterion.criterion, judge.judge, passing.by_name, judge.correlations.documents)
+        for criterion in report.criteria
+        for judge in criterion.judges
+        if (passing := judge.analysis.passing)
+    ]
+    labels = [
+        (result.criterion, own.judge, own.figures.by_name, own.documents)
+        for result in report.labels
+        for own in result.judges
+    ]
+    rows: list[tuple[str, str, Mapping[str, ShareEstimate | KappaEstimate], int]]
+    rows = [*verdicts, *labels]
+    for criterion, judge, by_name, documents in rows:
+        for name, figure in by_name.items():
+            yield csv_line((
+                criterion, judge, "dataset", name, figure.estimate.value,
+                figure.estimate.reason or figure.interval.reason, documents, documents,
+                figure.outputs, figure.interval.low, figure.interval.high,
+                report.options.human_score, ALIKE, 0,
+            ))  # fmt: skip
 
 
 def _comparison_lines(report: Report) -> Iterator[str]:
@@ -90,6 +118,8 @@ def as_markdown(report: Report) -> str:
         parts.append(f"\n**{criterion.verdict.label}.** {sentence[0].upper()}{sentence[1:]}")
         if nothing := read_nothing(criterion):
             parts.append(f"\n{nothing}")
+    for result in report.labels:
+        parts.append(f"\n## {result.criterion}\n\n```text\n{result}\n```")
     for name, board in report.boards:
         parts.append(f"\n## Leaderboard by {board.comparisons} comparisons: {name}")
         for names, cells in (
@@ -106,7 +136,7 @@ def as_markdown(report: Report) -> str:
 
 def as_text(report: Report) -> str:
     """Return a table per criterion in columns, for the terminal."""
-    if not report.judges:
+    if not report.all_judges:
         if report.boards:
             return (
                 "\n".join([f"{report.name}: people's comparisons", *boards_text(report.boards)])
@@ -134,6 +164,7 @@ def as_text(report: Report) -> str:
             )
         if nothing := read_nothing(criterion):
             parts.append(nothing)
+    parts += [f"\n{result}" for result in report.labels]
     parts.append(
         "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
         " that enter the summary-level average; in the rest, people or the judge gave every output"
