@@ -441,8 +441,8 @@ class Measurement:
         for note in filter(None, (expert_note(self.report), *self.notes)):
             parts += ["", note]
         rows = self._glance.rows
-        glance = [*rows, *self._glance.of_labels]
-        first = glance[0].criterion if glance else ""
+        names = [row.criterion for row in rows] + [row.criterion for row in self._glance.of_labels]
+        first = names[0] if names else ""
         gaps = self.disagreements(criterion=first) if first else []
         parts += ["", f"Largest disagreements, {first}:"] if gaps else []
         parts += [
