@@ -22,11 +22,10 @@ from evaluations.models.changes import state_of
 from evaluations.models.query_arrays import fetch_numbers
 from evaluations.models.row_by_row import for_each
 from evaluations.reports.data import load_data
-from geval.measuring.plans import DocumentValues
+from geval.measuring.plans import DocumentValues, judge_values
 from geval.measuring.standing import (
     GoalSequence,
     GoalStanding,
-    judge_correlations,
     standing_of,
     system_differences,
 )
@@ -100,6 +99,7 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> GoalSequence:
     weight, largest = _weights(goal.campaign, data, units)
     return GoalSequence(
         by_document[order],
+        telling.lowest,
         telling.most,
         int(planned.sum()),
         None if weight is None else weight[order],
@@ -124,7 +124,9 @@ def values_of(
         return system_differences(data, units, human, (goal.system_id, goal.other_id), most)
     ids = (goal.judge_id, goal.rival_id if goal.kind == GoalKind.JUDGES else None)
     judges = [pk for pk in ids if pk is not None]
-    return judge_correlations(data, units, human, goal.criterion_id, judges)
+    nothing = np.full(len(human), np.nan)
+    scores = [data.judges.get((goal.criterion_id, pk), nothing) for pk in judges]
+    return judge_values(units, human, goal.criterion.scale, scores)
 
 
 def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarray]:

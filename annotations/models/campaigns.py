@@ -243,6 +243,11 @@ class CampaignGoal(models.Model):
         return f"goal of {self.campaign}"
 
     @property
+    def figure(self) -> str:
+        """What is known of a judge: rho, or on pass or fail the share of equal verdicts."""
+        return "agreement" if self.criterion.scale.is_pass_fail else "rho"
+
+    @property
     def sides(self) -> tuple[Any, ...]:
         """The two systems or judges that are compared, or the single judge."""
         if self.kind == GoalKind.SYSTEMS:

@@ -36,7 +36,7 @@ def goal_choices(project: Project) -> dict[str, Any]:
     """Return the records that a goal can name, by field."""
     judges, systems = project.judges.filter(retired_at=None), project.systems.all()
     return {
-        "criterion": project.criteria.without_rubrics(),
+        "criterion": project.criteria.without_rubrics().filter(is_ordered=True),
         "judge": judges,
         "rival": judges,
         "system": systems,

@@ -7,7 +7,7 @@ leaving out some of its ratings at random.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -17,8 +17,8 @@ from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement, refuse_other
 from geval.reports.human_scores import HumanScores
 from geval.reports.samples import about_plan
-from geval.statistics.anytime import RHO
-from geval.statistics.arrays import Outputs, Ratings
+from geval.statistics.anytime import RHO, TWO_RHOS
+from geval.statistics.arrays import Outputs, Ratings, mean_of
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents
 from geval.statistics.planning import (
     LOOK_ONCE,
@@ -31,7 +31,8 @@ from geval.statistics.planning import (
     values_of_groups,
 )
 from geval.statistics.risk_control import binomial_tail
-from geval.statistics.same_documents import Ranked
+from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.scales import Scale
 from geval.statistics.shares import wilson
 from geval.statistics.thresholds import (
     AFFORDABLE_DOCUMENTS,
@@ -58,12 +59,46 @@ IN_GROUPS = "Planned in whole groups of documents, as large as the rated ones."
 @dataclass(frozen=True, eq=False)
 class DocumentValues:
     """Each document's value for a goal, shape (documents,), NaN where it has none; the largest
-    possible absolute value; and for a goal about two judges, in how many documents each ranks
-    outputs."""
+    possible absolute value, and whether values are shares, which are not below 0; and for a goal
+    about two judges, in how many documents each ranks outputs."""
 
     values: FloatArray
     most: float
     ranked: Ranked | None = None
+    are_shares: bool = False
+
+    @property
+    def lowest(self) -> float:
+        return 0.0 if self.are_shares else -self.most
+
+
+def judge_values(
+    units: Outputs, human: FloatArray, scale: Scale, scores: Sequence[FloatArray]
+) -> DocumentValues:
+    """Return a judge's agreement with people in each document, or that minus a second judge's, on
+    the same documents with ties counted: the rank correlation, or on pass or fail the share of
+    outputs with the same verdict.
+
+    Args:
+        human, scores: shape (outputs,), the mean rating and each judge's score, NaN for none.
+    """
+    shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)
+    if scale.is_pass_fail:
+        middle = sum(scale.points) / 2
+        rated = ~np.isnan(shared)
+        part, people = units.part(rated), shared[rated] >= middle
+        shares = [
+            mean_of(part.by_document(((own[rated] >= middle) == people).astype(float)),
+                    part.by_document())
+            for own in scores
+        ]  # fmt: skip
+        if len(shares) > 1:
+            return DocumentValues(shares[0] - shares[1], 1.0)
+        return DocumentValues(shares[0], 1.0, are_shares=True)
+    if len(scores) > 1:
+        same = on_same_documents(units, shared, *scores)
+        return DocumentValues(same.difference, TWO_RHOS, same.ranked)
+    return DocumentValues(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)
 
 
 @dataclass(frozen=True)
@@ -232,6 +267,7 @@ def _row(
         documents: how many documents have outputs with this many ratings.
     """
     values, most, group = outlook.values, outlook.most, pilot.group
+    lowest = outlook.lowest
     estimate = _mean(values)
     planned = values if group is None else values_of_groups(values, group)
     counting = int((~np.isnan(planned)).sum())
@@ -240,7 +276,7 @@ def _row(
         reason = TOO_FEW_GROUPS if once.reason == TOO_FEW else once.reason
         once, looking = replace(once, reason=reason), Needed(None, None, LOOK_ONCE)
     else:
-        looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
+        looking = for_any_time(values, wanted, lowest=lowest, highest=most) if wanted else once
     # Documents that do not count must be rated, too.
     times = documents / counting if counting else 1.0
     once, looking = _of_all(once, times), _of_all(looking, times)
@@ -314,8 +350,9 @@ def plan(
     width: float = USUAL_WIDTH,
     price: float | None = None,
 ) -> Plan:
-    """Return how much rating is needed to know a judge's mean rho within documents to plus or minus
-    `width`, with the present ratings and scores as the pilot. Plan again at 60 documents.
+    """Return how much rating is needed to know a judge's mean rho within documents, or on pass or
+    fail the share of equal verdicts, to plus or minus `width`, with the present ratings and scores
+    as the pilot. Plan again at 60 documents.
 
     Args:
         criterion: by default the one with the strongest verdict.
@@ -339,7 +376,7 @@ def plan(
     """
     refuse_other(measured)
     if not 0 < width < 1:
-        raise InputError(f"A width of an interval of rho is between 0 and 1, not {width}.")
+        raise InputError(f"The width of an interval is between 0 and 1, not {width}.")
     if price is not None and not 0 <= price < math.inf:
         raise InputError(f"The price of a rating is 0 or more, not {price}.")
     chosen = measured.ordered_criteria(criterion)[0]
@@ -351,8 +388,7 @@ def plan(
     scores = parts.data.judges.get((about.pk, named.pk), nothing)
 
     def tell(mean: FloatArray) -> DocumentValues:
-        shared = np.where(np.isnan(scores), np.nan, mean)
-        return DocumentValues(coefficients_by_document(units, shared, scores, "spearman"), RHO)
+        return judge_values(units, mean, about.scale, [scores])
 
     costs = UnitCosts(price=None if price is None else Decimal(str(price)))
     return plan_of(PlanGoal(width), parts.data.humans.get(about.pk), units, tell, costs)

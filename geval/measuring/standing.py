@@ -1,20 +1,19 @@
 """A campaign's progress towards its goal: documents' values for the goal, and an anytime-valid
 interval."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from geval.measuring.plans import DocumentValues
 from geval.reports.data import ReportData
-from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
+from geval.statistics.anytime import confidence_sequence
 from geval.statistics.arrays import Outputs, mean_of
-from geval.statistics.correlation import coefficients_by_document, mean_of_documents
+from geval.statistics.correlation import mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
 from geval.statistics.planning import Needed, for_any_time
 from geval.statistics.resampling import Interval
-from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.same_documents import Ranked
 from geval.statistics.types import FloatArray, IntArray
 
 
@@ -45,11 +44,12 @@ class GoalStanding:
 
 @dataclass(frozen=True, eq=False)
 class GoalSequence:
-    """Values of documents in order of arrival, each between minus and plus `most`; `weight` has the
+    """Values of documents in order of arrival, each from `lowest` to `most`; `weight` has the
     campaign's sampling weights, at most `largest`. `ranked` is as in `DocumentValues`, and `group`
     has the group of each document, where they come in groups."""
 
     values: FloatArray
+    lowest: float
     most: float
     planned: int
     weight: FloatArray | None
@@ -70,7 +70,7 @@ def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
     documents = LeftOut.of(count, sequence.group)
     fixed = within(
         documents.mean_interval(sequence.values, weight=sequence.weight),
-        -sequence.most,
+        sequence.lowest,
         sequence.most,
     )
     estimate = mean_of_documents(sequence.values, sequence.weight)
@@ -79,7 +79,7 @@ def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
     (ends,) = confidence_sequence(
         sequence.values,
         [count],
-        lowest=-sequence.most,
+        lowest=sequence.lowest,
         highest=sequence.most,
         weight=sequence.weight,
         largest=sequence.largest,
@@ -96,7 +96,7 @@ def standing_of(sequence: GoalSequence, width: float | None) -> GoalStanding:
     needed = Needed(None, None)
     if not is_reached and wanted > 0:
         needed = for_any_time(
-            sequence.values, wanted, lowest=-sequence.most, highest=sequence.most, now=now
+            sequence.values, wanted, lowest=sequence.lowest, highest=sequence.most, now=now
         )
     # The size of a difference is not known well enough to promise when it is detected.
     promised = None if width is None else needed.promised
@@ -126,17 +126,3 @@ def system_differences(
         part = units.part(of_system)
         sides.append(mean_of(part.by_document(human[of_system]), part.by_document()))
     return DocumentValues(sides[0] - sides[1], most)
-
-
-def judge_correlations(
-    data: ReportData, units: Outputs, human: FloatArray, criterion: int, judges: Sequence[int]
-) -> DocumentValues:
-    """Return a judge's correlation with people in each document, or that minus a second judge's, on
-    the same documents with ties counted."""
-    nothing = np.full(len(human), np.nan)
-    scores = [data.judges.get((criterion, pk), nothing) for pk in judges]
-    shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)
-    if len(judges) > 1:
-        same = on_same_documents(units, shared, scores[0], scores[1])
-        return DocumentValues(same.difference, TWO_RHOS, same.ranked)
-    return DocumentValues(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)

@@ -18,8 +18,10 @@ from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
 from geval.measuring import certifying, comparing, measuring, plans
 from geval.measuring.inputs import InputError
-from geval.measuring.plans import IN_GROUPS
+from geval.measuring.plans import IN_GROUPS, judge_values
+from geval.statistics.arrays import Outputs
 from geval.statistics.planning import LOOK_ONCE, Needed
+from geval.statistics.scales import Scale
 from geval.statistics.shares import wilson
 from tests.measuring.conftest import made_up, written
 
@@ -189,6 +191,35 @@ def test_labels_are_planned_before_there_are_any(true: float, least: float, each
 def test_shares_that_cannot_be_told_apart_are_refused(shares: tuple[float, float]) -> None:
     with pytest.raises(InputError):
         geval.plan_labels(shares[0], least=shares[1])
+
+
+@pytest.mark.parametrize(
+    ("scores", "values", "lowest"),
+    [
+        ([[0.9, 0.2, 0.5, 0.1]], [1.0, 0.5], 0.0),  # 0.5 is a pass
+        ([[1, 0, np.nan, 0]], [1.0, 1.0], 0.0),
+        ([[1, 0, 0, 1], [0, 1, 1, 1]], [1.0, 0.5], -1.0),
+    ],
+)
+def test_on_pass_or_fail_a_documents_value_is_the_share_of_equal_verdicts(
+    scores: list[list[float]], values: list[float], lowest: float
+) -> None:
+    people = np.array([1.0, 0.0, 0.0, 0.0])
+
+    told = judge_values(Outputs.full(2, 2), people, Scale(0, 1), list(map(np.array, scores)))
+
+    assert told.values.tolist() == values
+    assert (told.lowest, told.most) == (lowest, 1.0)
+
+
+def test_a_plan_of_pass_or_fail_needs_one_output_a_document() -> None:
+    table = [{"id": n, "human": n % 4 > 0, "judge": n % 4 > 0 or n % 8 == 0} for n in range(80)]
+
+    (row,) = geval.plan(geval.measure(table), width=0.05).rows
+
+    assert row.estimate == pytest.approx(0.875)
+    # A share of 0.875 has a standard error of 0.33 a document.
+    assert row.once.likely == pytest.approx((1.96 * 0.33 / 0.05) ** 2, rel=0.1)
 
 
 @pytest.mark.parametrize(
