@@ -96,7 +96,7 @@ def judge_values(
             return DocumentValues(shares[0] - shares[1], 1.0)
         return DocumentValues(shares[0], 1.0, are_shares=True)
     if len(scores) > 1:
-        same = on_same_documents(units, shared, *scores)
+        same = on_same_documents(units, shared, scores[0], scores[1])
         return DocumentValues(same.difference, TWO_RHOS, same.ranked)
     return DocumentValues(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)
 
