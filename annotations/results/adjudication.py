@@ -20,13 +20,17 @@ from geval_site.sql import fetch_rows
 
 # So many of the most disputed items are practice of the next round.
 MOST_PRACTICE = 10
+# Known answers of these kinds are one for each document.
+GROUPS = (CampaignKind.BEST_WORST, CampaignKind.RANKING)
 # Annotators' answers to ordinary items as comparable numbers: a row per question that an annotator
-# has answered in this campaign, read from the answers themselves, because the same person may have
-# answered it in another campaign too. Scores are unchanged; choices follow the order of the
-# outputs' ids. Rankings and best-worst choices have no such number. `hidden` holds the ids of
-# documents to exclude.
+# has answered in this campaign (of comparisons per question and pair of outputs), read from the
+# answers themselves, because the same person may have answered it in another campaign too. Scores
+# are unchanged. Of a pair, above 0 is for the output with the lower id; a ranking has 1, 0 or -1
+# for each pair, a best-worst choice only for pairs with the best or the worst. `hidden` holds the
+# ids of documents to exclude.
 COMPARABLE_ANSWERS = """
-    SELECT a.item_id, a.annotator_id, m.criterion_id, g.value::float8 AS value
+    SELECT a.item_id, a.annotator_id, m.criterion_id, NULL::bigint[] AS pair,
+        g.value::float8 AS value
     FROM annotations_assignment a
     JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'rating'
     JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
@@ -36,16 +40,26 @@ COMPARABLE_ANSWERS = """
         ON m.campaign_id = c.id AND m.criterion_id = g.key::bigint
     WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
     UNION ALL
-    SELECT a.item_id, a.annotator_id, nullif(g.key, '0')::bigint,
-        g.value::float8 * CASE WHEN a.shown[1] < a.shown[2] THEN 1 ELSE -1 END
+    SELECT a.item_id, a.annotator_id, nullif(g.key, '0')::bigint, ARRAY[x.id, y.id], v.value
     FROM annotations_assignment a
-    JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'pairwise'
+    JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind <> 'rating'
     JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
         AND i.document_id <> ALL(%(hidden)s)
-    CROSS JOIN LATERAL jsonb_each_text(a.answer -> 'choices') AS g(key, value)
+    CROSS JOIN LATERAL jsonb_each(coalesce(
+        a.answer -> 'choices', a.answer -> 'ranks', a.answer -> 'best')) AS g(key, value)
+    CROSS JOIN LATERAL unnest(a.shown) AS x(id)
+    JOIN LATERAL unnest(a.shown) AS y(id) ON x.id < y.id
+    CROSS JOIN LATERAL (SELECT (CASE
+        WHEN c.kind = 'pairwise'
+            THEN g.value::float8 * CASE WHEN a.shown[1] = x.id THEN 1 ELSE -1 END
+        WHEN c.kind = 'ranking'
+            THEN sign((g.value -> y.id::text)::float8 - (g.value -> x.id::text)::float8)
+        WHEN g.value = to_jsonb(x.id) OR a.answer -> 'worst' -> g.key = to_jsonb(y.id) THEN 1
+        WHEN g.value = to_jsonb(y.id) OR a.answer -> 'worst' -> g.key = to_jsonb(x.id) THEN -1
+        END)::float8) AS v(value)
     LEFT JOIN annotations_campaign_criteria m
         ON m.campaign_id = c.id AND m.criterion_id = g.key::bigint
-    WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
+    WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted' AND v.value IS NOT NULL
         AND (m.id IS NOT NULL OR (g.key = '0' AND NOT EXISTS (
             SELECT FROM annotations_campaign_criteria WHERE campaign_id = c.id)))"""
 # Between numbers; "n/a", a null, is further from every number than any of them, and so is a label
@@ -59,12 +73,12 @@ _SPREAD = """CASE WHEN count(value) BETWEEN 1 AND count(*) - 1 THEN 'Infinity'
 _FURTHEST = f"""
     SELECT item_id, max(spread) FROM (
         SELECT item_id, {_SPREAD} AS spread FROM ({COMPARABLE_ANSWERS}) AS given
-            GROUP BY item_id, criterion_id) AS by_question
+            GROUP BY item_id, criterion_id, pair) AS by_question
     GROUP BY item_id HAVING max(spread) > %(beyond)s"""
 
 _DISPUTED = f"""
     SELECT coalesce(criterion_id, 0) FROM ({COMPARABLE_ANSWERS}) AS given WHERE item_id = %(item)s
-    GROUP BY criterion_id HAVING {_SPREAD} > %(beyond)s"""
+    GROUP BY criterion_id, pair HAVING {_SPREAD} > %(beyond)s"""
 
 
 @dataclass(frozen=True)
@@ -84,8 +98,8 @@ class Disputed:
 def disputed_items(campaign: Campaign) -> list[Disputed]:
     """Return items above the campaign's distance: undecided ones first, then those furthest apart.
 
-    For pairs the distance is on the scale of choices: A and B are 2 apart, A and a tie 1. Items
-    whose ratings are withheld are excluded.
+    Of comparisons the distance is the largest over pairs of outputs, on the scale of choices: A
+    and B are 2 apart, A and a tie 1. Items whose ratings are withheld are excluded.
     """
     if campaign.adjudicate_beyond is None:
         return []
@@ -118,12 +132,16 @@ def prepare_round(campaign: Campaign) -> Campaign:
         AnnotationError: no disputed item is decided.
     """
     furthest = sorted(disputed_items(campaign), key=lambda row: -row.spread)
-    entries = [_known_answer(row.item) for row in furthest if row.decided][:MOST_PRACTICE]
+    by_what = "document" if campaign.kind in GROUPS else "outputs"
+    entries: list[dict[str, Any]] = []
+    for entry in (_known_answer(row.item) for row in furthest if row.decided):
+        if len(entries) < MOST_PRACTICE and entry[by_what] not in [of[by_what] for of in entries]:
+            entries.append(entry)
     if not entries:
         raise AnnotationError("Adjudicate disputed items first; they become practice items.")
     draft = copy_campaign(campaign)
-    of_these = [entry["outputs"] for entry in entries]
-    earlier = [entry for entry in campaign.gold if entry["outputs"] not in of_these]
+    of_these = [entry[by_what] for entry in entries]
+    earlier = [entry for entry in campaign.gold if entry[by_what] not in of_these]
     practice = sum(entry in earlier for entry in campaign.gold[: campaign.practice_items])
     draft.gold = [*entries, *earlier]
     draft.practice_items = len(entries) + practice
@@ -135,10 +153,10 @@ def _known_answer(item: CampaignItem) -> dict[str, Any]:
     """Return the newest decision on an item as a known answer."""
     *_earlier, decision = item.decisions.all()
     expected: dict[str, Any] = {"reason": decision.note} if decision.note else {}
-    if "scores" in decision.answer:
-        expected["scores"] = decision.answer["scores"]
-    else:
-        choices = decision.answer["choices"]
+    answer = decision.answer
+    expected |= {part: answer[part] for part in ("scores", "best", "worst", "ranks")
+                 if part in answer}  # fmt: skip
+    if choices := answer.get("choices"):
         expected["winners"] = {key: winner_of(choices[key], item.outputs) for key in choices}
     return {"document": item.document_id, "outputs": item.outputs, "expected": expected}
 

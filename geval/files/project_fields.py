@@ -283,7 +283,8 @@ class ErrorsAndAdjudication(BaseModel):
         None,
         title="Adjudicate items whose answers differ by more than",
         description=(
-            "Leave empty for no adjudication. For pairs, A and B are a distance of 2 apart."
+            "Leave empty for no adjudication. Of comparisons, opposite preferences between two"
+            " outputs are 2 apart: enter 1."
         ),
     )
 

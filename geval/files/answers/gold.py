@@ -257,6 +257,8 @@ def _take_of_group(
     gold = groups.setdefault(row["doc_id"], _Gold(document, []))
     if pk not in gold.outputs:
         gold.outputs.append(pk)
+    if row.get("reason"):
+        gold.expected["reason"] = row["reason"]
     about = str(criterion.pk) if criterion else "0"
     if kind == RANKING:
         if not row["rank"].isdecimal() or not 1 <= int(row["rank"]) <= MOST_OUTPUTS:
