@@ -20,6 +20,7 @@ from evaluations.reports.ratings.exports import COLUMNS, records
 from evaluations.reports.ratings.pseudonyms import ANNOTATORS
 from geval.files.hugging_face import RECORDS, Dataset, Rows
 from geval.files.tool_forms import ExportedOutput, Given
+from geval.statistics.scales import NOT_APPLICABLE
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
 from geval_site.sql import fetch_rows
 from geval_site.version import __version__
@@ -152,20 +153,22 @@ def dataset_of(project: Project, *, pseudonyms: bool = True, licence: str = "") 
 
     with_answer = project.criteria.filter(allows_not_applicable=True).exists()
 
-    def given(of: str, author: str) -> Iterator[dict[str, Any]]:
-        for output in exported_outputs(project, pseudonyms=pseudonyms):
-            for criterion, who, points in getattr(output, of):
-                names = {name: output.columns[name] for name in ("doc_id", "system_id")}
-                comment = {"comment": output.comments.get(who, "")} if of == "ratings" else {}
-                # A column has one type, so a number is null there.
-                answer = {"not_applicable": points is None} if with_answer else {}
-                row = {"criterion": criterion, author: who, "score": points}
-                yield names | row | answer | comment
+    def with_number(row: dict[str, Any]) -> dict[str, Any]:
+        # A column has one type, so a number is null there.
+        is_none = row["score"] in (None, NOT_APPLICABLE)
+        answer = {"not_applicable": is_none} if with_answer else {}
+        return row | answer | {"score": None if is_none else row["score"]}
+
+    def scores() -> Rows:
+        for output in exported_outputs(project):
+            names = {name: output.columns[name] for name in ("doc_id", "system_id")}
+            for criterion, judge, points in output.scores:
+                yield with_number(names | {"criterion": criterion, "judge": judge, "score": points})
 
     tables: dict[str, Callable[[], Rows]] = {
         "outputs": lambda: (output.columns for output in exported_outputs(project)),
-        "ratings": lambda: given("ratings", "annotator"),
-        "scores": lambda: given("scores", "judge"),
+        "ratings": lambda: map(with_number, records(project, "ratings", pseudonyms=pseudonyms)),
+        "scores": scores,
         "preferences": lambda: records(project, "preferences", pseudonyms=pseudonyms),
         "answers": lambda: records(project, "answers", pseudonyms=pseudonyms),
         "decisions": lambda: records(project, "decisions", pseudonyms=pseudonyms),
