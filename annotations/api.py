@@ -22,23 +22,27 @@ from annotations.api_shapes import (
     CampaignProgressOut,
     Campaigns,
     GuidelinesVersionOut,
+    ItemsFor,
 )
 from annotations.errors import AnnotationError
 from annotations.goals.goals import standing
 from annotations.goals.plans import plan_request
 from annotations.models import (
+    Annotator,
     Assignment,
     Campaign,
     CampaignGoal,
     CampaignState,
     GoalKind,
     GuidelinesVersion,
+    NamedItems,
     ReviewAction,
 )
 from annotations.open_links_api import router as open_links
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from annotations.planning.drafts import ASKED, Draft, free_name, goal_fields, goal_of
 from annotations.planning.known_answers import ids_by_name, known_answers
+from annotations.planning.named_items import name_items
 from annotations.planning.values import Errors, checked
 from annotations.results.progress import campaign_progress
 from annotations.results.reviewing import answers_of, review
@@ -90,12 +94,19 @@ class GoalIn(SidesIn):
     criterion: Id
 
 
+class ItemsForIn(ItemsFor, In):
+    """`annotator` is one of the campaign's `annotators`."""
+
+    values: list[Annotated[str, Field(max_length=1000)]] = Field(min_length=1, max_length=100_000)
+
+
 class CampaignIn(CampaignFields, In):
     """`criteria` are ids, `annotators` names of members; `selection` is the design."""
 
     name: str = Field(min_length=1, max_length=200)
     criteria: list[Id] = Field([], max_length=1000)
     annotators: list[str] = Field([], max_length=1000)
+    items_for: list[ItemsForIn] = Field([], max_length=1000)
     goal: GoalIn | None = None
 
 
@@ -136,7 +147,7 @@ def list_campaigns(request: HttpRequest, slug: Path[str], page: Query[Page]) -> 
     """The project's campaigns with their designs and goals, the newest first, in pages."""
     project = project_for(request, slug, change=True)
     campaigns = project.campaigns.select_related("goal").prefetch_related(
-        "criteria", "seats__annotator__user"
+        "criteria", "seats__annotator__user", "named_items__annotator__user"
     )
     return page_of(campaigns, page, campaign_json)
 
@@ -150,6 +161,7 @@ def make_campaign(request: HttpRequest, slug: Path[str], data: CampaignIn) -> An
     with transaction.atomic():
         draft.save()
         seat_annotators(draft.campaign, annotators)
+        _name_items(draft.campaign, data.dict()["items_for"])
     return Status(201, campaign_json(draft.campaign))
 
 
@@ -166,6 +178,8 @@ def edit_campaign(request: HttpRequest, slug: Path[str], pk: int, data: Campaign
             campaign.save()
         if "annotators" in values:
             seat_annotators(campaign, annotators)
+        if "items_for" in values:
+            _name_items(campaign, values["items_for"])
     return campaign_json(_campaign(request, slug, pk))
 
 
@@ -173,7 +187,7 @@ def edit_campaign(request: HttpRequest, slug: Path[str], pk: int, data: Campaign
 def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """One campaign, how far it is, and where it stands towards its goal."""
     campaign = _campaign(request, slug, pk)
-    items, complete = campaign.item_counts()
+    items, complete, _places = campaign.item_counts()
     content = campaign_json(campaign) | {"items": items, "complete": complete}
     if (seen := seen_scores(campaign)) is not None:
         content["seen_scores"] = {
@@ -332,6 +346,10 @@ def campaign_json(campaign: Campaign) -> dict[str, Any]:
         **{name: getattr(campaign, name) for name in (*DESIGN, *LISTS)},
         "gold": known_answers(campaign),
         "annotators": sorted(user.get_username() for user in people if user),
+        "items_for": [
+            {"annotator": _name(row.annotator), "field": row.field, "values": row.wanted}
+            for row in campaign.named_items.all()
+        ],
         "criteria": [criterion.pk for criterion in campaign.criteria.all()],
         "opened_at": campaign.opened_at,
         "closed_at": campaign.closed_at,
@@ -492,3 +510,30 @@ def _members(project: Project, names: Sequence[str]) -> list[Any]:
     if unknown := [name for name in names if name not in users]:
         raise ValidationError({"annotators": f"{unknown[0]} is not a member of this project."})
     return list(users.values())
+
+
+def _name(annotator: Annotator) -> str:
+    return annotator.user.get_username() if annotator.user else annotator.name
+
+
+def _name_items(campaign: Campaign, wanted: Sequence[Mapping[str, Any]]) -> None:
+    """
+    Raises:
+        ValidationError: by `name_items`, or an annotator is none of the campaign.
+    """
+    seats = campaign.seats.filter(removed_at=None).select_related("annotator__user")
+    people = {_name(seat.annotator): seat.annotator for seat in seats}
+    if unknown := [row["annotator"] for row in wanted if row["annotator"] not in people]:
+        message = unknown_field(unknown[0], sorted(people), "annotator")
+        raise ValidationError({"items_for": message})
+    rows = [
+        NamedItems(
+            campaign=campaign, annotator=people[row["annotator"]], field=row["field"],
+            wanted=row["values"],
+        )
+        for row in wanted
+    ]  # fmt: skip
+    try:
+        name_items(campaign, rows)
+    except AnnotationError as error:
+        raise ValidationError({"items_for": error.message}) from None

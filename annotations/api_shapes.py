@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 from pydantic.config import JsonDict
 
 from annotations.models import CampaignState, GoalKind
+from annotations.planning.named_items import DOC_ID
 from geval.files.project_fields import CampaignFields
 
 # A field's default or the stored value: both are sent unchanged.
@@ -42,6 +43,15 @@ class CampaignKey(Schema):
     name: str
 
 
+class ItemsFor(Schema):
+    """Items that only an annotator gets, and others who are named for the same: those of documents
+    whose `field` ("doc_id" or one of their metadata) is one of the `values`."""
+
+    annotator: str
+    field: str = DOC_ID
+    values: list[str]
+
+
 class CampaignOut(CampaignFields, CampaignKey):
     """A campaign's design and goal; `criteria` are ids, `annotators` names of members."""
 
@@ -53,6 +63,7 @@ class CampaignOut(CampaignFields, CampaignKey):
     span_severities: list[str]
     gold: list[dict[str, Any]]
     annotators: list[str]
+    items_for: list[ItemsFor]
     criteria: list[int]
     opened_at: datetime | None
     closed_at: datetime | None

@@ -35,6 +35,7 @@ urlpatterns = [
     path(CAMPAIGN + "prepare/", campaigns.campaign_prepare, name="campaign_prepare"),
     path(CAMPAIGN + "delete/", campaigns.campaign_delete, name="campaign_delete"),
     path(CAMPAIGN + "overlap/", campaigns.campaign_raise, name="campaign_raise"),
+    path(CAMPAIGN + "items-for/", campaigns.campaign_name_items, name="campaign_name_items"),
     path(CAMPAIGN + "progress/", campaigns.campaign_progress_piece, name="campaign_progress"),
     path(CAMPAIGN + "people.csv", campaigns.campaign_people, name="campaign_people"),
     path(CAMPAIGN + "answers/", answers.answer_list, name="answer_list"),

@@ -17,10 +17,15 @@ LAST = 20
 # People need longer for their first items, which would decide the median of fewer.
 LEAST_TIMED = 3
 
-_OWN = """
+_KEPT = """(SELECT count(*) FROM annotations_campaignitem i WHERE i.campaign_id = %(campaign)s
+        AND i.kept_for IS NOT NULL AND %(annotator)s = ANY(i.kept_for)"""
+_OWN = f"""
     SELECT count(*), count(*) FILTER (WHERE state = 'submitted'),
         count(*) FILTER (WHERE state = 'reserved'),
-        count(*) FILTER (WHERE state = 'reserved' AND id < %(this)s)
+        count(*) FILTER (WHERE state = 'reserved' AND id < %(this)s),
+        {_KEPT}),
+        {_KEPT} AND i.places > 0 AND NOT EXISTS (SELECT FROM annotations_assignment o
+            WHERE o.item_id = i.id AND o.annotator_id = %(annotator)s AND o.state <> 'expired'))
     FROM annotations_assignment a
     WHERE annotator_id = %(annotator)s AND campaign_id = %(campaign)s AND state <> 'expired'
         AND %(practice)s = EXISTS (SELECT FROM annotations_campaignitem i
@@ -33,9 +38,9 @@ _TIMED = """
     WHERE seconds > 0"""
 _PLACES = f"""
     SELECT (SELECT count(*) FROM annotations_campaignitem
-            WHERE campaign_id = %(campaign)s AND kind = 'ordinary'),
+            WHERE campaign_id = %(campaign)s AND kind = 'ordinary' AND kept_for IS NULL),
         (SELECT coalesce(sum(places), 0) FROM annotations_campaignitem
-            WHERE campaign_id = %(campaign)s AND kind = 'ordinary'),
+            WHERE campaign_id = %(campaign)s AND kind = 'ordinary' AND kept_for IS NULL),
         {EVEN_SHARE},
         (SELECT count(*) FROM annotations_campaignitem
             WHERE campaign_id = %(campaign)s AND kind = 'practice')
@@ -62,14 +67,15 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     If an item has a place for every annotator, everybody gets every item. Otherwise the places are
     divided evenly, so that the total does not change while others answer: it grows for those who do
     more than their share, and shrinks if fewer places are left. A seat or the campaign may have a
-    number of items instead. Practice is counted by itself.
+    number of items instead. Items that are kept for the annotator come besides, those for others do
+    not count. Practice is counted by itself.
     """
     is_practice = assignment.item.kind == ItemKind.PRACTICE
     about = {
         "annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk,
         "practice": is_practice,
     }  # fmt: skip
-    assigned, submitted, reserved, before = fetch_row(_OWN, about)
+    assigned, submitted, reserved, before, kept, kept_left = fetch_row(_OWN, about)
     timed, seconds = fetch_row(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
     items, places, share, practice = read_seldom(
         ("places", seat.campaign_id), lambda: _places(seat.campaign_id), seconds=SECONDS
@@ -77,11 +83,11 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     done = submitted if assignment.state == "submitted" else submitted + before
     if is_practice:
         return TaskProgress(done, max(done, practice), "")
-    unseen = max(0, items - assigned)
+    unseen = max(0, items + kept - assigned)
     if seat.most_items is not None:
         unseen = min(unseen, max(0, seat.most_items - seat.handed))
     elif (most := seat.campaign.most_each or share) is not None:
-        unseen = min(unseen, places, max(0, most - assigned))
+        unseen = min(unseen, places + kept_left, max(kept_left, most - assigned))
     left = reserved + unseen
     time_left = _time_left(seconds * left) if timed >= LEAST_TIMED and left else ""
     return TaskProgress(done, max(done, submitted + left), time_left)
@@ -97,7 +103,7 @@ def _time_left(seconds: float) -> str:
 
 
 def _places(campaign: int) -> tuple[int, int, int | None, int]:
-    """Return the number of a campaign's items, their free places, an even share of them (None: all
-    of them), and its practice items."""
+    """Return the number of a campaign's items that are open to everybody, their free places, an
+    even share of all items (None: all of them), and its practice items."""
     items, places, share, practice = fetch_row(_PLACES, {"campaign": campaign})
     return int(items), int(places), share, int(practice)

@@ -10,9 +10,10 @@ from django.http import QueryDict
 from pydantic import ValidationError as InvalidError
 
 from annotations.forms.plans import GOAL_FIELDS, GoalFields
-from annotations.models import Campaign, CampaignState
+from annotations.models import Annotator, Campaign, CampaignState, NamedItems
 from annotations.planning.drafts import Draft, free_name, save_goal
 from annotations.planning.known_answers import ids_by_name, known_answers
+from annotations.planning.named_items import fields_of_documents
 from evaluations.models import Project, Role
 from evaluations.models.goals import LACKING
 from evaluations.web.field_groups import FieldGroup, field_groups
@@ -204,6 +205,33 @@ class GuidelinesForm(EditForm, forms.ModelForm):
                 " the text for readers of German, and so on."
             )
         }
+
+
+class NamedItemsForm(forms.Form):
+    """Items of a campaign for one of its annotators; a valid form has them as `row`, unsaved."""
+
+    annotator = forms.ModelChoiceField(Annotator.objects.none(), label="Person")
+    field = forms.ChoiceField(label="Documents by their")
+    wanted = forms.CharField(
+        label="is one of", help_text="One per line.", widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaign = campaign
+        seated = Annotator.objects.filter(seats__campaign=campaign, seats__removed_at=None)
+        self.fields["annotator"].queryset = seated.exclude(user=None)  # type: ignore[attr-defined]
+        names = fields_of_documents(campaign.project)
+        self.fields["field"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+
+    @property
+    def row(self) -> NamedItems:
+        data = self.cleaned_data
+        lines = [line.strip() for line in data["wanted"].splitlines()]
+        wanted = list(dict.fromkeys(line for line in lines if line))
+        return NamedItems(
+            campaign=self.campaign, annotator=data["annotator"], field=data["field"], wanted=wanted
+        )
 
 
 class DecisionNoteForm(forms.Form):

@@ -132,8 +132,9 @@ def values_of(
 def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarray]:
     """Return the position of each output in the campaign (-1 if absent) and whether it has all its
     answers; both of shape (outputs,)."""
+    planned = f"least({int(campaign.overlap)}, cardinality(i.kept_for))"
     rows = fetch_numbers(
-        ["o.id", "i.position", f"(i.places = 0 AND n.answers >= {int(campaign.overlap)})::int"],
+        ["o.id", "i.position", f"(i.places = 0 AND n.answers >= {planned})::int"],
         f"""FROM annotations_campaignitem i
             CROSS JOIN LATERAL unnest(i.outputs) AS o(id)
             CROSS JOIN LATERAL (

@@ -19,6 +19,7 @@ from annotations.models.campaigns import (
     CampaignKind,
     CampaignState,
     ItemOrder,
+    NamedItems,
     Seat,
     Selection,
 )

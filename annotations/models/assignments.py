@@ -26,7 +26,8 @@ class CampaignItem(models.Model):
 
     `places` says how many more annotators may get an ordinary item; the database keeps it at 0 or
     above, so that no item is assigned to more annotators than the campaign's overlap. Checks go to
-    everybody and create no ratings.
+    everybody and create no ratings. `kept_for` has the ids of the only annotators who get the item,
+    as the campaign's `NamedItems` say; None for everybody.
     """
 
     campaign = models.ForeignKey(
@@ -37,6 +38,7 @@ class CampaignItem(models.Model):
     kind = models.CharField(max_length=10, choices=ItemKind, default=ItemKind.ORDINARY)
     outputs = ArrayField(models.BigIntegerField(), help_text="Ids of the outputs, of one document.")
     places = models.IntegerField(default=0)
+    kept_for = ArrayField(models.BigIntegerField(), null=True, blank=True)
     expected = models.JSONField(null=True, blank=True, help_text="The right answer of a check.")
 
     class Meta:
@@ -52,6 +54,11 @@ class CampaignItem(models.Model):
                 fields=("campaign", "position"),
                 condition=models.Q(places__gt=0),
                 name="item_with_places",
+            ),
+            models.Index(
+                fields=("campaign", "position"),
+                condition=models.Q(kept_for__isnull=False),
+                name="item_kept",
             ),
             models.Index(
                 fields=("campaign", "kind"),

@@ -137,14 +137,15 @@ class Campaign(models.Model):
         return reverse("annotations:campaign_detail", args=[self.project.slug, self.pk])
 
     def edited_besides(self) -> list[list[Any]]:
-        """Return what an edit changes besides its columns: the members who are seated, and what its
-        goal asks for."""
+        """Return what an edit changes besides its columns: the members who are seated, what its
+        goal asks for, and whom items are kept for."""
         seats = self.seats.select_related("annotator").filter(removed_at=None)
         goal = CampaignGoal.objects.filter(campaign=self).values_list(
             "kind", "criterion", "width", "judge", "rival", "system", "other"
         )
         users = [seat.annotator.user_id for seat in seats]
-        return [sorted(user for user in users if user), *map(list, goal)]
+        named = self.named_items.values_list("annotator", "field", "wanted")
+        return [sorted(user for user in users if user), *map(list, goal), *map(list, named)]
 
     @property
     def is_rating(self) -> bool:
@@ -157,25 +158,29 @@ class Campaign(models.Model):
         formats = self.project.formats
         return formats.with_markdown_outputs() if self.show_markdown else formats
 
-    def item_counts(self) -> tuple[int, int]:
-        """Return the number of ordinary items, and how many of them have all their answers."""
+    def item_counts(self) -> tuple[int, int, int]:
+        """Return the number of ordinary items, how many of them have all their answers, and the
+        number of answers that all of them take."""
         with connection.cursor() as cursor:
+            # An item that is kept for fewer people takes fewer answers.
             cursor.execute(
-                """SELECT count(*) FROM annotations_campaignitem
+                """SELECT count(*), coalesce(sum(least(%s, cardinality(kept_for))), 0)
+                   FROM annotations_campaignitem
                    WHERE campaign_id = %s AND kind = 'ordinary'""",
-                [self.pk],
+                [self.overlap, self.pk],
             )
-            items = cursor.fetchone()[0]
+            items, places = cursor.fetchone()
             cursor.execute(
                 """SELECT count(*) FROM (
                        SELECT a.item_id FROM annotations_assignment a
                        JOIN annotations_campaignitem i ON i.id = a.item_id
                        WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary'
                            AND i.places = 0
-                       GROUP BY a.item_id HAVING count(*) >= %s) AS complete""",
+                       GROUP BY a.item_id, i.kept_for
+                       HAVING count(*) >= least(%s, cardinality(i.kept_for))) AS complete""",
                 [self.pk, self.overlap],
             )
-            return items, cursor.fetchone()[0]
+            return items, cursor.fetchone()[0], places
 
 
 class SeatQuerySet(models.QuerySet["Seat"]):
@@ -215,6 +220,22 @@ class Seat(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator} in {self.campaign}"
+
+
+class NamedItems(models.Model):
+    """Items of a campaign that go to an annotator, and only to those who are named for them: of the
+    documents whose `field` ("doc_id" or one of their metadata) is one of the texts in `wanted`."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="named_items")
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="+")
+    field = models.CharField(max_length=200)
+    wanted = models.JSONField()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"items for {self.annotator}"
 
 
 class CampaignGoal(models.Model):

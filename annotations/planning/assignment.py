@@ -42,7 +42,8 @@ DOCUMENT_PACK = 32
 
 # By position, as items are locked everywhere (`SeatQuerySet.lock`), to prevent deadlocks.
 _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_campaignitem i
-           WHERE i.campaign_id = %(campaign)s AND i.places > 0 AND i.position > %(after)s {more}
+           WHERE i.campaign_id = %(campaign)s AND i.places > 0 AND i.position > %(after)s
+             AND {whose} {more}
              AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
                              AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
            ORDER BY i.position LIMIT %(most)s FOR UPDATE OF i {locked}"""
@@ -53,11 +54,9 @@ _ASSIGNMENTS = JoinedQuery(
 )
 # Whether to skip items that somebody else is reserving, or to wait for them.
 _LOCKED = {False: "SKIP LOCKED", True: ""}
-_FIRST = {waits: _PICK.format(more="", locked=locked) for waits, locked in _LOCKED.items()}
-_OF_DOCUMENT = {
-    waits: _PICK.format(more="AND i.document_id = %(document)s", locked=locked)
-    for waits, locked in _LOCKED.items()
-}
+_OPEN = "i.kept_for IS NULL"
+# The first part is that of the index.
+_KEPT = "i.kept_for IS NOT NULL AND %(annotator)s = ANY(i.kept_for)"
 
 
 class IdleReason(StrEnum):
@@ -143,9 +142,12 @@ def idle_reason(seat: Seat) -> IdleReason:
     if seat.most_items is not None or (has_most and seat.campaign.most_each is not None):
         return IdleReason.FINISHED
     handed = Assignment.objects.filter(campaign=seat.campaign_id, item__kind=ItemKind.ORDINARY)
-    held = handed.filter(state=AssignmentState.RESERVED).exclude(annotator=seat.annotator_id)
-    is_held = held.exists()
-    if has_most and (is_held or seat.campaign.items.filter(places__gt=0).exists()):
+    # What this annotator has had does not come back, whoever releases it.
+    had = handed.filter(annotator=seat.annotator_id).exclude(state=AssignmentState.EXPIRED)
+    own = Q(kept_for=None) | Q(kept_for__contains=[seat.annotator_id])
+    left = seat.campaign.items.filter(own).exclude(pk__in=had.values("item"))
+    is_held = handed.filter(state=AssignmentState.RESERVED, item__in=left).exists()
+    if has_most and (is_held or left.filter(places__gt=0).exists()):
         return IdleReason.SHARE_DONE
     if is_held:
         return IdleReason.OTHERS_HOLD
@@ -267,25 +269,35 @@ def take_more(seat: Seat) -> None:
 
 
 def _pick_ordinary(seat: Seat, *, waits: bool) -> list[_Picked]:
-    """Return free items from the annotator's position, or from the start; possibly a whole
-    document."""
+    """Return free items: first those that are kept for the annotator, all of them in time; then, as
+    far as they may get more, from their position or from the start. Possibly a whole document."""
+    kept = _pick(seat, _KEPT, DOCUMENT_PACK, after=-1, waits=waits)
+    if kept:
+        return kept
     left = _items_left(seat)
     if not left:
         return []
+    return _pick(seat, _OPEN, left, after=seat.cursor, waits=waits) or _pick(
+        seat, _OPEN, left, after=-1, waits=waits
+    )
+
+
+def _pick(seat: Seat, whose: str, left: int, *, after: int, waits: bool) -> list[_Picked]:
     in_documents = seat.campaign.order == ItemOrder.DOCUMENT
     values: dict[str, Any] = {
         "campaign": seat.campaign_id,
         "annotator": seat.annotator_id,
-        "after": seat.cursor,
+        "after": after,
         "most": 1 if in_documents else min(PACK, left),
     }
-    rows = fetch_rows(_FIRST[waits], values)
-    if not rows:
-        rows = fetch_rows(_FIRST[waits], values | {"after": -1})
+    rows = fetch_rows(_PICK.format(whose=whose, more="", locked=_LOCKED[waits]), values)
     if rows and in_documents:
+        of_document = _PICK.format(
+            whose=whose, more="AND i.document_id = %(document)s", locked=_LOCKED[waits]
+        )
         most = min(DOCUMENT_PACK, left) - 1
         more = {"document": rows[0][1], "after": rows[0][2], "most": most}
-        rows += fetch_rows(_OF_DOCUMENT[waits], values | more)
+        rows += fetch_rows(of_document, values | more)
     return [_Picked(pk, position, outputs) for pk, _document, position, outputs in rows]
 
 
@@ -389,8 +401,9 @@ def reserve_again(assignment: Assignment) -> None:
     item = assignment.item
     if item.kind == ItemKind.ORDINARY:
         count = execute_sql(
-            "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND places > 0",
-            [item.pk],
+            "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND places > 0"
+            " AND coalesce(%s = ANY(kept_for), true)",
+            [item.pk, assignment.annotator_id],
         )
         if not count:
             raise AnnotationError(

@@ -22,12 +22,13 @@ from annotations.models import (
     Exclusion,
     ItemKind,
     ItemOrder,
+    NamedItems,
     OpenLink,
     Seat,
     Selection,
 )
 from annotations.planning.assignment import end_leases
-from annotations.planning.places import count_places
+from annotations.planning.places import count_places, keep_items
 from annotations.planning.selection import disagreement, likely_errors, pair_values, project_outputs
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
 from evaluations.models.row_by_row import for_each
@@ -72,6 +73,7 @@ def open_campaign(campaign: Campaign) -> int:
         raise AnnotationError("There is nothing to annotate: no output matches the selection.")
     _write_probabilities(campaign, drawn)
     _write_checks(campaign, count)
+    keep_items(campaign)
     campaign.state, campaign.opened_at = CampaignState.OPEN, timezone.now()
     campaign.save(update_fields=["state", "opened_at"])
     # The table was just filled, and the planner has no statistics until autovacuum runs.
@@ -107,7 +109,7 @@ def announce_answered_campaigns() -> None:
 
 
 def _announce_if_answered(campaign: Campaign) -> None:
-    items, complete = campaign.item_counts()
+    items, complete, _places = campaign.item_counts()
     if items and items == complete:
         announce_campaign(campaign, reason="answered")
 
@@ -123,14 +125,18 @@ def reopen_campaign(campaign: Campaign) -> None:
             f"{campaign.name} came with a project's archive, which has no items of campaigns."
             " Create a new campaign with the same design."
         )
-    Campaign.objects.filter(pk=campaign.pk, state=CampaignState.CLOSED).update(
-        state=CampaignState.OPEN, closed_at=None, deadline=None
-    )
+    with transaction.atomic():
+        # An archive has the names, without whom each item was kept for.
+        keep_items(campaign)
+        Campaign.objects.filter(pk=campaign.pk, state=CampaignState.CLOSED).update(
+            state=CampaignState.OPEN, closed_at=None, deadline=None
+        )
 
 
 @transaction.atomic
 def copy_campaign(campaign: Campaign) -> Campaign:
-    """Return a draft with the same design, criteria, known answers, annotators and goal."""
+    """Return a draft with the same design, criteria, known answers, annotators, items for some of
+    them, and goal."""
     copy = Campaign.objects.get(pk=campaign.pk)
     copy.pk, copy.state, copy.opened_at, copy.closed_at = None, CampaignState.DRAFT, None, None
     copy._state.adding = True
@@ -144,6 +150,10 @@ def copy_campaign(campaign: Campaign) -> Campaign:
     Seat.objects.bulk_create(
         Seat(campaign=copy, annotator=seat.annotator)
         for seat in campaign.seats.filter(removed_at=None).select_related("annotator")
+    )
+    NamedItems.objects.bulk_create(
+        NamedItems(campaign=copy, annotator_id=row.annotator_id, field=row.field, wanted=row.wanted)
+        for row in campaign.named_items.all()
     )
     for goal in CampaignGoal.objects.filter(campaign=campaign):
         goal.pk, goal.campaign, goal.seen = None, copy, ""
@@ -219,6 +229,7 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
     leaving = campaign.seats.filter(removed_at=None).exclude(annotator__user__in=wanted)
     count_places(end_leases(leaving))
     leaving.update(removed_at=timezone.now())
+    keep_items(campaign)
 
 
 def annotator_of(project: Project, user: Any) -> Annotator:

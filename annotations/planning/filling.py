@@ -19,6 +19,7 @@ from annotations.models import (
     Selection,
 )
 from annotations.planning.campaigns import seat_annotators
+from annotations.planning.places import keep_items
 from evaluations.models import CandidateOutput, Criterion
 
 
@@ -98,6 +99,7 @@ def add_outputs(
         ),
         batch_size=1000,
     )
+    keep_items(campaign)
     Inclusion.objects.bulk_create(
         (
             Inclusion(campaign=campaign, output_id=pk, probability=probability)

@@ -8,13 +8,13 @@ from geval_site.sql import fetch_rows, fetch_value
 
 # A member's even share of the ordinary items of the campaign `c`; NULL if it is all of them.
 EVEN_SHARE = """(SELECT CASE WHEN e.share < e.items THEN e.share::int END FROM (
-    SELECT count(*) AS items, ceil(count(*) * c.overlap::numeric / (
+    SELECT count(*) AS items, ceil(sum(least(c.overlap, cardinality(i.kept_for)))::numeric / (
         SELECT greatest(count(*), 1) FROM annotations_seat o
         WHERE o.campaign_id = c.id AND o.removed_at IS NULL AND o.most_items IS NULL)) AS share
     FROM annotations_campaignitem i WHERE i.campaign_id = c.id AND i.kind = 'ordinary') AS e)"""
 # How many ordinary items the seat `s` may get; NULL if all there are.
-_MOST_ITEMS = f"""coalesce(s.most_items, c.most_each,
-    CASE WHEN NOT s.takes_more THEN {EVEN_SHARE} END)"""
+MOST_ITEMS = """coalesce(s.most_items, c.most_each, CASE WHEN NOT s.takes_more THEN {share} END)"""
+_MOST_ITEMS = MOST_ITEMS.format(share=EVEN_SHARE)
 _HELD = """(SELECT count(*) FROM annotations_assignment h
     JOIN annotations_campaignitem k ON k.id = h.item_id
     WHERE h.annotator_id = s.annotator_id AND h.campaign_id = s.campaign_id
@@ -38,7 +38,9 @@ HAVE_WORK = f"""
             LEFT JOIN annotations_assignment a ON a.item_id = i.id AND a.annotator_id = n.id
             WHERE i.campaign_id = c.id
                 AND (a.state = 'reserved' OR a.id IS NULL AND i.kind = 'ordinary' AND i.places > 0
-                    AND coalesce({_HELD} < {_MOST_ITEMS}, true)))
+                    AND CASE WHEN i.kept_for IS NULL
+                        THEN coalesce({_HELD} < {_MOST_ITEMS}, true)
+                        ELSE n.id = ANY(i.kept_for) END))
             OR EXISTS (
                 SELECT FROM annotations_assignment a
                 JOIN annotations_review v ON v.assignment_id = a.id
@@ -48,7 +50,8 @@ HAVE_WORK = f"""
 
 def most_items(seat: Seat) -> int | None:
     """Return how many ordinary items an annotator may get: their own number, the campaign's, or an
-    even share until they take more; None means all there are."""
+    even share until they take more; None means all there are. Items that are kept for them count,
+    and come whatever the number is."""
     most: int | None = fetch_value(
         f"SELECT {_MOST_ITEMS} FROM annotations_seat s"
         " JOIN annotations_campaign c ON c.id = s.campaign_id WHERE s.id = %s",

@@ -34,7 +34,7 @@ from annotations.open_links.arrival import CODE_CHARACTERS, CODE_LENGTH
 from annotations.open_links.places import remove_personal_data
 from annotations.planning.assignment import end_leases
 from annotations.planning.free_texts import empty_free_texts
-from annotations.planning.places import count_places
+from annotations.planning.places import count_places, keep_items_of
 from evaluations.models import (
     ApiToken,
     AuditEntry,
@@ -141,6 +141,7 @@ def forget(person: Person, *, dry_run: bool = False) -> dict[str, int]:
     seats = Seat.objects.filter(annotator__in=ids)
     count_places(end_leases(seats.lock()))
     seats.filter(removed_at=None).update(removed_at=timezone.now())
+    keep_items_of(ids)
     comments, drafts = empty_free_texts(ids)
     removed = Counter({"comments": comments, "drafts": drafts})
     removed["places in open links"] = remove_personal_data(person.participants)

@@ -9,6 +9,7 @@ import orjson
 
 from annotations.answering.guidelines import campaign_versions, version_read
 from annotations.models import Campaign, ItemKind
+from annotations.planning.waiting import EVEN_SHARE, MOST_ITEMS
 from evaluations.models.improving import withheld_documents
 from evaluations.models.sizes import read_seldom
 from geval.files.answers.pairs import answer_values, shown_pattern
@@ -71,13 +72,13 @@ class _Row(GivenAnswer):
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """Return all figures of a campaign, from its assignments, in three queries."""
-    items, complete = campaign.item_counts()
+    items, complete, places = campaign.item_counts()
     read = _answers_read(campaign)
     annotators = annotators_progress(fetch_rows(_BY_ANNOTATOR, {"campaign": campaign.pk}), read)
     submitted, reserved, per_hour = _totals(campaign)
     return CampaignProgress(
         items=items,
-        places=items * campaign.overlap,
+        places=places,
         submitted=submitted,
         complete=complete,
         reserved=reserved,
@@ -90,7 +91,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
 
 
 def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
-    items, _ = campaign.item_counts()
+    _items, _complete, places = campaign.item_counts()
     submitted, _, _ = _totals(campaign)
     answered, today, skipped, seconds = fetch_row(
         """SELECT count(*) FILTER (WHERE state = 'submitted'),
@@ -102,7 +103,7 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
            FROM annotations_assignment WHERE campaign_id = %s AND annotator_id = %s""",
         [campaign.pk, annotator_id],
     )
-    share = submitted / (items * campaign.overlap) if items else 0.0
+    share = submitted / places if places else 0.0
     return OwnProgress(
         answered, today, skipped, seconds, 3600 / seconds if seconds else None, share
     )
@@ -241,8 +242,19 @@ def _as_array(rows: Sequence[_Row], annotators: Sequence[int]) -> FloatArray:
     return array
 
 
-_BY_ANNOTATOR = """
-    WITH mine AS (
+# An even share that is all items is their number; only who takes more has none.
+_BY_ANNOTATOR = f"""
+    WITH even AS MATERIALIZED (
+        SELECT coalesce({EVEN_SHARE}, (SELECT count(*) FROM annotations_campaignitem
+            WHERE campaign_id = c.id AND kind = 'ordinary')) AS share
+        FROM annotations_campaign c WHERE c.id = %(campaign)s
+    ), seats AS (
+        SELECT s.*, {MOST_ITEMS.format(share="(SELECT share FROM even)")} AS most,
+            (SELECT count(*) FROM annotations_campaignitem i WHERE i.campaign_id = s.campaign_id
+                AND i.kept_for IS NOT NULL AND s.annotator_id = ANY(i.kept_for)) AS kept
+        FROM annotations_seat s JOIN annotations_campaign c ON c.id = s.campaign_id
+        WHERE s.campaign_id = %(campaign)s
+    ), mine AS (
         SELECT a.*, i.kind,
                CASE WHEN a.state = 'submitted' THEN a.passed END AS is_right,
                w.action AS reviewed
@@ -268,11 +280,12 @@ _BY_ANNOTATOR = """
            count(m.id) FILTER (WHERE m.is_right AND m.kind <> 'practice'),
            max(m.submitted_at),
            coalesce(array_agg(DISTINCT m.guidelines_version) FILTER (WHERE m.state = 'submitted'
-               AND m.guidelines_version IS NOT NULL), '{}'),
+               AND m.guidelines_version IS NOT NULL), '{{}}'),
            count(m.id) FILTER (WHERE m.reviewed = 'asked'),
            count(m.id) FILTER (WHERE m.reviewed = 'corrected' OR m.reviewed IS NULL AND m.flagged
                AND m.state = 'submitted'),
-           count(m.id) FILTER (WHERE m.reviewed = 'returned')
-    FROM annotations_seat s JOIN annotations_annotator n ON n.id = s.annotator_id
+           count(m.id) FILTER (WHERE m.reviewed = 'returned'),
+           s.most + greatest(0, s.kept - s.most)
+    FROM seats s JOIN annotations_annotator n ON n.id = s.annotator_id
     LEFT JOIN mine m ON m.annotator_id = n.id
-    WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""
+    GROUP BY n.id, n.name, s.removed_at, s.most, s.kept ORDER BY n.id"""

@@ -36,7 +36,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.planning.assignment import end_leases, locked_assignment
-from annotations.planning.places import count_places
+from annotations.planning.places import count_places, keep_items_of
 from evaluations.models.improving import withheld_documents
 
 REASON_LIMIT = 2000
@@ -279,6 +279,7 @@ def exclude(annotator: Annotator, *, user: Any, reason: str) -> Exclusion:
     seats.filter(removed_at=None).update(removed_at=exclusion.at)
     submitted = _of_person(annotator, AssignmentState.SUBMITTED)
     _reject(submitted, user=user, reason=f"Excluded: {reason}"[:REASON_LIMIT], released=released)
+    keep_items_of([annotator.pk])
     return exclusion
 
 
@@ -301,6 +302,7 @@ def lift(annotator: Annotator, *, user: Any) -> None:
     seats = Seat.objects.filter(annotator=annotator)
     seats.lock()
     seats.filter(removed_at=exclusion.at).update(removed_at=None)
+    keep_items_of([annotator.pk])
     # Answers that were rejected individually before stay rejected.
     by_exclusion = Review.objects.filter(
         assignment__annotator=annotator, at__gte=exclusion.at, action=ReviewAction.REJECTED

@@ -14,7 +14,12 @@ from django.views.decorators.http import require_GET, require_POST
 from annotations.answering.guidelines import campaign_versions
 from annotations.answering.task_page import returned_to
 from annotations.errors import AnnotationError
-from annotations.forms.campaigns import FILLED_IN, CampaignForm, GuidelinesForm
+from annotations.forms.campaigns import (
+    FILLED_IN,
+    CampaignForm,
+    GuidelinesForm,
+    NamedItemsForm,
+)
 from annotations.forms.plans import as_plan
 from annotations.goals.goals import standing
 from annotations.models import Campaign, CampaignGoal, CampaignState, GuidelinesVersion
@@ -27,6 +32,7 @@ from annotations.planning.campaigns import (
     reopen_campaign,
     seat_annotators,
 )
+from annotations.planning.named_items import name_items, named_counts
 from annotations.planning.waiting import waiting_campaigns
 from annotations.results.adjudication import prepare_round
 from annotations.results.progress import campaign_progress, own_progress, people_file
@@ -35,7 +41,7 @@ from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
-from evaluations.web.notices import STOP_POLLING, noticing, show_form
+from evaluations.web.notices import STOP_POLLING, noticing, refuse, show_form
 from evaluations.web.parameters import reads, refuse_unknown
 from evaluations.web.revisions import locked
 from geval.reports.campaign_progress import CampaignProgress
@@ -123,6 +129,7 @@ def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     opened = whole_number(request.GET.get("open", ""), default=0)
     table = people_table(progress, search=search, order=order, opened=opened)
     context |= {"search": search, "order": order, "table": table, "part": PART}
+    context |= {"named": named_counts(campaign), "named_form": NamedItemsForm(campaign=campaign)}
     context["page"] = Paginator(table.rows, PAGE_SIZE).get_page(request.GET.get("page"))
     return render(request, "annotations/campaign_detail.html", context)
 
@@ -260,6 +267,31 @@ def campaign_raise(request: HttpRequest, project: Project, pk: int) -> HttpRespo
         overlap = whole_number(request.POST.get("overlap", ""), default=0)
         raise_overlap(campaign, min(overlap, 1000))
         messages.success(request, f"Each item gets {overlap} annotators now.")
+    return redirect(campaign)
+
+
+@require_POST
+@project_view(EDITORS)
+def campaign_name_items(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Keep items for an annotator, or open those of a row (`remove`) to everybody again."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    removed = whole_number(request.POST.get("remove", ""), default=0)
+    rows = list(campaign.named_items.exclude(pk=removed).select_related("annotator"))
+    form = NamedItemsForm(request.POST, campaign=campaign)
+    if not removed and not form.is_valid():
+        refuse(
+            request,
+            " ".join(f"{name}: {' '.join(map(str, of))}" for name, of in form.errors.items()),
+        )
+        return redirect(campaign)
+    with noticing(request, AnnotationError):
+        name_items(campaign, rows if removed else [*rows, form.row])
+        messages.success(
+            request,
+            "The items are for everybody again."
+            if removed
+            else f"The items are for {form.row.annotator}. Who has one already keeps it.",
+        )
     return redirect(campaign)
 
 

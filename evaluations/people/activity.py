@@ -22,6 +22,7 @@ _NAMES = {
     "copied a campaign": "annotations:campaign_copy",
     "deleted a campaign that nobody had answered": "annotations:campaign_delete",
     "gave a campaign's items more annotators": "annotations:campaign_raise",
+    "kept items of a campaign for somebody": "annotations:campaign_name_items",
     "closed a campaign": "annotations:campaign_close api:close_campaign_by_id",
     "closed a campaign that reached its goal": "campaign_goal",
     "planned a campaign": "annotations:campaign_create api:make_campaign",

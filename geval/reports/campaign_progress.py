@@ -55,6 +55,7 @@ class AnnotatorProgress:
     `returned` are how many answers have a question of the annotator, wait for a review, and were
     returned. `questions` has agreement and severity by question; `warnings` are in words, `unsaid`
     why there is nothing about care; `guidelines_versions` are the numbers that the answers have.
+    `share` is how many ordinary items they may get; None for all that are left.
     """
 
     pk: int
@@ -74,6 +75,7 @@ class AnnotatorProgress:
     asked: int
     waiting: int
     returned: int
+    share: int | None
     questions: tuple[QuestionPerson, ...] = ()
     warnings: tuple[str, ...] = ()
     unsaid: str = ""
@@ -164,6 +166,7 @@ def people_records(progress: CampaignProgress) -> Iterator[dict[str, Any]]:
         person = {
             "annotator": row.annotator,
             "answers": row.submitted,
+            "share": row.share,
             "skipped": row.skipped,
             "flagged": row.flagged,
             "seconds_per_item": row.seconds,

@@ -145,6 +145,20 @@ def test_with_nothing_left_it_says_whether_others_still_hold_some(
     assert idle_reason(seat) == "finished"
 
 
+def test_items_that_somebody_has_answered_are_not_waited_for(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(overlap=2, users=annotators[:2])
+    queue_of(seat_of(campaign, annotators[1]))
+    seat = seat_of(campaign, annotators[0])
+    work_off(seat, ratings_for(campaign), annotators[0])
+
+    assert idle_reason(seat) == "finished"
+
+
 def test_a_closed_campaign_hands_out_nothing(
     make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
 ) -> None:

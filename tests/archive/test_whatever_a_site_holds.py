@@ -113,6 +113,9 @@ def plan_round(
     campaign.criteria.set(criteria)
     OpenLink.objects.create(campaign=campaign, title="T", consent="C", address=f"{kind}-{number}")
     seat_annotators(campaign, users[:-1])
+    if number == 3:
+        annotator = campaign.seats.all()[0].annotator
+        campaign.named_items.create(annotator=annotator, field="doc_id", wanted=["d1"])
     return campaign
 
 
@@ -185,7 +188,7 @@ def test_it_comes_back(lived_in: Project) -> None:
     assert filled >= {
         "ratings", "preferences", "spans", "answers", "answer_changes", "answer_reviews",
         "decisions", "exclusions", "campaign_seats", "campaign_items", "open_links",
-        "guidelines_versions",
+        "guidelines_versions", "campaign_named_items",
     }  # fmt: skip
     assert any("preferences" in row["before"] for row in before["answer_changes.jsonl"])
 

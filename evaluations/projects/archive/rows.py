@@ -316,6 +316,10 @@ STORED: Mapping[str, Stored] = {
         "annotations_seat",
         rows=f"{_CAMPAIGN} {_ANNOTATOR} WHERE {_OF_CAMPAIGN_IN_PROJECT} AND k.state <> 'draft'",
     ),
+    "campaign_named_items": Stored(
+        "annotations_nameditems",
+        rows=f"{_CAMPAIGN} {_ANNOTATOR} WHERE {_OF_CAMPAIGN_IN_PROJECT}",
+    ),
     "campaign_items": Stored(
         "annotations_campaignitem",
         staged=_ITEMS,

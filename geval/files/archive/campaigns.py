@@ -120,6 +120,11 @@ CAMPAIGNS = (
         later={"guidelines_seen": None, "takes_more": True},
     ),
     RecordFile(
+        "campaign_named_items",
+        {"campaign_id": TO_CAMPAIGN, "annotator_id": TO_ANNOTATOR} | same("field wanted"),
+        json={"wanted": TEXTS},
+    ),
+    RecordFile(
         "campaign_items",
         same("position kind places")
         | answers("expected")
