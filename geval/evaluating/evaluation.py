@@ -301,6 +301,9 @@ class Evaluation:
             parts += ["", str(self.measurement)]
         return "\n".join(parts)
 
+    # In a notebook or a shell, a result is read, not its fields.
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         lines = "".join(f"<p>{escape(line)}</p>" for line in (self.summary, *self.advice))
         return lines + (self.measurement._repr_html_() if self.has_ratings else "")

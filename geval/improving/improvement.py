@@ -202,6 +202,9 @@ class Improvement:
         lines = [*self._basis(), *self._sentences(), *self._without()]
         return "\n".join([self.headline, *(f"  {line}" for line in lines)])
 
+    # In a notebook or a shell, a result is read, not its fields.
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(line)}</li>" for line in self._sentences())
         notes = "".join(f"<p>{escape(line)}</p>" for line in (*self._basis(), *self._without()))

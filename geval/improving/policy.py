@@ -188,6 +188,9 @@ class Policy:
     def __str__(self) -> str:
         return "\n".join([self.headline, *(f"  {line}" for line in self._lines())])
 
+    # In a notebook or a shell, a result is read, not its fields.
+    __repr__ = __str__
+
     def _lines(self) -> Iterator[str]:
         if self.kept is not None:
             yield f"Error of what is kept: {self.error_of(self.kept)}."

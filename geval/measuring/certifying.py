@@ -62,6 +62,9 @@ class Certification:
         head = f"{self.judge} on {self.criterion}: {self.outcome}"
         return "\n".join([head, *(_line(each) for each in self.checked)])
 
+    # In a notebook or a shell, a result is read, not its fields.
+    __repr__ = __str__
+
 
 def exit_code_of(certifications: Sequence[Certification]) -> int:
     """Return the common exit code."""

@@ -59,6 +59,9 @@ class Comparison:
             f"{ends} over {self.documents} documents{tested}{self.reason and f'; {self.reason}'}."
         )
 
+    # In a notebook or a shell, a result is read, not its fields.
+    __repr__ = __str__
+
 
 def compare(
     measured: Measurement, first: str, second: str, *, criterion: str = ""

@@ -26,7 +26,14 @@ from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.label_results import LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
-from geval.reports.words import as_closely, expert_note, groups_note, headline, sessions_note
+from geval.reports.words import (
+    as_closely,
+    count_scored,
+    expert_note,
+    groups_note,
+    headline,
+    sessions_note,
+)
 from geval.statistics.labels import LabelFigures
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.shares import ShareEstimate
@@ -454,6 +461,9 @@ class Measurement:
         ]
         return "\n".join([*parts, *(["", f"Next: {next_step(rows)}"] if rows else [])])
 
+    # In a notebook or a shell, a result is read, not its fields.
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         from geval.measuring.pictures import forest_of  # noqa: PLC0415
 
@@ -481,7 +491,7 @@ class Measurement:
 class Picture:
     """A figure as SVG, which a notebook draws."""
 
-    svg: str
+    svg: str = field(repr=False)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -591,6 +601,8 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     # The reading of the strongest verdict has the second criterion already.
     sentences = (row.caution, as_closely(result)) if row.caution else (row.reading,)
     lines += [f"  {' '.join(filter(None, sentences))}"] if any(sentences) else []
+    scored = count_scored(result.evidence(result.best)) if result.best else ""
+    lines += [f"  {scored}."] if scored and scored not in "".join(sentences) else []
     others = (judge for judge in result.judges if judge is not result.best)
     ordered = sorted(others, key=result.compared_by, reverse=True)[:MOST_OTHERS]
     return lines + [_line_of(judge, result) for judge in ordered]
@@ -627,7 +639,9 @@ def _verdicts_of(verdicts: PassFail) -> str:
 def _line_of(judge: JudgeResult, result: CriterionResult) -> str:
     """Return another judge's verdict and correlation."""
     rho, interval = shown(judge.shown(result.options)), in_brackets(judge.analysis.shown)
-    return f"  {judge.judge}: {result.verdict_on(judge).label}, rho {rho} {interval}".rstrip()
+    line = f"  {judge.judge}: {result.verdict_on(judge).label}, rho {rho} {interval}".rstrip()
+    scored = count_scored(result.evidence(judge))
+    return f"{line}; {scored}" if scored else line
 
 
 def _shares_of(verdicts: PassFail | None) -> dict[str, float | None]:

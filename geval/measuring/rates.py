@@ -57,6 +57,9 @@ class Rates:
         head = f"{self.criterion}, by {self.judge}"
         return "\n".join([head, *(f"  {rate}" for rate in self.rates), *self.notes])
 
+    # In a notebook or a shell, a result is read, not its fields.
+    __repr__ = __str__
+
 
 def rate(
     source: Source,

@@ -253,14 +253,18 @@ def _titles(nulls: Sequence[NullJudge]) -> str:
     return titles[:1].upper() + titles[1:]
 
 
-def scored_of_rated(evidence: Evidence) -> str:
-    """Return how many of the rated outputs the judge scored, in a sentence, where some are
-    missing."""
+def count_scored(evidence: Evidence) -> str:
+    """Return how many of the rated outputs the judge scored, where some are missing."""
     if evidence.outputs >= evidence.rated:
         return ""
-    counts = f"{thin(evidence.outputs)} of {thin(evidence.rated)} rated outputs have its scores"
-    if evidence.filled is None:
-        return f"{counts}."
+    return f"{thin(evidence.outputs)} of {thin(evidence.rated)} rated outputs have its scores"
+
+
+def scored_of_rated(evidence: Evidence) -> str:
+    """Return the same in a sentence, and how the missing ones count."""
+    counts = count_scored(evidence)
+    if not counts or evidence.filled is None:
+        return counts and f"{counts}."
     return f"{counts}; the missing ones count as the best constant would have them."
 
 
