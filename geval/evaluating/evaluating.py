@@ -30,9 +30,9 @@ from geval.llm.prompts import PromptParts
 from geval.llm.providers import BY_NAME, provider_at
 from geval.llm.time_limit import TimeLimit
 from geval.measuring.gathering import gathered
-from geval.measuring.inputs import InputError, Source, input_files
-from geval.measuring.measuring import counting_rows, refuse_unknown_criterion
-from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
+from geval.measuring.inputs import InputError, Source, input_files, named_columns
+from geval.measuring.measuring import columns_of, counting_rows, refuse_unknown_criterion
+from geval.measuring.reading import Ask, Naming, nobody, rows_of
 from geval.statistics.scales import Scale, scale_of_words
 
 # The default provider.
@@ -134,7 +134,11 @@ def evaluate(
     evaluator = _evaluator(kind, settings)
     preset = _preset(criterion, definition)
     name = preset.name if preset else criterion.strip()
-    naming = Naming(as_names(human), (), name, document, system, output, text, group)
+    source, names = named_columns(
+        source, human=human, criterion=name, document=document, system=system, output=output,
+        source=text, group=group,
+    )  # fmt: skip
+    naming = Naming.of(names)
     words = _scale_of_words(labels, order, scale)
 
     def ask_or_ignore(question: UploadQuestion) -> UploadAnswer | None:
@@ -142,7 +146,8 @@ def evaluate(
 
     with input_files(source, sheet=sheet) as files:
         read = list(rows_of(files, naming, ask_or_ignore, scale_of=lambda _criterion: words))
-    rows = list(counting_rows(read, naming))
+        columns = columns_of(files, naming)
+    rows = list(counting_rows(read, naming, columns))
     refuse_unknown_criterion([row for row in rows if isinstance(row, RatingRow)], name)
     outputs = _repeated(outputs_of(rows), repeats)
     asked_scale = replace(

@@ -13,10 +13,10 @@ from geval.improving.ground import ground_in
 from geval.improving.improvement import Improvement, improvement_of
 from geval.improving.lock_file import lock_file
 from geval.measuring.gathering import Criterion, Gathered, ImportedJudge, gathered
-from geval.measuring.inputs import InputError, Source
+from geval.measuring.inputs import InputError, Source, named_columns
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import Words, read_source
-from geval.measuring.reading import ROW_NAME, Ask, Naming, as_names, nobody
+from geval.measuring.reading import ROW_NAME, Ask, Naming, nobody
 from geval.statistics.locked_rule import can_lock_groups
 
 EVERYTHING = tuple(FreeChange)
@@ -93,30 +93,32 @@ def improve(
         given = source
     elif given is not source:  # an evaluation
         judge = judge or source.judge
-    members = as_names(judges)
+    given, names = named_columns(
+        given, human=human, judge=judge, judges=judges, criterion=criterion, document=document,
+        system=system, group=group,
+    )  # fmt: skip
+    members, today_name = names.pop("judges"), "".join(names["judge"][:1])
     if isinstance(given, Measurement):
-        if human or document or system or group or scale or labels or order or sheet:
+        columns = (names[role] for role in ("human", "document", "system", "group"))
+        if any(columns) or scale or labels or order or sheet:
             raise InputError("These outputs are measured already: name their columns there.")
         parts = given.gathered
     else:
-        named = (*as_names(judge), *members) if members or human else ()
-        naming = Naming(
-            as_names(human), tuple(dict.fromkeys(named)), criterion or "", document or "",
-            system or "", group=group or "",
-        )  # fmt: skip
+        named = (*names["judge"], *members) if members or names["human"] else ()
+        naming = Naming.of(names | {"judge": tuple(dict.fromkeys(named))})
         rows, scales, *_others = read_source(
             given, naming, scale=scale, labels=labels, order=order, sheet=sheet, ask=ask,
             every_judge=not members,
         )  # fmt: skip
-        if human and not members and any(map(_is_cell, rows)):
+        if names["human"] and not members and any(map(_is_cell, rows)):
             raise InputError(
                 "Where columns of people are named, those of judges are, too: say judges=[…], with"
                 " all that may take its place."
             )
         parts = gathered(rows, scales)
-    refuse_unnamed(parts, document)
+    refuse_unnamed(parts, "".join(names["document"]))
     chosen = criterion_in(parts, criterion or "")
-    today = judge_in(parts, judge or (members[0] if len(members) == 1 else ""))
+    today = judge_in(parts, today_name or (members[0] if len(members) == 1 else ""))
     for name in members:
         judge_named(parts.judges, name)
     data = parts.data

@@ -13,10 +13,10 @@ from geval.improving.policy_question import AskedJudge, PolicyQuestion
 from geval.improving.promises import parse_promise
 from geval.improving.proving import LookResult
 from geval.measuring.gathering import Criterion, Gathered, ImportedJudge, gathered
-from geval.measuring.inputs import InputError, Source
+from geval.measuring.inputs import InputError, Source, as_names, named_columns
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import Ends, read_source
-from geval.measuring.reading import Ask, Naming, as_names, nobody
+from geval.measuring.reading import Ask, Naming, nobody
 from geval.reports.by_field import values_of_outputs
 from geval.statistics.held_out_test import confidence_of
 from geval.statistics.locked_rule import SHARE, can_lock_groups
@@ -88,21 +88,23 @@ def policy(
         raise InputError("second= names one judge, as a text.")
     if second and not (judge or hasattr(source, "with_others")):
         raise InputError(f"Name the first judge, too: judge=… (--judge); {second} is the second.")
-    measured = getattr(source, "with_others", source)
+    measured, names = named_columns(
+        getattr(source, "with_others", source), human=human, judge=judge, criterion=criterion,
+        document=document, system=system, group=group,
+    )  # fmt: skip
+    judge = "".join(names["judge"][:1])
     if isinstance(measured, Measurement):
-        if human or document or system or group or scale or sheet:
+        columns = (names[role] for role in ("human", "document", "system", "group"))
+        if any(columns) or scale or sheet:
             raise InputError("These outputs are measured already: name their columns there.")
         parts = measured.gathered
         judge = judge or getattr(source, "judge", None)
         of_field = measured.values_of(by) if by else ()
     else:
-        named = (*as_names(judge), *as_names(second)) if second or human else ()
-        naming = Naming(
-            as_names(human), tuple(dict.fromkeys(named)), criterion or "", document or "",
-            system or "", group=group or "",
-        )  # fmt: skip
+        named = (*names["judge"], *as_names(second)) if second or names["human"] else ()
+        naming = Naming.of(names | {"judge": tuple(dict.fromkeys(named))})
         content = read_source(
-            source, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not second,
+            measured, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not second,
             by_column=True, fields=as_names(by),
         )  # fmt: skip
         parts = gathered(content.rows, content.scales)
@@ -118,7 +120,7 @@ def policy(
     if locked is None:
         lock = draw_lock(Path(), data.names_of_units, by_group=by_group, share=SHARE, looks=1)
     else:
-        refuse_unnamed(parts, document)
+        refuse_unnamed(parts, "".join(names["document"]))
         lock = lock_file(Path(locked), data.names_of_units, by_group=by_group).kept()
     locked_units = data.locked_units(lock.among)
     later = None if then is None else _asked(source, parts, about, then)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geval.files.fields import written_number
+from geval.files.readers import InputFile
 from geval.files.rows import (
     JudgeScoreRow,
     NotApplicableRow,
@@ -19,13 +20,21 @@ from geval.files.rows import (
 from geval.files.unused import Unused
 from geval.files.word_ratings import UnknownWords
 from geval.measuring.gathering import Criterion, Gathered, Rubrics, gathered
-from geval.measuring.inputs import InputError, Source, input_files, side_by_side
+from geval.measuring.inputs import (
+    InputError,
+    Source,
+    as_names,
+    input_files,
+    named_columns,
+    side_by_side,
+)
 from geval.measuring.measurement import Measurement
 from geval.measuring.reading import (
     Ask,
     Naming,
-    as_names,
+    column_names,
     criterion_named,
+    no_column,
     nobody,
     rows_of,
     unnamed_judges,
@@ -75,12 +84,14 @@ def measure(
 
     Args:
         source: files (CSV, JSON Lines, Parquet, xlsx, and files of other tools), a data frame of
-            pandas or polars, an Arrow table, a list of dictionaries, or the result of `pull`; or
-            a person's ratings as a list, array or series.
+            pandas or polars (also several, or a lazy one), an Arrow table, a list of dictionaries,
+            a dictionary of columns, or the result of `pull`; or a person's ratings as a list,
+            array or series. Named indexes of pandas are columns, too.
         scores: a judge's scores of the same outputs, in the same way and order.
         human: the columns with people's ratings, one for each person; or, where each row is one
-            rating, the people who count.
-        judge: the columns with judges' scores; or the judges that count.
+            rating, the people who count; or, for a table, the ratings themselves as a series or
+            array.
+        judge: the columns with judges' scores; or the judges that count; or the scores themselves.
         criterion: the column that names it; or one of the criteria that rows name, or a rubric,
             which is then the only one measured; or the name of the only one, where they name none.
         document: the column that names what was written about; outputs of one document are
@@ -123,14 +134,10 @@ def measure(
     site_rubrics = _from_site(source, "rubrics")
     rubrics = site_rubrics if rubric is None else rubric
     is_total = (criterion or "").lower() in map(str.lower, rubrics)
-    naming = Naming(
-        as_names(human),
-        as_names(judge),
-        "" if is_total else criterion or "",
-        document or "",
-        system or "",
-        group=group or "",
-    )
+    table, columns = named_columns(
+        source, human=human, judge=judge, criterion=None if is_total else criterion,
+        document=document, system=system, group=group,
+    )  # fmt: skip
     totals = {}
     if rubric and isinstance(scale, Mapping):
         names = {name.lower() for name in rubric}
@@ -141,8 +148,8 @@ def measure(
         }
         scale = {name: scale[name] for name in scale if name.lower() not in totals} or None
     content = read_source(
-        source,
-        naming,
+        table,
+        Naming.of(columns),
         scale=scale,
         labels=labels,
         order=order,
@@ -251,6 +258,7 @@ def read_source(
         }
         others = unnamed_judges(files, naming)
         criterion = criterion_named(files, naming)
+        columns = columns_of(files, naming)
     rows += _from_site(source, "choices")
     _refuse_nothing(rows)
     refuse_unknown_criterion(rows, criterion, rubrics)
@@ -266,7 +274,12 @@ def read_source(
     counting = replace(naming, judge=()) if every_judge else naming
     judges = {name for kind, name in map(_rater_of, rows) if kind == JUDGE} | others
     return SourceContent(
-        list(counting_rows(rows, counting)), scales, len(judges), criterion, unused, by_document
+        list(counting_rows(rows, counting, columns)),
+        scales,
+        len(judges),
+        criterion,
+        unused,
+        by_document,
     )
 
 
@@ -433,11 +446,21 @@ def _boards(parts: Gathered) -> tuple[tuple[str, Leaderboard], ...]:
     )
 
 
-def counting_rows(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
-    """Return the rows by people and judges that count, where some of them were named."""
+def columns_of(files: Sequence[InputFile], naming: Naming) -> set[str]:
+    """Return the names of all columns, where people or judges are named."""
+    wanted = files if naming.human or naming.judge else ()
+    return {name for file in wanted for name in column_names(file)}
+
+
+def counting_rows(rows: Sequence[Row], naming: Naming, columns: set[str]) -> Iterator[Row]:
+    """Return the rows by people and judges that count, where some of them were named.
+
+    Args:
+        columns: that might have been meant.
+    """
     raters = [_rater_of(row) for row in rows]
     wanted = {
-        kind: _named(names, {name for own, name in raters if own == kind}, kind)
+        kind: _named(names, {name for own, name in raters if own == kind}, kind, columns)
         for kind, names in ((PERSON, naming.human), (JUDGE, naming.judge))
     }
     for row, (kind, name) in zip(rows, raters, strict=True):
@@ -458,15 +481,16 @@ def _rater_of(row: Row) -> tuple[str, str]:
     return "", ""
 
 
-def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:
+def _named(wanted: Sequence[str], raters: set[str], kind: str, columns: set[str]) -> set[str]:
     """Return the named raters; without this check an unknown name would make everybody count.
 
     Raises:
         InputError: there is no column and no such rater of that name.
     """
     if unknown := [name for name in wanted if name not in raters]:
-        names = ", ".join(sorted(raters)) or "none"
-        raise InputError(f"There is no {kind} and no column {unknown[0]!r}. There are: {names}.")
+        message = no_column(f"{kind} and no column", unknown[0], columns | raters)
+        others = sorted(raters - columns)
+        raise InputError(f"{message} There are: {', '.join(others)}." if others else message)
     return {*wanted}
 
 

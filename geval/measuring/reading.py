@@ -40,6 +40,7 @@ from geval.measuring.series import rows_by_column
 from geval.reports.by_field import SYSTEM as SYSTEM_FIELD
 from geval.statistics.locked_rule import GROUP
 from geval.statistics.scales import Scale
+from geval.texts.sentences import did_you_mean
 
 # Default names of a criterion, a rater and a judge.
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
@@ -83,6 +84,20 @@ class Naming:
     source: str = ""
     group: str = ""
 
+    @classmethod
+    def of(cls, names: Mapping[str, tuple[str, ...]]) -> "Naming":
+        """Return the names of columns by role, as of `named_columns`.
+
+        Raises:
+            InputError: several columns are named where there is one.
+        """
+        single = {role: given for role, given in names.items() if role not in ("human", "judge")}
+        for role, given in single.items():
+            if len(given) > 1:
+                raise InputError(f"{role}= names one column, not {len(given)}.")
+        columns = {role: "".join(given) for role, given in single.items()}
+        return replace(cls(names.get("human", ()), names.get("judge", ())), **columns)
+
     @property
     def columns(self) -> dict[str, str]:
         """The meanings of single columns, by name; without the criterion, which may be its name."""
@@ -94,13 +109,6 @@ class Naming:
             self.group: GROUP,
         }
         return {name: target for name, target in named.items() if name}
-
-
-def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return one name or several as a tuple."""
-    if names is None:
-        return ()
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def rows_of(
@@ -176,7 +184,7 @@ def rows_of(
 def criterion_named(files: Sequence[InputFile], naming: Naming) -> str:
     """Return the criterion that was named; empty if that is the name of a column."""
     named = naming.criterion
-    is_column = bool(named) and any(named in _column_names(file) for file in files)
+    is_column = bool(named) and any(named in column_names(file) for file in files)
     return "" if is_column else named
 
 
@@ -189,7 +197,7 @@ def unnamed_judges(files: Sequence[InputFile], naming: Naming) -> set[str]:
     return {
         column.name
         for file in files
-        if naming.judge[0] in _column_names(file)
+        if naming.judge[0] in column_names(file)
         for column in preview_apart(file.path, file.name, sheet=file.sheet).columns
         if column.name not in named
         and (not column.guess or column.guess.startswith(("score", "rating", "judge")))
@@ -226,10 +234,10 @@ def values_by_document(
     )
     if metadata:
         return metadata
-    having = [file for file in files if field in _column_names(file)]
+    having = [file for file in files if field in column_names(file)]
     if not having:
-        names = {name for file in files for name in _column_names(file)}
-        raise InputError(f"There is no field {field!r}. {_columns_are(frozenset(names))}")
+        names = {name for file in files for name in column_names(file)}
+        raise InputError(no_column("field", field, names))
     own = replace(naming, group=field)
     return _values_of(
         field,
@@ -270,7 +278,7 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
     if preview.error:
         message = preview.error
         raise InputError(message if file.name in message else f"{file.name}: {message}")
-    names = _column_names(file) if _names_columns(naming) else frozenset(preview.guess)
+    names = column_names(file) if _names_columns(naming) else frozenset(preview.guess)
     columns = _columns(preview, names, naming)
     if columns is None and preview.questions:
         answer = ask(preview.questions[0])
@@ -363,7 +371,7 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     if by_row and (cells or by_row == naming.criterion != "criterion"):
         stated[by_row] = "criterion"
     if unknown := [name for name in naming.columns if name not in names]:
-        raise InputError(f"There is no column {unknown[0]!r}. {_columns_are(names)}")
+        raise InputError(no_column("column", unknown[0], names))
     if not stated:
         is_whole = is_native(guessed) and not _lacking(guessed)
         if preview.questions or preview.structure or is_whole:
@@ -433,7 +441,7 @@ def _cells(names: frozenset[str], naming: Naming, *, by_row: bool) -> dict[str, 
     }
 
 
-def _column_names(file: InputFile) -> frozenset[str]:
+def column_names(file: InputFile) -> frozenset[str]:
     """Return the columns of a table, even if a preview cuts them."""
     try:
         return column_names_apart(file)
@@ -455,6 +463,12 @@ def _how_to_say(preview: Preview) -> str:
         " COLUMN, --judge COLUMN and so on."
         f" {_columns_are(names)}"
     )
+
+
+def no_column(kind: str, name: str, names: Iterable[str]) -> str:
+    """Return the message about a name that no column has, with the nearest and all names."""
+    meant = did_you_mean(name, sorted(names))
+    return f"There is no {kind} {name!r}.{meant} {_columns_are(frozenset(names))}"
 
 
 def _columns_are(names: frozenset[str]) -> str:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,13 +48,21 @@ class Frame:
 
 
 class PandasLike(Frame):
-    """A data frame as pandas has it: `columns`, and its rows by `to_dict("records")`."""
+    """A data frame as pandas has it: `columns`, and its rows by `to_dict("records")`. With pandas
+    itself: test_habits_of_pandas.py."""
 
     columns = ("article",)
+    index = SimpleNamespace(names=[None])
 
     def to_dict(self, orient: str) -> Records:
         assert orient == "records"
         return self.records
+
+    def reset_index(self, _names: list[str]) -> "PandasLike":
+        return self
+
+    def set_axis(self, _names: list[str], axis: str) -> "PandasLike":
+        return self
 
     def __getattribute__(self, name: str) -> Any:
         if name == "to_dicts":
