@@ -59,4 +59,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOMES]
+    return [*__all__, *(name for name in globals() if name.startswith("__")), "__version__"]

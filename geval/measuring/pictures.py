@@ -27,7 +27,7 @@ def forest_of(axis: Axis, row: VerdictRow) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"'
         f' viewBox="0 0 {WIDTH} {height}" role="img" font-family="sans-serif" font-size="12"'
         f' aria-label="{escape(_in_words(row), quote=True)}">',
-        f'<svg x="{NAMES}" width="{plot}" height="{height}">',
+        f'<svg x="{NAMES}" width="{plot}" height="{height}" overflow="visible">',
     ]
     if row.ground:
         band = row.ground.band

@@ -3,7 +3,9 @@ the other interfaces it is a fixture of tests (tests/standin)."""
 
 import asyncio
 import hashlib
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from typing import Any
 
 import orjson
@@ -114,6 +116,24 @@ async def serve(standin: StandIn, *, host: str, port: int, ready: Callable[[int]
         await asyncio.Event().wait()
     finally:
         await runner.cleanup()
+
+
+def start_standin() -> str:
+    """Serve the stand-in on this machine until the program ends; return its base URL.
+
+    Raises:
+        OSError: it cannot listen.
+    """
+    port: Future[int] = Future()
+
+    def run() -> None:
+        try:
+            asyncio.run(serve(StandIn(), host="127.0.0.1", port=0, ready=port.set_result))
+        except OSError as error:
+            port.set_exception(error)
+
+    threading.Thread(target=run, name="standin", daemon=True).start()
+    return f"http://127.0.0.1:{port.result()}/v1"
 
 
 def read_object(raw: bytes) -> dict[str, Any] | None:

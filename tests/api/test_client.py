@@ -2,7 +2,6 @@
 
 import http.client
 import io
-import json
 import os
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +15,7 @@ import pytest
 import geval
 from evaluations.models import Project
 from geval.client import ApiError, Client
-from tests.conftest import CHECKOUT
+from tests.notebooks import NOTEBOOKS, assert_same_texts
 from tests.processes import StandInProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
@@ -164,27 +163,20 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
 
 
 @pytest.mark.slow
-def test_the_notebook_runs_from_top_to_bottom(
+def test_the_notebook_shows_what_it_stores(
     site: Client,
     start_standin: Callable[..., StandInProcess],
     start_worker: Callable[[], object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     start_worker()
-    notebook = json.loads((CHECKOUT / "docs" / "notebooks" / "api.ipynb").read_text())
     monkeypatch.setenv("GEVAL_URL", site.base_url)
     monkeypatch.setenv("GEVAL_TOKEN", site.token)
     monkeypatch.setenv("GEVAL_ENDPOINT", start_standin().base_url)
     monkeypatch.setenv("GEVAL_MODEL", "offline-stand-in")
-    names: dict[str, object] = {}
+    stored = NOTEBOOKS["read_notebook"]("api")
 
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)
-
-    assert names["finished"]["state"] == "done"  # type: ignore[index]
-    assert names["finished"]["done"] == 6  # type: ignore[index]
-    assert len(names["frame"]) > 0  # type: ignore[arg-type]
+    assert_same_texts(NOTEBOOKS["run_notebook"](stored), stored)
 
 
 @pytest.mark.slow
