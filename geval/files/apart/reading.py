@@ -1,5 +1,6 @@
 """The client side of reading files in separate processes, which read one file after another."""
 
+import atexit
 import os
 import socket
 import subprocess
@@ -178,6 +179,8 @@ class _Waiting:
 
 
 _waiting = _Waiting()
+# Python warns of processes and sockets that are left.
+atexit.register(_waiting.stop)
 
 
 def _messages(job: ApartJob) -> Generator[Any, None, None]:
