@@ -22,6 +22,10 @@ COMMANDS = {
         "Which outputs a judge may decide, which go to people, and what error remains",
         "geval.improving.policy_command",
     ),
+    "agents": (
+        "Tools for a coding agent on files, without a site (MCP)",
+        "geval.agent_tools",
+    ),
 }
 # Commands of a site that take --site: with it they need neither Django nor a database here.
 ON_A_SITE = ("apply", "diff", "export_project")

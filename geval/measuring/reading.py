@@ -95,8 +95,9 @@ class Naming:
         for role, given in single.items():
             if len(given) > 1:
                 raise InputError(f"{role}= names one column, not {len(given)}.")
-        columns = {role: "".join(given) for role, given in single.items()}
-        return replace(cls(names.get("human", ()), names.get("judge", ())), **columns)
+        roles = ("criterion", "document", "system", "output", "source", "group")
+        columns = ("".join(single.get(role, ())) for role in roles)
+        return cls(names.get("human", ()), names.get("judge", ()), *columns)
 
     @property
     def columns(self) -> dict[str, str]:

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
-from pydantic import ConfigDict, model_validator
 
 from evaluations.web.agents.agent import Agent, Answer, Level
 from evaluations.web.agents.tools import HERE, TOOLS
 from evaluations.web.api.schemas import refuse_booleans
+from geval.agent_tools import with_known_arguments
 from geval.client import ApiError
-from geval.texts.sentences import unknown_field
 from geval_site.extensions import added
 from geval_site.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
-    from mcp.server.mcpserver.tools import Tool
 from typing import Literal
 
 from asgiref.sync import async_to_sync
@@ -66,7 +64,7 @@ def make_server(agent: Agent, *, here: bool = False) -> MCPServer[Any]:
                 read_only_hint=level == Level.READ, destructive_hint=False, open_world_hint=False
             )
             made = Tool.from_function(_in_turn(agent, tool), annotations=about)
-            tools.append(_with_known_arguments(made))
+            tools.append(with_known_arguments(made, refuse_booleans))
     # Its log levels follow the site's.
     return MCPServer(
         "geval_site",
@@ -130,26 +128,6 @@ def tools_by_level() -> list[tuple[Level, Callable[..., Answer]]]:
     """Return the tools of the core and of apps, each with its level."""
     groups = (TOOLS, *added("tools"))
     return [(level, tool) for tools in groups for level in tools for tool in tools[level]]
-
-
-def _with_known_arguments(tool: Tool) -> Tool:
-    """Make a tool refuse arguments that it does not have, which would be ignored silently."""
-
-    class Arguments(tool.fn_metadata.arg_model):  # type: ignore[name-defined, misc]
-        model_config = ConfigDict(extra="forbid", strict=True, title=f"{tool.name}Arguments")
-
-        @model_validator(mode="before")
-        @classmethod
-        def _all_known(cls, values: dict[str, Any]) -> dict[str, Any]:
-            if unknown := [name for name in values if name not in tool.parameters["properties"]]:
-                allowed = list(tool.parameters["properties"])
-                raise ValueError(unknown_field(unknown[0], allowed, "argument"))
-            refuse_booleans(cls, values)
-            return values
-
-    tool.fn_metadata.arg_model = Arguments
-    tool.parameters = Arguments.model_json_schema(by_alias=True)
-    return tool
 
 
 def _in_turn(agent: Agent, tool: Callable[..., Answer]) -> Callable[..., Any]:
