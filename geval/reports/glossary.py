@@ -330,8 +330,9 @@ TERMS: dict[str, Term] = {
     "sensitivity": Term(
         "Sensitivity, specificity",
         "The class to find is “fail”: of the outputs that people fail, the share that the judge"
-        " fails (sensitivity, true positive rate, fails found); of those they pass, the share that"
-        " it passes (specificity, true negative rate, passes kept). A criterion can turn it.",
+        " fails (sensitivity, true positive rate, TPR, recall, fails found); of those they pass,"
+        " the share that it passes (specificity, true negative rate, TNR, passes kept). A criterion"
+        " can turn it.",
         f"It takes {PASS_FAIL_OUTPUTS} outputs of each kind, and {INTERVAL_DOCUMENTS} documents"
         " for an interval. People pass an output if their mean is at least the middle of the"
         " scale.",
