@@ -119,7 +119,7 @@ class ModelRuns:
     the usual endpoint."""
 
     def __init__(self, base_url: str) -> None:
-        self._address = {"base_url": base_url} if base_url else {}
+        self._address: dict[str, Any] = {"base_url": base_url} if base_url else {}
         self._runs: dict[str, Future[geval.Evaluation]] = {}
 
     def evaluate_files(
