@@ -14,12 +14,10 @@ from evaluations.models import Criterion, Judge, LockedDocuments, Score
 from evaluations.models import Policy as PolicyRow
 from evaluations.reports.judge_costs import costs_of
 from geval.improving.policy import (
-    TOO_FEW,
     CurvePoint,
     Policy,
     ends_of_share,
     locked_word,
-    more_to_rate,
     percents,
 )
 from geval.improving.promises import PromiseKind, possible_promises
@@ -48,12 +46,6 @@ class PolicyAnswer:
         """What was asked: the promise, and the second judge."""
         second = self.result.second
         return f"{self.result.promise}, then {second}" if second else str(self.result.promise)
-
-    @property
-    def more(self) -> str:
-        """How many more documents have to be rated, in words; empty where that is not known."""
-        more = self.result.more_documents
-        return "" if more is None else more_to_rate(more, least=self.result.reason == TOO_FEW)
 
     @property
     def locked_word(self) -> str:

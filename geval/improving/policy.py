@@ -13,13 +13,13 @@ from geval.statistics.scales import short
 from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS, INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, money, thin, with_decimals
 
-TOO_FEW = "too few documents are rated"
+TOO_FEW = "too few {}s are rated"
 # A share of outputs that is printed as 0.
 LITTLE = 0.005
 # What answers that were stored earlier do not have.
 LATER: Mapping[str, Any] = {
     "second": "", "kept_by_first": None, "second_calibration": (), "mark": None,
-    "second_mark": None,
+    "second_mark": None, "unit": "document", "valueless": 0,
 }  # fmt: skip
 
 
@@ -117,8 +117,10 @@ class Policy:
     scale, where these values are kept; `second_calibration` those of the second judge. `training`
     and `locked` count rated documents, or groups of them; without `is_locked` these were only held
     out, for one question. `curve` has rows for a data frame, as has `outputs`, with each decision.
+    `unit` is what these are called, "document" or "group".
     `by_value` has what is kept of the locked documents of each value of `field`; `small` values
-    have fewer than INTERVAL_DOCUMENTS rated ones. `seconds` and `price` are those of a rating.
+    have fewer than INTERVAL_DOCUMENTS rated ones, and `valueless` locked outputs no value.
+    `seconds` and `price` are those of a rating.
     """
 
     criterion: str
@@ -142,6 +144,8 @@ class Policy:
     field: str
     by_value: Mapping[str, CurvePoint]
     small: int
+    valueless: int
+    unit: str
     outputs: tuple[OutputDecision, ...] = dataclasses.field(repr=False)
     ratings_per_output: float
     seconds: float | None
@@ -170,6 +174,14 @@ class Policy:
         }
 
     @property
+    def more_in_words(self) -> str:
+        """How many more documents, or groups, have to be rated; empty if that is not why."""
+        if self.more_documents is None:
+            return ""
+        is_least = self.reason == TOO_FEW.format(self.unit)
+        return more_to_rate(self.more_documents, self.unit, least=is_least)
+
+    @property
     def headline(self) -> str:
         """The result in a sentence."""
         judges = f"{self.judge}, then {self.second}" if self.second else self.judge
@@ -180,7 +192,7 @@ class Policy:
             kept = f"{percents(self.kept.coverage)} {ends_of_share(*ends)}".rstrip()
             return f"{about}: keep {kept} of {whose} answers; {self.promise.sentence}."
         if self.more_documents is not None:
-            more = more_to_rate(self.more_documents, least=self.reason == TOO_FEW)
+            more = self.more_in_words
             why = f" ({self.reason})" if self.reason else ""
             return f'{about}: cannot promise "{self.promise}" yet; it takes {more}{why}.'
         return f'{about}: cannot promise "{self.promise}": {self.reason}.'
@@ -216,9 +228,13 @@ class Policy:
         if self.small:
             yield (
                 f"Not shown: {counted(self.small, 'value')} of {self.field} with fewer than"
-                f" {INTERVAL_DOCUMENTS} rated {locked_word(self.is_locked)} documents."
+                f" {INTERVAL_DOCUMENTS} rated {locked_word(self.is_locked)} {self.unit}s."
             )
-        training = counted(self.training, "training document")
+        if self.valueless:
+            yield (
+                f"Not shown: {counted(self.valueless, 'output')} without a value of {self.field}."
+            )
+        training = counted(self.training, f"training {self.unit}")
         yield f"{training}, {self.locked} {locked_word(self.is_locked)}."
         yield from self.notes
 
@@ -314,16 +330,17 @@ def locked_word(is_locked: bool) -> str:
     return "locked" if is_locked else "held out"
 
 
-def more_to_rate(documents: int, *, least: bool = False) -> str:
+def more_to_rate(count: int, unit: str = "document", *, least: bool = False) -> str:
     """Format how many more documents have to be rated; beyond what anybody rates, only that.
 
     Args:
+        unit: what they are called.
         least: whether so many are needed before anything can be tested.
     """
-    if documents > AFFORDABLE_DOCUMENTS:
-        return f"more than {thin(AFFORDABLE_DOCUMENTS)} more rated documents"
+    if count > AFFORDABLE_DOCUMENTS:
+        return f"more than {thin(AFFORDABLE_DOCUMENTS)} more rated {unit}s"
     about = "at least" if least else "about"
-    return f"{about} {counted(documents, 'more rated document')}"
+    return f"{about} {counted(count, f'more rated {unit}')}"
 
 
 def percents(share: float) -> str:

@@ -174,7 +174,7 @@ class PolicyQuestion:
         error = 1 - confidence_of(self.looks or 1, 1)
         controlled, reason, more = Controlled(), NOTHING_VARIES, self._lacking()
         if more:
-            reason = TOO_FEW
+            reason = TOO_FEW.format(self._unit)
         elif self._varies:
             controlled = control(stakes, error=error)
             reason, more = self._why_not(controlled, error)
@@ -203,6 +203,8 @@ class PolicyQuestion:
             field=self.field,
             by_value=by_value,
             small=small,
+            valueless=self._valueless(kept),
+            unit=self._unit,
             outputs=tuple(self._decisions(kept)),
             ratings_per_output=float(counts[counts > 0].mean()) if counts.any() else 1.0,
             seconds=seconds,
@@ -306,6 +308,16 @@ class PolicyQuestion:
             for value in shown
         }
         return by_value, len(counts) - len(shown)
+
+    @property
+    def _unit(self) -> str:
+        return "document" if self.outputs.group is None else "group"
+
+    def _valueless(self, kept: CurvePoint | None) -> int:
+        """Return how many locked outputs have no value of the field."""
+        if kept is None or not self.field:
+            return 0
+        return int((self.locked & (np.array(self.of_field, dtype=object) == "")).sum())
 
     def _fails(self, stakes: Stakes, kept: CurvePoint | None) -> KeptFails | None:
         """Return how many outputs kept answers fail, and how many of these people pass; None where

@@ -131,7 +131,21 @@ def test_the_promise_is_shown_by_a_field() -> None:
     shown = str(result)
     assert "language en: keeps" in shown
     assert "1 value of language" in shown
+    # About 40 % are locked.
+    assert 0.2 < result.valueless / sum(not row["language"] for row in rows) < 0.6
+    assert f"{result.valueless} outputs without a value" in shown
     assert json.loads(result.to_json())["by_value"]["de"]["outputs"]
+
+
+def test_groups_are_not_called_documents() -> None:
+    rows = [row | {"topic": int(row["doc"][1:]) // 2} for row in labels(60)]
+
+    result = geval.policy(rows, promise="few false passes", group="topic", **COLUMNS)
+
+    assert result.unit == "group"
+    assert "more rated group" in result.headline
+    assert f"{result.training} training groups" in str(result)
+    assert "document" not in result.headline
 
 
 @pytest.mark.parametrize(
