@@ -52,7 +52,7 @@ def test_a_worker_that_is_killed_is_started_again(serving: subprocess.Popen[str]
     wait_until(lambda: WorkerHeartbeat.objects.doing(RUNS).exists(), seconds=60)
     killed = WorkerHeartbeat.objects.doing(RUNS).get()
 
-    os.kill(int(killed.name.rsplit(":", 1)[1]), signal.SIGKILL)
+    os.kill(int(killed.name.rsplit(":", 2)[1]), signal.SIGKILL)
 
     others = WorkerHeartbeat.objects.doing(RUNS).exclude(pk=killed.pk)
     wait_until(others.exists, seconds=60)
