@@ -1,5 +1,5 @@
 """Pages of the docs that are written from the code: options of commands, endpoints of the API,
-settings of evaluators, the library, the Python client, licences."""
+settings of evaluators, the library, the Python client, licences, thresholds."""
 
 import inspect
 import os
@@ -33,6 +33,7 @@ def pages_from_code() -> dict[str, str]:
             "library.md": "\n\n".join(library()) + "\n",
             "python-client.md": "\n\n".join(python_client()) + "\n",
             "licences.md": licences.markdown(),
+            "thresholds.md": import_module("geval.statistics.thresholds").markdown(),
         }
 
 

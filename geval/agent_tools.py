@@ -121,6 +121,8 @@ class ModelRuns:
     def __init__(self, base_url: str) -> None:
         self._address: dict[str, Any] = {"base_url": base_url} if base_url else {}
         self._runs: dict[str, Future[geval.Evaluation]] = {}
+        # Two calls at the same moment do not ask the model twice.
+        self._starting = threading.Lock()
 
     def evaluate_files(
         self,
@@ -148,10 +150,11 @@ class ModelRuns:
             output=output, text=text, human=human, progress=False, **self._address,
         )  # fmt: skip
         key = json.dumps([files, criterion, model, scores, definition, output, text, human])
-        run = self._runs.get(key) or self._runs.setdefault(key, _started(asked))
+        with self._starting:
+            run = self._runs.get(key) or self._runs.setdefault(key, _started(asked))
         if not wait([run], ANSWER_SECONDS).done:
             return {"state": "running", "ask_again_in_seconds": ASK_AGAIN_SECONDS}
-        del self._runs[key]
+        self._runs.pop(key, None)
         result = run.result()
         result.to_csv(scores)
         return {"state": "done", "scores": scores, "report": str(result)}

@@ -1,13 +1,12 @@
 """Every threshold that decides what a report, a page or a command says: with what it decides and
 the reason for its value.
 
-Code and pages read the numbers here. `python -m geval.statistics.thresholds > docs/thresholds.md`
-writes the docs' page, and `tests/thresholds` tests each of them just below, at and just above.
+Code and pages read the numbers here, the docs' page is written from them (`.ci/reference.py`), and
+`tests/thresholds` tests each of them just below, at and just above.
 Guards against rounding (1e-12) and size limits (rows of a page) are not thresholds and stay where
 they are used.
 """
 
-import sys
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -485,7 +484,7 @@ def markdown() -> str:
         "",
         "What decides what a report, a page or a command says, written from"
         " `geval/statistics/thresholds.py`. A value without a source or a reason is a choice."
-        " Formulas are in [the method](method.md).",
+        " Formulas are in [the method](../method.md).",
     ]
     for topic in dict.fromkeys(threshold.topic for threshold in TABLE.values()):
         lines += ["", f"## {topic}", ""]
@@ -493,7 +492,3 @@ def markdown() -> str:
             reason = f" *{of.reason}*" if of.reason else ""
             lines.append(f"- `{of.name}`: {shown(of.value)} {of.unit}. {of.rule}{reason}")
     return "\n".join([*lines, ""])
-
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown())
