@@ -300,8 +300,11 @@ class CriterionResult:
         value, interval = result.shown(self.options).value, result.analysis.shown
         if value is None or self.best is None or result.pk != self.best.pk:
             return interval
-        documents = result.correlations.documents_used
-        return interval_of_the_best(value, interval, self.compared, documents)
+        correlations = result.correlations
+        # Only within documents do those not count whose ratings or scores are all equal.
+        is_within = self.options.level == "summary"
+        counting = correlations.documents_used if is_within else correlations.documents
+        return interval_of_the_best(value, interval, self.compared, counting)
 
     def evidence(self, result: "JudgeResult") -> Evidence:
         """Return the evidence for a verdict on a judge."""

@@ -465,3 +465,23 @@ def test_a_criterion_states_what_is_required(bar: ExpertBar, verdict: str, reaso
     assert evidence is not None
     assert evidence.verdict.value == verdict
     assert reason in expert_reading(evidence, "judge")
+
+
+def test_the_best_of_several_judges_has_an_interval_by_its_documents() -> None:
+    rng = np.random.default_rng(4)
+    quality = rng.normal(size=200)
+    names = ["near", "far", "other"]
+    table = [
+        {"id": n, "human": 1 + round(of)} | {name: float(of + rng.normal()) for name in names}
+        for n, of in enumerate(np.clip(quality + 2, 0, 4))
+    ]
+
+    (alone,) = geval.measure(
+        [{name: row[name] for name in ("id", "human", "near")} for row in table],
+        human="human", judge="near", document="id",
+    ).criteria  # fmt: skip
+    (best,) = geval.measure(table, human="human", judge=names, document="id").criteria
+
+    below = [each.rho - each.interval[0] for each in (alone, best) if each.rho and each.interval]
+    # Bonferroni's share of three judges is 1.25 times as far away.
+    assert 0.8 < below[1] / below[0] < 1.5
