@@ -357,7 +357,7 @@ def _figures_of(result: CriterionResult, judge: JudgeResult) -> dict[str, _Compa
             "weighted kappa": _Compared(judge.analysis.kappa, "weighted kappa", result.bar.kappa)
         }
     options = result.options
-    documents = judge.correlations.documents_used
+    documents = judge.correlations.documents_at(options.level)
     name = f"{options.coefficient} at {options.level} level"
     figure = Correlation(judge.shown(options), judge.analysis.shown, max(1, documents - 1))
     return {name: _Compared(figure, name)}

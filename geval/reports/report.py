@@ -300,10 +300,7 @@ class CriterionResult:
         value, interval = result.shown(self.options).value, result.analysis.shown
         if value is None or self.best is None or result.pk != self.best.pk:
             return interval
-        correlations = result.correlations
-        # Only within documents do those not count whose ratings or scores are all equal.
-        is_within = self.options.level == "summary"
-        counting = correlations.documents_used if is_within else correlations.documents
+        counting = result.correlations.documents_at(self.options.level)
         return interval_of_the_best(value, interval, self.compared, counting)
 
     def evidence(self, result: "JudgeResult") -> Evidence:

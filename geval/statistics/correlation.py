@@ -64,6 +64,11 @@ class Correlations:
     estimates: dict[Coefficient, dict[Level, Estimate]]
     by_document: dict[Coefficient, FloatArray]
 
+    def documents_at(self, level: Level) -> int:
+        """Return how many documents count at a level: only within documents do those not count
+        whose ratings or scores are all equal."""
+        return self.documents_used if level == "summary" else self.documents
+
 
 def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Correlations:
     """Return all coefficients at all levels.

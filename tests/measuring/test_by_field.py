@@ -244,3 +244,24 @@ def test_page_api_and_library_have_the_same_numbers(
     assert "no field" in unknown
     refused = client.get(f"/api/v1/projects/{project.slug}/report/groups?field=topic")
     assert refused.status_code == 422
+
+
+def test_a_gap_in_correlation_is_shown_where_documents_have_one_output() -> None:
+    rng = np.random.default_rng(7)
+    table = []
+    for number in range(300):
+        quality, language = rng.normal(3, 1), ("en", "es")[number % 2]
+        noise = 0.4 if language == "en" else 4.0
+        people = {name: round(float(np.clip(quality + rng.normal(0, 0.5), 1, 5)))
+                  for name in ("ann", "bob", "cyd")}  # fmt: skip
+        judge = float(quality + rng.normal(0, noise))
+        table.append({"id": number, "language": language, **people, "gpt": judge})
+
+    measured = geval.measure(
+        table, human=["ann", "bob", "cyd"], judge="gpt", document="id", by="language"
+    )
+
+    (result,) = measured.by_field
+    (figure,) = next(row for row in result.values if row.value == "es").figures
+    assert figure.p is not None
+    assert figure.p < 0.001
