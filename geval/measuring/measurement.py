@@ -21,7 +21,7 @@ from geval.reports.by_field import (
 )
 from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
-from geval.reports.expert_words import with_brackets
+from geval.reports.expert_words import found_and_kept, with_brackets
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.label_results import LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult, Report
@@ -511,8 +511,10 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
             )
         if row.verdict == Verdict.TOO_EARLY and (row.shares or not row.missing_outputs):
             return row.caution if row.shares else row.reading
+        if row.verdict == Verdict.KEEP_EXPERT:
+            return f"read the outputs on which {judge} and your expert differ on {row.criterion}."
         if row.shares and row.caution:
-            return f"on {row.criterion}: {row.caution}"
+            return f"on {row.criterion}, {row.caution[:1].lower()}{row.caution[1:]}"
         if row.verdict == Verdict.NO_MEASURE:
             return f"make the definition of {row.criterion} clearer, and rate again."
         if row.missing_outputs:
@@ -575,10 +577,14 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     numbers = []
     if judge:
         ends = judge.interval or (measure.no_interval and f"(no interval: {measure.no_interval})")
-        if not row.passing:
+        passing = result.best.analysis.passing if result.best else None
+        if not passing:
             numbers.append(f"rho {judge.value} {ends}".rstrip())
+        elif not row.passing:
+            # With several raters the verdict goes by what one of them reaches, below.
+            numbers.append(found_and_kept(passing))
         numbers += [f"{share.name} {share.value} {share.interval}".rstrip() for share in row.shares]
-    if row.rater and result.best:
+    if row.rater and result.best and not row.passing:
         # Both with the mean of the other raters; rho is with the mean of all, which is easier.
         place = shown(result.evidence(result.best).in_place)
         rater = f"one rater {row.rater.value} {row.rater.interval}".rstrip()
@@ -637,9 +643,15 @@ def _verdicts_of(verdicts: PassFail) -> str:
 
 
 def _line_of(judge: JudgeResult, result: CriterionResult) -> str:
-    """Return another judge's verdict and correlation."""
-    rho, interval = shown(judge.shown(result.options)), in_brackets(judge.analysis.shown)
-    line = f"  {judge.judge}: {result.verdict_on(judge).label}, rho {rho} {interval}".rstrip()
+    """Return another judge's verdict and agreement."""
+    analysis = judge.analysis
+    if analysis.passing:
+        agreement = found_and_kept(analysis.passing)
+    elif result.has_expert:
+        agreement = f"weighted kappa {with_brackets(analysis.kappa)}"
+    else:
+        agreement = f"rho {shown(judge.shown(result.options))} {in_brackets(analysis.shown)}"
+    line = f"  {judge.judge}: {result.verdict_on(judge).label}, {agreement}".rstrip()
     scored = count_scored(result.evidence(judge))
     return f"{line}; {scored}" if scored else line
 

@@ -175,7 +175,6 @@ def test_null_judges_know_writers_and_lengths_from_other_documents_alone() -> No
         ("kappa.low>=0.7", "met"),
         ("accuracy.low>=0.8", "met"),
         ("verdict.agrees", "met"),
-        ("label:lost.recall.low>=0.5", "cannot say"),
         ("sensitivity.low>=0.5", "cannot say"),
         ("documents>=300", "met"),
     ],
@@ -184,6 +183,11 @@ def test_requirements_of_labels(requirement: str, outcome: str) -> None:
     (certified,) = geval.certify(geval.measure(intents(right=(0.95, 0.8, 0.95))), [requirement])
 
     assert str(certified.outcome) == outcome
+
+
+def test_a_label_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no label 'lost' \(there are: .*refund"):
+        geval.certify(geval.measure(intents()), ["label:lost.recall.low>=0.5"])
 
 
 @pytest.mark.parametrize("text", ["label:refund", "label:.recall.low>=0.5", "label:a.kappa.low>=1"])
@@ -253,7 +257,17 @@ def test_what_needs_an_order_refuses_labels() -> None:
     ):
         with pytest.raises(InputError):
             call()
-    assert measured.disagreements() == []
+
+
+def test_disagreements_are_outputs_of_other_labels() -> None:
+    rows = intents(right=(0.9, 0.8, 1.0))
+
+    differing = geval.measure(rows).disagreements(99)
+
+    wrong = {
+        (row["id"], row["human"], row["judge"]) for row in rows if row["human"] != row["judge"]
+    }
+    assert {(each.document, each.people, each.score) for each in differing} == wrong
 
 
 def test_every_door_prints_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

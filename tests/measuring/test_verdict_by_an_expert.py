@@ -485,3 +485,19 @@ def test_the_best_of_several_judges_has_an_interval_by_its_documents() -> None:
     below = [each.rho - each.interval[0] for each in (alone, best) if each.rho and each.interval]
     # Bonferroni's share of three judges is 1.25 times as far away.
     assert 0.8 < below[1] / below[0] < 1.5
+
+
+@pytest.mark.parametrize("raters", [1, 3])
+def test_no_correlation_is_printed_of_pass_or_fail(raters: int) -> None:
+    rng = np.random.default_rng(2)
+    people = [f"rater{n}" for n in range(raters)]
+    table = [
+        {"id": n, "near": int(of > -0.8), "far": int(of + rng.normal() > -0.8)}
+        | {name: int(of + rng.normal() / 2 > -0.8) for name in people}
+        for n, of in enumerate(rng.normal(size=200))
+    ]
+
+    printed = str(geval.measure(table, human=people, judge=["near", "far"], document="id"))
+
+    assert printed.count(" of the fails and keeps ") == (1 if raters == 1 else 2)
+    assert "rho" not in printed
