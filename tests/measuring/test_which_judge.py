@@ -174,3 +174,28 @@ def test_the_other_columns_of_a_named_criterion_are_recognised() -> None:
     result = geval.measure(table, judge="tone_judge")
 
     assert [(each.criterion, each.raters) for each in result.criteria] == [("tone", 1)]
+
+
+def test_the_best_judges_interval_counts_documents_of_one_output() -> None:
+    rng = np.random.default_rng(6)
+    quality = rng.integers(1, 6, 150)
+    table = [
+        {
+            "doc": f"d{n}",
+            "ann": q,
+            "bob": min(q + n % 2, 5),
+            "gpt": q if n % 3 else 3,
+            "poor": 1 + n % 5,
+        }
+        for n, q in enumerate(quality.tolist())
+    ]
+
+    result = geval.measure(table, human=["ann", "bob"], judge=["gpt", "poor"], document="doc")
+
+    (criterion,) = result.report.criteria
+    assert criterion.best is not None
+    own, chosen = criterion.best.analysis.shown.ends, criterion.interval_of(criterion.best).ends
+    assert own is not None
+    assert chosen is not None
+    # It was chosen from two, which lowers this end a little.
+    assert 0 < own[0] - chosen[0] < 0.5 * (own[1] - own[0])
