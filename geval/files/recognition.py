@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from geval.files.cells import CellColumn, cell_of, people_and_judges
+from geval.files.column_aliases import NAMES
 from geval.files.contents import ColumnContent, Rows, contents_of, decides, may_be_rated
 from geval.files.mapping import (
     COMMENTS,
@@ -41,6 +42,8 @@ from geval.files.rating_columns import (
 from geval.files.rows import Columns
 from geval.texts.sentences import shortened
 
+# How names of texts that were asked end.
+QUESTIONS = ("question", "query", "prompt", "frage", "pregunta", "pergunta", "domanda")
 # A column's name may become that of a criterion (`fields.CRITERION_LIMIT`).
 LONGEST_COLUMN_NAME = 100
 # Names of columns that can only mean documents.
@@ -181,6 +184,13 @@ def _are_ids(content: ColumnContent) -> bool:
     filled = content.filled
     ids = sum(re.fullmatch(r"(?=.*\d)[\w.:#/\-]{1,60}", value) is not None for value in filled)
     return 2 * ids > len(filled)
+
+
+def _is_question(plain: str) -> bool:
+    """Return whether a text is named as what was asked, such as `customer_question`, and not as an
+    answer to that."""
+    words = plain.split("_")
+    return words[-1].endswith(QUESTIONS) and set(words).isdisjoint(NAMES["output"])
 
 
 class _Reading:
@@ -383,9 +393,13 @@ class _Reading:
             self._ask_which_is_the_source(texts[:2])
 
     def _source_first(self, texts: list[str], system: str) -> list[str]:
-        """Return the texts with the source first, if it is clear: it repeats, or it asks. In the
-        right order a system has one output for a source; in the other, a repeated answer would be a
-        source with several outputs."""
+        """Return the texts with the source first, if it is clear: it is named as a question, it
+        repeats, or it asks. In the right order a system has one output for a source; in the other,
+        a repeated answer would be a source with several outputs. Questions repeat with different
+        answers where each row is a ticket, so that their name counts more."""
+        named = [name for name in texts if _is_question(self.plain[name])]
+        if len(named) == 1:
+            return [*named, *(name for name in texts if name not in named)]
         different = {name: len(set(self.contents[name].values)) for name in texts}
         by_number = sorted(texts, key=different.__getitem__)
         if different[by_number[0]] < different[by_number[1]]:
@@ -477,6 +491,8 @@ class _Reading:
                 if not is_remark and decides(values, sources) and decides(sources, values):
                     self._set(name, "doc_id")
                     break
+            else:
+                self._read_ids_of_rows(text, output)
         document = self._column("doc_id") or text
         if document not in self.contents or self._column("system_id"):
             return
@@ -492,6 +508,24 @@ class _Reading:
                 for name in candidates[:MOST_CHOICES]
             )  # fmt: skip
             self.questions.append(UploadQuestion("Which column names the system?", choices))
+
+    def _read_ids_of_rows(self, source: str, output: str) -> None:
+        """Read ids as the documents' names where a source repeats with different outputs, and no
+        system tells these apart: each is a document of its own, such as a ticket."""
+        free = self._free_names()
+        if self._column("system_id") or output not in self.contents:
+            return
+        sources, outputs = self.contents[source].values, self.contents[output].values
+        pairs = list(zip(sources, outputs, strict=True))
+        ids = [
+            name
+            for name in free
+            if _are_ids(self.contents[name]) and decides(self.contents[name].values, pairs)
+        ]
+        others = (name for name in free if name not in ids)
+        is_clear = len(ids) == 1 and not decides(sources, outputs)
+        if is_clear and not any(self._names_systems(name, source, output) for name in others):
+            self._set(ids[0], "doc_id")
 
     def _names_systems(self, name: str, document: str, output: str) -> bool:
         """Return whether its few names distinguish the outputs of a document."""

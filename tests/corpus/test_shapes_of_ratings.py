@@ -350,3 +350,51 @@ def test_a_remark_is_no_text_and_names_no_document(name: str) -> None:
 
     assert read.columns.get(name, "metadata") == "metadata"
     assert not read.questions
+
+
+def tickets(source: str = "Customer question") -> list[dict[str, str]]:
+    """Tickets, several with the same question, each with its own reply."""
+    return [
+        {
+            "Ticket": f"T-{n:03}",
+            source: f"How do I do the thing of kind {n % 3}?",
+            "Agent reply": f"Dear customer {n}, open the settings and choose option {n}, please.",
+            "Language": ("en", "de")[n % 2],
+        }
+        for n in range(12)
+    ]
+
+
+@pytest.mark.parametrize("source", ["Customer question", "Kundenfrage", "user-prompt"])
+def test_a_question_that_repeats_is_the_source_of_its_answers(source: str) -> None:
+    rows = tickets(source)
+
+    columns = recognise(list(rows[0]), rows).columns
+
+    assert columns == {
+        "Ticket": "doc_id", source: "source", "Agent reply": "output", "Language": "metadata"
+    }  # fmt: skip
+
+
+def test_an_answer_to_a_question_is_no_question() -> None:
+    rows = [
+        {"Kontext": row["Agent reply"], "Response to question": row["Customer question"]}
+        for row in tickets()
+    ]
+
+    columns = recognise(list(rows[0]), rows).columns
+
+    assert columns == {"Kontext": "source", "Response to question": "output"}
+
+
+def test_ids_are_no_documents_where_a_system_tells_outputs_of_a_source_apart() -> None:
+    rows = [
+        {**row, "Model": name, "Ticket": row["Ticket"] + name, "Agent reply": f"{text} So {name}."}
+        for row, text in ((row, row["Agent reply"]) for row in tickets()[:3])
+        for name in ("a", "b")
+    ]
+
+    columns = recognise(list(rows[0]), rows).columns
+
+    assert columns["Model"] == "system_id"
+    assert "doc_id" not in columns.values()
