@@ -173,8 +173,10 @@ def _as_tidy(guess: Columns, contents: Mapping[str, ColumnContent]) -> dict[str,
         and len(set(content.values)) < len(content.values)
         and (len(output) < 2 or decides(keys, content.values))
     ]
-    if len(texts) < 2 or "criterion" not in by_target:
+    if len(texts) < 2 or not {"criterion", "annotator"} & {*by_target}:
         return {}
+    if "criterion" not in by_target:
+        return {**guess, by_target["score"]: CellColumn(OVERALL, "").target}
     by_judge = "annotator" not in by_target and "judge" in by_target
     return {**guess, by_target["score"]: CellColumn("", "", by_judge).target}
 
@@ -279,7 +281,8 @@ class _Reading:
             self.project_names,
             has_rater=has_rater,
             has_criterion=bool(self._column("criterion")),
-            words=words,
+            # Words that differ between the raters of an output are about nothing else.
+            words=[name for name in words if not has_rater or self._is_of_output(name)],
         )
         for name, cell in read.decided.items():
             self._set(name, cell.target if cell else "")
@@ -315,6 +318,11 @@ class _Reading:
         return document in self.contents and not decides(
             self.contents[document].values, self.contents[name].values
         )
+
+    def _is_of_output(self, name: str) -> bool:
+        """Return whether a column has one value for each output, whoever rated it."""
+        keys = self._output_keys()
+        return not keys or decides(keys, self.contents[name].values)
 
     def _words(self) -> list[str]:
         """Return columns of words such as pass and fail that may be ratings: their names say it,

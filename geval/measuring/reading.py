@@ -13,7 +13,7 @@ from geval.files.apart import (
     preview_apart,
     read_apart,
 )
-from geval.files.cells import CellColumn, cell_of
+from geval.files.cells import RATERS, CellColumn, cell_of, judges_in, people_and_judges
 from geval.files.contents import ColumnContent
 from geval.files.contradictions import ContradictionError, Repeats
 from geval.files.fields import SESSION
@@ -281,6 +281,7 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
         raise InputError(message if file.name in message else f"{file.name}: {message}")
     names = column_names(file) if _names_columns(naming) else frozenset(preview.guess)
     columns = _columns(preview, names, naming)
+    columns = _with_named_raters(columns, preview, naming)
     if columns is None and preview.questions:
         answer = ask(preview.questions[0])
         if answer is None:
@@ -302,6 +303,26 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
     if problems := [problem for problem in problems_of(columns) if not _is_filled_in(problem)]:
         raise QuestionError(f"{file.name}: {' '.join(problems)} {_how_to_say(preview)}")
     return replace(file, columns=columns)
+
+
+def _with_named_raters(
+    columns: Mapping[str, str] | None, preview: Preview, naming: Naming
+) -> Mapping[str, str] | None:
+    """Return columns in which a column of raters has the judges among them, where people or judges
+    were named: those named, and names of models that are no person's. It answers the question who
+    is a judge, if nothing else is asked first."""
+    if not (naming.human or naming.judge):
+        return columns
+    asked = [judges_in(question.choices[0].columns) for question in preview.questions]
+    if columns is None and asked and asked[0]:
+        columns = _guess(preview)
+    judges = frozenset(naming.judge).union(*asked) - {*naming.human}
+    if not columns or not judges or "judge" in columns.values():
+        return columns
+    return {
+        name: people_and_judges(sorted(judges)) if target == RATERS else target
+        for name, target in columns.items()
+    }
 
 
 def _is_filled_in(problem: str) -> bool:

@@ -398,3 +398,35 @@ def test_ids_are_no_documents_where_a_system_tells_outputs_of_a_source_apart() -
 
     assert columns["Model"] == "system_id"
     assert "doc_id" not in columns.values()
+
+
+def test_words_that_differ_between_raters_of_an_output_are_its_ratings() -> None:
+    rows = [
+        {
+            **row,
+            "Rater": rater,
+            "Greets": ("yes", "no")[(n + place) % 2],
+            "Closed": ("no", "yes")[n % 2],
+        }
+        for n, row in enumerate(tickets())
+        for place, rater in enumerate(("Anna", "Ben"))
+    ]
+
+    recognition = recognise(list(rows[0]), rows)
+
+    assert cells(recognition.columns) == {"Greets": ("Greets", "")}
+    assert recognition.questions == ()
+
+
+def test_a_row_for_each_rating_needs_no_criterion_beside_the_texts() -> None:
+    rows = [
+        {**row, "Rater": rater, "Rating": verdict}
+        for row in tickets()
+        for rater, verdict in (("Anna", "Pass"), ("Ben", "Fail"))
+    ]
+
+    recognition = recognise(list(rows[0]), rows)
+
+    assert cells(recognition.columns) == {"Rating": ("overall", "")}
+    assert recognition.columns["Ticket"] == "doc_id"
+    assert recognition.questions == ()

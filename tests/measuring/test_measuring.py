@@ -118,6 +118,37 @@ def test_people_and_judges_can_be_chosen_by_name_in_long_files(files: list[Path]
     assert {record["judge"] for record in geval.measure(files, judge="far").to_records()} == {"far"}
 
 
+@pytest.mark.parametrize(
+    ("human", "judge", "raters", "judges"),
+    [
+        ("Maria", ["gpt-4o", "Robo"], 1, {"gpt-4o", "Robo"}),
+        ("Maria", "gpt-4o", 1, {"gpt-4o"}),
+        (None, "Robo", 1, {"Robo"}),
+        ("Maria", None, 1, {"gpt-4o"}),
+    ],
+)
+def test_judges_among_the_raters_of_a_column_are_named(
+    human: str | None, judge: str | list[str] | None, raters: int, judges: set[str]
+) -> None:
+    table = [
+        {
+            "Ticket": f"T-{n:03}",
+            "Customer question": f"How do I do the thing of kind {n % 3}?",
+            "Agent reply": f"Dear customer {n}, open the settings and choose option {n}, please.",
+            "Rater": rater,
+            "Rating": "Fail " if (n + shift) % 4 == 0 else "PASS",
+        }
+        for n in range(40)
+        for rater, shift in (("Maria", 0), ("gpt-4o", n % 9 == 0), ("Robo", 1))
+    ]
+
+    (criterion,) = geval.measure(table, human=human, judge=judge).report.criteria
+
+    assert len(criterion.annotators) == raters
+    assert {each.judge for each in criterion.judges} == judges
+    assert criterion.rated_outputs == 40
+
+
 def test_rows_without_a_document_are_documents_and_the_level_follows(wide: Records) -> None:
     plain = [{name: row[name] for name in ("ann", "near") if name in row} for row in wide]
 
