@@ -256,6 +256,7 @@ def read_source(
         by_document = {
             name: values_by_document(name, rows, files, naming, ask, scale_of) for name in fields
         }
+        unused.rows = {key: count for key, count in unused.rows.items() if key[1] not in fields}
         others = unnamed_judges(files, naming)
         criterion = criterion_named(files, naming)
         columns = columns_of(files, naming)

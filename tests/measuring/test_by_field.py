@@ -265,3 +265,19 @@ def test_a_gap_in_correlation_is_shown_where_documents_have_one_output() -> None
     (figure,) = next(row for row in result.values if row.value == "es").figures
     assert figure.p is not None
     assert figure.p < 0.001
+
+
+def test_a_field_that_is_measured_by_is_not_listed_as_unused() -> None:
+    rows = [
+        {"id": n, "human": 1 + n % 5, "judge": 1 + n * n % 5, "language": "de", "team": "x"}
+        for n in range(40)
+    ]
+
+    (note,) = (
+        each
+        for each in geval.measure(rows, human="human", judge="judge", by="language").notes
+        if each.startswith("Not used")
+    )
+
+    assert "team" in note
+    assert "language" not in note
