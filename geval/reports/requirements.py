@@ -215,12 +215,13 @@ def _parsed_figure(text: str, numbers: Mapping[str, str]) -> Requirement:
     if figure in NUMBERS:
         bound = "<=0.1" if figure.endswith((".most", ".high")) else ">=0.5"
         raise RequirementError(f"{figure} needs a bound, such as {figure}{bound}.")
-    near = get_close_matches(figure or shown, [*CLAIMS, *NUMBERS, *OF_LABELS], n=1)
+    of_labels = [f"{LABEL}NAME.{each}" for each in OF_LABELS]
+    near = get_close_matches(figure or shown, [*CLAIMS, *NUMBERS, *of_labels], n=1)
     meant = f" Did you mean {near[0]}?" if near else ""
     raise RequirementError(
         f"{shown!r} is not a requirement.{meant} Write a figure, a relation and a number, such as"
         f" spearman.summary.low>=0.45, or one of {', '.join(CLAIMS)}. Figures:"
-        f" {', '.join([*_families(), *(f'{LABEL}NAME.{figure}' for figure in OF_LABELS)])}."
+        f" {', '.join([*_families(), *of_labels])}."
     )
 
 
