@@ -36,6 +36,7 @@ from geval.reports.words import (
 )
 from geval.statistics.labels import LabelFigures
 from geval.statistics.pass_fail import PassFail
+from geval.statistics.scales import Scale
 from geval.statistics.shares import ShareEstimate
 from geval.texts.numbers import (
     counted,
@@ -452,10 +453,11 @@ class Measurement:
         first = names[0] if names else ""
         gaps = self.disagreements(criterion=first) if first else []
         parts += ["", f"Largest disagreements, {first}:"] if gaps else []
+        scale = next((each.scale for each in self.gathered.criteria if each.name == first), None)
         parts += [
             f"  {'' if isinstance(gap.people, str) else signed(gap.gap):>6}  people"
-            f" {label_or_number(gap.people)},"
-            f" {gap.judge} {label_or_number(gap.score)}: {gap.output}"
+            f" {_answer(gap.people, scale)},"
+            f" {gap.judge} {_answer(gap.score, scale)}: {gap.output}"
             + (f"\n          {excerpt(gap.text, EXCERPT)}" if gap.text else "")
             for gap in gaps
         ]
@@ -612,6 +614,13 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure, result: CriterionResul
     others = (judge for judge in result.judges if judge is not result.best)
     ordered = sorted(others, key=result.compared_by, reverse=True)[:MOST_OTHERS]
     return lines + [_line_of(judge, result) for judge in ordered]
+
+
+def _answer(value: float | str, scale: Scale | None) -> str:
+    """Return a rating or score as on pass or fail, or as it is."""
+    if scale and scale.is_pass_fail and value in scale.points:
+        return "pass" if value == scale.highest else "fail"
+    return label_or_number(value)
 
 
 def _changes(judge: str, repeats: ShareEstimate) -> str:

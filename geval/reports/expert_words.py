@@ -43,7 +43,7 @@ def labels_needed(evidence: ExpertEvidence) -> str:
 def expert_reading(evidence: ExpertEvidence, judge: str) -> str:
     """Return why a judge has its verdict, in a sentence or two."""
     passing, reason = evidence.passing, expert_caution(evidence)
-    if any(side.figure.estimate.value is None for side in evidence.sides):
+    if evidence.is_constant or any(side.figure.estimate.value is None for side in evidence.sides):
         return reason
     if passing is None:
         numbers = f"{judge} agrees with the expert with weighted kappa {_kappa(evidence)}"
@@ -91,6 +91,8 @@ def expert_caution(evidence: ExpertEvidence) -> str:
         how = "wrong" if passing else "the middle rating"
         unscored = counted(missing, "output")
         return f"With the {unscored} that it did not score as {how}, less is shown."
+    if evidence.is_constant:
+        return "It gives every output the same score."
     if verdict == Verdict.TOO_EARLY:
         needed = labels_needed(evidence) or evidence.missing
         return f"{needed[:1].upper()}{needed[1:]}."

@@ -137,13 +137,22 @@ class LabelJudge:
         return missing if missing > 0 else self.kappa.more
 
     @property
+    def only_label(self) -> str:
+        """The label that it gives all of enough outputs, of which people label some otherwise;
+        empty if there is none."""
+        columns = zip(*self.figures.counts, strict=True)
+        given = [label for label, n in zip(self.labels, map(sum, columns), strict=True) if n]
+        is_enough = self.figures.outputs >= EXPERT_LABELS and self.figures.majority < 1
+        return given[0] if is_enough and len(given) == 1 else ""
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict; in doubt, the expert labels."""
         if self.alpha.value is not None and self.alpha.value < VERDICT_ALPHA:
             return Verdict.NO_MEASURE
         kappa = self.kappa
         if kappa.figure.interval.low is None:
-            return Verdict.TOO_EARLY
+            return Verdict.KEEP_EXPERT if self.only_label else Verdict.TOO_EARLY
         if not kappa.is_shown:
             is_near = kappa.beats_chance and kappa.more is not None
             return Verdict.TOO_EARLY if is_near else Verdict.KEEP_EXPERT
@@ -170,6 +179,8 @@ class LabelJudge:
             return f"{counted(self.more, 'more label')} needed."
         if verdict == Verdict.SPOT_CHECKS:
             return self._weakest
+        if self.only_label:
+            return f"It labels every output {self.only_label}."
         if not kappa.beats_chance:
             return "It is not shown to do better than chance."
         if not kappa.is_shown:
@@ -375,7 +386,7 @@ def labels_result(
         about = (labels, units, people, given, nulls, alpha, compared, criterion.bar.kappa)
         results.append(_judge_result(judge, *about))
     ordered = sorted(
-        results, key=lambda each: (each.verdict.place, -(each.figures.kappa.estimate.value or -1.0))
+        results, key=lambda each: (each.verdict.choice, -_number(each.figures.kappa.estimate))
     )
     return LabelsResult(
         criterion.pk,
@@ -419,6 +430,10 @@ def _judge_result(
         None if filled is None else label_figures(units, human, filled, count),
         least,
     )
+
+
+def _number(kappa: Estimate) -> float:
+    return -1.0 if kappa.value is None else kappa.value
 
 
 def _confused(ratings: Any, labels: tuple[str, ...]) -> tuple[tuple[str, str, int], ...]:

@@ -230,9 +230,13 @@ class CriterionResult:
         judges = [judge for judge in self.ranked if self.compared_by(judge) > -np.inf]
         return max(
             judges,
-            key=lambda judge: (-self.verdict_on(judge).place, self.compared_by(judge)),
+            key=lambda judge: (-self._choice_of(judge), self.compared_by(judge)),
             default=None,
         )
+
+    def _choice_of(self, result: "JudgeResult") -> int:
+        verdict = self.verdict_on(result)
+        return verdict.choice if self.has_expert else verdict.place
 
     def verdict_on(self, result: "JudgeResult") -> Verdict:
         """Return the verdict on a judge; it is too early for one that is not compared with
@@ -368,6 +372,8 @@ class CriterionResult:
             if null.kappa_behind
         }
         own = ExpertEvidence(analysis.kappa, analysis.passing, ahead, evidence, self.bar)
+        if analysis.is_constant:
+            return replace(own, is_constant=True)
         if analysis.filled_passing is not None:
             return replace(own, filled=replace(own, passing=analysis.filled_passing))
         if analysis.passing is not None or analysis.filled_kappa is None:

@@ -288,3 +288,25 @@ def test_every_door_prints_the_same(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (record["kappa"], record["accuracy"]) == (pytest.approx(0.85), 0.9)
     plain = geval.measure([row["human"] for row in rows], [row["judge"] for row in rows])
     assert plain.criteria[0].kappa == pytest.approx(0.85)
+
+
+@pytest.mark.parametrize(("each", "verdict"), [(19, "early"), (20, "expert"), (21, "expert")])
+def test_a_judge_that_always_gives_the_same_label_may_not_label(each: int, verdict: str) -> None:
+    rows = [{**row, "judge": "refund"} for row in intents(each=each)]
+
+    (criterion,) = geval.measure(rows, human="human", judge="judge", labels=INTENTS).criteria
+
+    assert criterion.verdict == verdict
+    assert (criterion.reason == "It labels every output refund.") == (verdict == "expert")
+
+
+def test_an_undecided_judge_comes_before_one_that_may_not_label() -> None:
+    rows = [{**row, "lazy": "refund"} for row in intents(right=(0.75, 0.75, 0.8), each=30)]
+
+    measured = geval.measure(rows, human="human", judge=["judge", "lazy"], labels=INTENTS)
+
+    (result,) = measured.labels
+    assert [(each.judge, each.verdict) for each in result.judges] == [
+        ("judge", "early"),
+        ("lazy", "expert"),
+    ]

@@ -67,7 +67,7 @@ def measured(*sides: float) -> Measurement:
         ((20, 30, 0.9, 0.9), "early", "42 more fails and 32 more passes are needed, about 105"),
         ((9, 391, 1.0, 1.0), "early", "1 more fail is needed, about 45 labels."),
         ((400, 4, 1.0, 1.0), "early", "6 more passes are needed, about 606 labels."),
-        ((100, 300, 0.0, 1.0), "expert", "It is not shown to do better than chance."),
+        ((100, 300, 0.0, 1.0), "expert", "It gives every output the same score."),
     ],
 )
 def test_a_verdict_follows_from_what_is_found_and_kept(
@@ -330,6 +330,29 @@ def test_on_a_scale_one_expert_asks_for_weighted_kappa(
 
     (criterion,) = result.criteria
     assert (criterion.verdict, reason in criterion.reason) == (verdict, True), criterion.reason
+
+
+@pytest.mark.parametrize("lazy", [4, 1])
+def test_a_judge_that_always_says_the_same_is_not_the_best(lazy: int) -> None:
+    rows = [{**row, "lazy": lazy} for row in ratings(80, 0.9)]
+
+    result = geval.measure(rows, human="human", judge=["judge", "lazy"])
+
+    (criterion,) = result.criteria
+    assert (criterion.judge, criterion.verdict) == ("judge", "early")
+    assert "lazy: Keep the expert labelling, weighted kappa 0.00" in str(result)
+    alone = geval.measure(rows, human="human", judge="lazy").criteria[0]
+    assert (alone.verdict, alone.reason) == ("expert", "It gives every output the same score.")
+
+
+def test_judges_beside_the_best_have_what_their_verdict_is_by() -> None:
+    rows = [{**row, "lazy": "pass"} for row in labels(100, 300, 0.91, 0.93)]
+
+    text = str(geval.measure(rows, human="human", judge=["judge", "lazy"]))
+
+    assert "lazy: Keep the expert labelling, finds 0.00" in text
+    assert "rho" not in text
+    assert "people pass, judge fail: q" in text
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 2])

@@ -79,7 +79,8 @@ class ExpertEvidence:
     `kappa` is the weighted kappa, and `passing` what the judge finds and keeps on pass or fail.
     `ahead` are the intervals of how much better it is than null judges that can order outputs, by
     title. `evidence` has what it knows within systems, and beyond length. `filled` is the same with
-    missing scores as wrong, or as the middle rating.
+    missing scores as wrong, or as the middle rating. A judge `is_constant` if it gives every output
+    the same score.
     """
 
     kappa: KappaEstimate
@@ -88,6 +89,7 @@ class ExpertEvidence:
     evidence: Evidence
     bar: ExpertBar = USUAL_BAR
     filled: "ExpertEvidence | None" = None
+    is_constant: bool = False
 
     @property
     def error(self) -> float:
@@ -197,6 +199,8 @@ class ExpertEvidence:
             return Verdict.NO_MEASURE
         # Of pass or fail the threshold is chosen, on whatever scale scores are.
         if not self.evidence.on_scale and self.passing is None:
+            return Verdict.KEEP_EXPERT
+        if self.is_constant:
             return Verdict.KEEP_EXPERT
         if self.missing:
             return Verdict.TOO_EARLY

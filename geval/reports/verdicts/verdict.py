@@ -76,6 +76,12 @@ class Verdict(StrEnum):
         """The verdict's rank, 0 for the strongest."""
         return list(Verdict).index(self)
 
+    @property
+    def choice(self) -> int:
+        """Its rank among judges of which the best is chosen: of those that may not rate, or not
+        yet, the one that agrees best is."""
+        return min(self.place, Verdict.KEEP_PEOPLE.place)
+
 
 # With these a judge may rate, alone or with spot checks.
 USABLE = frozenset({Verdict.STANDS_IN, Verdict.AGREES, Verdict.SPOT_CHECKS})
