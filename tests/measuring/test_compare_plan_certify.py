@@ -241,6 +241,7 @@ def test_a_file_is_to_be_measured_first(ask: Callable[[str], object]) -> None:
         ("kapa.low>=0.6", "kappa.low"),
         ("sensitivty.low>=0.6", "sensitivity.low"),
         ("rate.error.low<=0.1", "rate.error.high"),
+        ("recall.low>=0.6", "label:NAME.recall.low"),
     ],
 )
 def test_a_mistyped_requirement_names_the_nearest(
