@@ -106,7 +106,7 @@ def _standing_on_labels(result: LabelsResult, own: LabelJudge) -> JudgeStanding:
         share="–",
         verdict=own.verdict,
         better=best if best is not None and best.pk != own.pk else None,
-        missing=own.reading if own.verdict == Verdict.TOO_EARLY else "",
+        missing="" if own.verdict == Verdict.AGREES else own.reading,
         shares=f"kappa {with_brackets(kappa)}{finds}",
     )
 
