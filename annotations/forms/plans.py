@@ -21,8 +21,8 @@ LABELS = {
     "price": "Price of one rating",
 }
 HELP = {
-    "width": "Of the judge's rho, or of its share of equal verdicts on pass or fail. With 0.05, a rho"
-    " of 0.50 lies between 0.45 and 0.55.",
+    "width": "Of the judge's rho, or of its share of equal verdicts on pass or fail. With 0.05, a"
+    " rho of 0.50 lies between 0.45 and 0.55.",
     "difference": (
         "Of two judges' rho, or of two systems' mean ratings; a smaller one takes more"
         " documents. Leave empty for the difference that the pilot found."
