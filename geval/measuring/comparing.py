@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement, refuse_other
-from geval.reports.pairs import labels_of_pair, pair_on
+from geval.reports.pairs import Pair, labels_of_pair, pair_on
 from geval.reports.report import CriterionResult
+from geval.statistics.correlation import Coefficient, coefficient_of
+from geval.statistics.jackknife import difference_interval
 from geval.statistics.paired_labels import PairedLabels
+from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import SIGNIFICANCE
 from geval.texts.numbers import p_value, signed
 
@@ -15,9 +18,10 @@ from geval.texts.numbers import p_value, signed
 @dataclass(frozen=True)
 class Comparison:
     """`difference` is the first judge's correlation minus the second's, a mean over the same
-    documents with ties counted, and `interval` its 95 % interval. `p` is of a permutation test of
-    whole documents, `p_adjusted` by Holm over all pairs of judges and criteria. None where
-    undefined, with a `reason`. On pass or fail, and on labels, the difference is that of accuracy,
+    documents with ties counted, or over all outputs where documents have one each, and `interval`
+    its 95 % interval. `p` is of a permutation test of whole documents, `p_adjusted` by Holm over
+    all pairs of judges and criteria; over all outputs there is no test. None where undefined, with
+    a `reason`. On pass or fail, and on labels, the difference is that of accuracy,
     without a test; `labels` has the counts."""
 
     criterion: str
@@ -30,12 +34,16 @@ class Comparison:
     documents: int
     reason: str = ""
     labels: PairedLabels | None = None
+    is_over_outputs: bool = False
 
     @property
     def better(self) -> str:
         """The judge that is shown to agree better; empty where neither is."""
         if self.labels:
             return ("", self.first, self.second)[self.labels.ahead]
+        if self.is_over_outputs and self.interval is not None and self.difference is not None:
+            is_shown = Interval(*self.interval).leaves_out_zero
+            return (self.first if self.difference > 0 else self.second) if is_shown else ""
         if self.p_adjusted is None or self.p_adjusted > SIGNIFICANCE or self.difference is None:
             return ""
         return self.first if self.difference > 0 else self.second
@@ -99,6 +107,9 @@ def compare(
         if pair and labels:
             documents = int(pair.outputs.documents_with().sum())
             compared.append(_of_labels(about.name, (first, second), labels, documents))
+        elif pair and len(pair.outputs) == pair.outputs.documents_with().sum():
+            coefficient = measured.report.options.coefficient
+            compared.append(_over_outputs(about.name, (first, second), pair, coefficient))
         elif about.name in results:
             compared.append(_compared(results[about.name], first, second))
     return compared
@@ -111,6 +122,25 @@ def _of_labels(
     return Comparison(
         criterion, *judges, labels.difference, ends, None, None, documents,
         labels.interval.reason, labels,
+    )  # fmt: skip
+
+
+def _over_outputs(
+    criterion: str, judges: tuple[str, str], pair: Pair, coefficient: Coefficient
+) -> Comparison:
+    """Compare judges on documents of one output each, within which nothing is ranked."""
+    sides = [(pair.human, scores) for scores in (pair.first, pair.second)]
+    values = [
+        coefficient_of(*side, coefficient, of="outputs", weight=pair.outputs.weight).value
+        for side in sides
+    ]
+    if values[0] is None or values[1] is None:
+        reason = "people or a judge gave every output the same score"
+        return Comparison(criterion, *judges, None, None, None, None, 0, reason)
+    interval = difference_interval(pair.outputs, *sides, coefficient, "dataset")
+    return Comparison(
+        criterion, *judges, values[0] - values[1], interval.ends, None, None, len(pair.outputs),
+        interval.reason, is_over_outputs=True,
     )  # fmt: skip
 
 

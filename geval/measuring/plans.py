@@ -384,6 +384,11 @@ def plan(
     about = next(each for each in parts.criteria if each.name == chosen.criterion)
     named = measured.judge_named(judge or chosen.judge or parts.judges[0].name)
     units = parts.data.units.unweighted
+    if not about.scale.is_pass_fail and units.by_document().max(initial=0) < 2:
+        raise InputError(
+            "Documents have one output each, and a plan is for rho within documents. Rate several"
+            f" outputs of each, or look at the interval of {about.name} so far."
+        )
     nothing: FloatArray = np.full(len(units), np.nan)
     scores = parts.data.judges.get((about.pk, named.pk), nothing)
 

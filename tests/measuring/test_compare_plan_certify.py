@@ -249,3 +249,37 @@ def test_a_mistyped_requirement_names_the_nearest(
 ) -> None:
     with pytest.raises(InputError, match=rf"Did you mean {meant}\?"):
         geval.certify(measured, [written], judge="near")
+
+
+def one_output_a_document(noise: dict[str, float]) -> geval.Measurement:
+    rng = np.random.default_rng(3)
+    quality = rng.normal(size=200)
+    table = [
+        {"id": n, "expert": int(np.clip(round(3 + of), 1, 5))}
+        | {name: float(of + rng.normal() * by) for name, by in noise.items()}
+        for n, of in enumerate(quality)
+    ]
+    return geval.measure(table, human="expert", judge=[*noise], document="id")
+
+
+@pytest.mark.parametrize(
+    ("noise", "better"), [({"a": 0.5, "b": 1.5}, "a"), ({"a": 1.0, "b": 1.0}, "")]
+)
+def test_judges_are_compared_where_documents_have_one_output(
+    noise: dict[str, float], better: str
+) -> None:
+    measured = one_output_a_document(noise)
+
+    (there,) = geval.compare(measured, "a", "b")
+    (back,) = geval.compare(measured, "b", "a")
+
+    assert (there.better, back.better, there.documents) == (better, better, 200)
+    assert there.interval is not None
+    assert there.interval[0] < (there.difference or 0) < there.interval[1]
+    assert back.difference == pytest.approx(-(there.difference or 0))
+    assert measured.criteria[0].rho is not None
+
+
+def test_a_plan_needs_documents_of_several_outputs() -> None:
+    with pytest.raises(InputError, match="one output each"):
+        geval.plan(one_output_a_document({"a": 0.5}))
