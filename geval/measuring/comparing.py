@@ -129,15 +129,15 @@ def _over_outputs(
     criterion: str, judges: tuple[str, str], pair: Pair, coefficient: Coefficient
 ) -> Comparison:
     """Compare judges on documents of one output each, within which nothing is ranked."""
-    sides = [(pair.human, scores) for scores in (pair.first, pair.second)]
+    first, second = ((pair.human, scores) for scores in (pair.first, pair.second))
     values = [
         coefficient_of(*side, coefficient, of="outputs", weight=pair.outputs.weight).value
-        for side in sides
+        for side in (first, second)
     ]
     if values[0] is None or values[1] is None:
         reason = "people or a judge gave every output the same score"
         return Comparison(criterion, *judges, None, None, None, None, 0, reason)
-    interval = difference_interval(pair.outputs, *sides, coefficient, "dataset")
+    interval = difference_interval(pair.outputs, first, second, coefficient, "dataset")
     return Comparison(
         criterion, *judges, values[0] - values[1], interval.ends, None, None, len(pair.outputs),
         interval.reason, is_over_outputs=True,
