@@ -61,12 +61,17 @@ def pages(browser: Browser, site: str, campaign: Campaign) -> Iterator[dict[str,
 
 
 def answer(page: Page, points: Mapping[str, int], *, wrong: str = "-") -> None:
-    """Answer the shown item by its system, and wait until the server has it."""
+    """Answer the shown item by its system, and wait until the next or none is shown."""
+    before = page.locator("[data-task]").get_attribute("data-assignment")
     text = page.locator("[data-output]").first.inner_text()
     point = 1 if wrong in text else points["good" if "in the morning" in text else "odd"]
     with page.expect_response(lambda response: response.url.endswith("/submit/")):
         page.keyboard.press(str(point))
         page.keyboard.press("Enter")
+    page.wait_for_function(
+        "before => document.querySelector('[data-task]')?.dataset.assignment !== before",
+        arg=before,
+    )
 
 
 def agreement(desk: Page) -> dict[str, float]:
