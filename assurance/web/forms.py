@@ -33,6 +33,7 @@ from geval.statistics.thresholds import (
     STUDY_MOST_OUTPUTS,
     STUDY_OUTPUTS,
     TRAINING_DOCUMENTS,
+    VERDICT_RATERS,
 )
 
 
@@ -194,12 +195,15 @@ FOLDED = (("Requirements", ("requirements", "epsilon", "human_score")),)
 
 def usual_requirements(criterion: Criterion | None) -> str:
     """Return what is usually required on a criterion of this kind, line by line."""
-    if criterion is None or not (criterion.scale.is_pass_fail or not criterion.is_ordered):
-        return "spearman.summary.low>=0.45\nalt_test.passed"
+    if criterion is None:
+        return "verdict.agrees"
     bar = criterion.bar
-    if not criterion.is_ordered:
+    if criterion.scale.is_pass_fail:
+        return f"sensitivity.low>={bar.sensitivity:g}\nspecificity.low>={bar.specificity:g}"
+    raters = criterion.ratings.order_by().values("annotator").distinct()[:VERDICT_RATERS]
+    if not criterion.is_ordered or len(raters) < VERDICT_RATERS:
         return f"kappa.low>={bar.kappa:g}"
-    return f"sensitivity.low>={bar.sensitivity:g}\nspecificity.low>={bar.specificity:g}"
+    return "spearman.summary.low>=0.45\nalt_test.passed"
 
 
 class CertificateForm(forms.Form):

@@ -80,6 +80,7 @@ from geval.statistics.thresholds import (
 )
 from geval.statistics.types import Estimate, FloatArray
 from geval.statistics.weighted import freedom_share, kish
+from geval.statistics.weighted_kappa import KappaEstimate
 from geval.statistics.within_systems import level_within, ratings_within_systems
 from geval.texts.subjects import CriterionLike, JudgeLike
 
@@ -470,6 +471,10 @@ def _highest(values: Iterable[float | None]) -> float | None:
     return max(defined) if len(defined) > 1 else None
 
 
+# The names of a criterion and a judge, its shares and indices by name, and its documents.
+AgreementRow = tuple[str, str, Mapping[str, ShareEstimate | KappaEstimate], int]
+
+
 @dataclass(frozen=True)
 class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those in the
@@ -510,6 +515,21 @@ class Report:
         """The same with those that give labels without an order."""
         of_labels = (own.judge for result in self.labels for own in result.judges)
         return tuple(dict.fromkeys([*self.judges, *of_labels]))
+
+    @property
+    def agreements(self) -> list[AgreementRow]:
+        """How often judges give people's verdict on pass or fail, or people's label."""
+        verdicts: list[AgreementRow] = [
+            (criterion.criterion, judge.judge, passing.by_name, judge.correlations.documents)
+            for criterion in self.criteria
+            for judge in criterion.judges
+            if (passing := judge.analysis.passing)
+        ]
+        return verdicts + [
+            (result.criterion, own.judge, own.figures.by_name, own.documents)
+            for result in self.labels
+            for own in result.judges
+        ]
 
     @property
     def not_applicable_notes(self) -> list[str]:

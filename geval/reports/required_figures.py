@@ -95,6 +95,8 @@ def _figure_of(name: str, criterion: CriterionResult, judge: JudgeResult) -> Req
 def _share(criterion: CriterionResult, judge: JudgeResult, name: str) -> RequiredFigure:
     """Return the lower end of a share or an index of pass or fail."""
     passing = judge.analysis.passing
+    if passing is None and name == "kappa":
+        return _weighted_kappa(criterion, judge)
     if passing is None:
         return RequiredFigure(None, "the criterion is not pass or fail")
     share = passing.by_name[name]
@@ -114,6 +116,24 @@ def _share(criterion: CriterionResult, judge: JudgeResult, name: str) -> Require
         nulls=of_nulls | {"the majority": [majority.get(name)]},
         # Always the same verdict finds all fails, or keeps all passes.
         doubt="" if low is not None and low > CHANCE else NOT_BEYOND_CHANCE,
+    )
+
+
+def _weighted_kappa(criterion: CriterionResult, judge: JudgeResult) -> RequiredFigure:
+    """Return the lower end of weighted kappa, on scales of more than two points."""
+    kappa = judge.analysis.kappa
+    if kappa.estimate.value is None or kappa.interval.low is None:
+        return RequiredFigure(None, kappa.estimate.reason or kappa.interval.reason)
+    rivals = [
+        null.title
+        for null in criterion.evidence(judge).rivals
+        if null.kappa_behind and (null.kappa_behind.low or 0.0) <= 0
+    ]
+    return RequiredFigure(
+        kappa.interval.low,
+        estimate=kappa.estimate.value,
+        units=judge.correlations.documents,
+        doubt=f"{listed(rivals)} may do as well" if rivals else "",
     )
 
 

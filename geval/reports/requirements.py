@@ -51,7 +51,7 @@ NUMBERS = {
             "precision": "share of the judge's fails that people fail",
             "accuracy": "share of outputs with the same verdict",
             "balanced_accuracy": "mean of sensitivity and specificity",
-            "kappa": "Cohen's kappa",
+            "kappa": "Cohen's kappa, on scales of more points weighted kappa",
             "ac1": "Gwet's AC1",
         }.items()
     },

@@ -524,3 +524,21 @@ def test_no_correlation_is_printed_of_pass_or_fail(raters: int) -> None:
 
     assert printed.count(" of the fails and keeps ") == (1 if raters == 1 else 2)
     assert "rho" not in printed
+
+
+@pytest.mark.parametrize(("noise", "outcome"), [(0.3, "met"), (1.0, "not met")])
+def test_weighted_kappa_can_be_required_of_a_scale(noise: float, outcome: str) -> None:
+    rng = np.random.default_rng(6)
+    table = [
+        {"id": n, "human": int(np.clip(round(3 + of), 1, 5)),
+         "judge": int(np.clip(round(3 + of + rng.normal() * noise), 1, 5))}
+        for n, of in enumerate(rng.normal(size=200))
+    ]  # fmt: skip
+    measured = geval.measure(table, human="human", judge="judge", document="id")
+
+    (certified,) = geval.certify(measured, ["kappa.low>=0.7"])
+
+    assert str(certified.outcome) == outcome
+    assert certified.checked[0].value == measured.report.criteria[0].judges[0].analysis.kappa.low(
+        0.025
+    )

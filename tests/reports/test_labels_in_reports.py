@@ -15,6 +15,7 @@ from django.test import Client
 import geval
 from annotations.models import Rating
 from assurance.certifying.certificates import certify, read_requirements, what_changed
+from assurance.web.forms import usual_requirements
 from evaluations.corpus.store import load_files
 from evaluations.models import CandidateOutput, Criterion, Project
 from evaluations.models.improving import shown_means
@@ -264,7 +265,7 @@ def test_disagreements_about_labels_are_the_cells_of_the_table(
     assert own[0].people != own[0].score
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "csv", "latex"])
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "latex", "mlflow"])
 def test_files_of_a_report_have_its_labels(labelled: Project, form: str) -> None:
     report = build_report(labelled)
     figures = report.labels[0].judges[0].figures
@@ -272,7 +273,8 @@ def test_files_of_a_report_have_its_labels(labelled: Project, form: str) -> None
     file = BY_WORD[form].write(report)
 
     assert "gpt" in file
-    assert (str(figures.kappa.estimate.value) if form == "csv" else "0.85 [0.79, 0.89]") in file
+    in_full = form in ("csv", "mlflow")
+    assert (str(figures.kappa.estimate.value) if in_full else "0.85 [0.79, 0.89]") in file
 
 
 @pytest.mark.parametrize(
@@ -294,6 +296,14 @@ def test_certificates_of_labels(labelled: Project, requirement: str, outcome: st
     assert what_changed(made) == []
     Rating.objects.filter(criterion=criterion).first().delete()
     assert what_changed(made)
+
+
+def test_a_certificate_begins_with_what_its_criterion_can_meet(labelled: Project) -> None:
+    criteria = list(labelled.criteria.all())
+
+    assert [usual_requirements(each) for each in criteria] == ["kappa.low>=0.6"] * 2
+    passing = Criterion(project=labelled, scale_min=0, scale_max=1)
+    assert usual_requirements(passing) == "sensitivity.low>=0.8\nspecificity.low>=0.8"
 
 
 def test_a_label_that_a_criterion_does_not_have_is_refused(

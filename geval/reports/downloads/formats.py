@@ -18,8 +18,9 @@ LONGEST = 250
 
 
 def as_metrics(report: Report) -> str:
-    """`JUDGE/CRITERION/COEFFICIENT/LEVEL`, and at the level of summaries the interval's ends;
-    undefined values are left out.
+    """`JUDGE/CRITERION/COEFFICIENT/LEVEL`, and at the level of summaries the interval's ends; on
+    pass or fail and labels `JUDGE/CRITERION/kappa` and the like with both ends. Undefined values
+    are left out.
 
     For weighted outputs, `JUDGE/CRITERION/outputs of a uniform sample` is their effective number.
     """
@@ -46,6 +47,13 @@ def _metrics(report: Report) -> Iterator[tuple[str, float]]:
                 yield f"{about}/documents seen by its search", float(result.seen.documents)
             if criterion.weights:
                 yield f"{about}/outputs of a uniform sample", criterion.weights.effective
+    for name, judge, figures, _documents in report.agreements:
+        for figure, estimate in figures.items():
+            about = f"{_part(judge)}/{_part(name)}/{figure}"
+            ends = {"low": estimate.interval.low, "high": estimate.interval.high}
+            for end, value in {"": estimate.estimate.value, **ends}.items():
+                if value is not None:
+                    yield f"{about} {end}".rstrip()[:LONGEST], value
 
 
 def _part(name: str) -> str:

@@ -1,6 +1,6 @@
 """A report as tables: CSV, Markdown, and columns for the terminal."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from geval.reports.downloads.board_tables import (
     AGREEMENT,
@@ -14,8 +14,6 @@ from geval.reports.report import JudgeResult, Report
 from geval.reports.words import SYMBOLS, in_a_sentence, notes_of, read_nothing
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.resampling import Interval
-from geval.statistics.shares import ShareEstimate
-from geval.statistics.weighted_kappa import KappaEstimate
 from geval.texts.numbers import shown
 from geval.texts.program import command
 from geval.texts.spreadsheets import csv_line
@@ -60,20 +58,7 @@ def as_csv(report: Report) -> str:
 def _agreement_lines(report: Report) -> Iterator[str]:
     """Return rows of agreement in verdicts, or in labels without an order: the name of the share or
     index stands as the coefficient."""
-    verdicts = [
-        (criterion.criterion, judge.judge, passing.by_name, judge.correlations.documents)
-        for criterion in report.criteria
-        for judge in criterion.judges
-        if (passing := judge.analysis.passing)
-    ]
-    labels = [
-        (result.criterion, own.judge, own.figures.by_name, own.documents)
-        for result in report.labels
-        for own in result.judges
-    ]
-    rows: list[tuple[str, str, Mapping[str, ShareEstimate | KappaEstimate], int]]
-    rows = [*verdicts, *labels]
-    for criterion, judge, by_name, documents in rows:
+    for criterion, judge, by_name, documents in report.agreements:
         for name, figure in by_name.items():
             yield csv_line((
                 criterion, judge, "dataset", name, figure.estimate.value,
