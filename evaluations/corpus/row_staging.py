@@ -34,7 +34,7 @@ from geval.files.rows import (
 )
 from geval.files.unused import Unused
 from geval.files.value_summary import CutTexts, RaterNotes, ValueSummary, note_on, notes_on_names
-from geval.files.word_ratings import WordError, WordNotes, WordRatings
+from geval.files.word_ratings import UnknownWords, WordError, WordNotes, WordRatings
 from geval.statistics.repeatability import scores_of_repeats
 from geval.statistics.scales import Scale, usual_scale_for
 from geval_site.sql import fetch_rows
@@ -172,6 +172,7 @@ class RowStager:
         self.replies = ReplyStage()
         self.mixed_scores: list[MixedScores] = []
         self.words = WordRatings()
+        self.unknown_words = UnknownWords()
         self.word_notes = WordNotes()
         self.cut_texts = CutTexts()
         self.rater_notes = RaterNotes()
@@ -379,7 +380,7 @@ class RowStager:
             return
         scale = self.scales.get(row.criterion.lower())
         try:
-            row = self.words.read(row, file, scale)
+            row = self.words.read(row, file, scale, self.unknown_words)
         except WordError as error:
             self.errors.add(file, row.line, error.column, str(error))
             return

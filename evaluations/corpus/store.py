@@ -46,6 +46,7 @@ from geval.files.rows import (
 )
 from geval.files.unused import NOTHING_READ, is_useless
 from geval.statistics.scales import short
+from geval.texts.sentences import shortened
 from geval_site.sql import fetch_row, fetch_rows
 
 # People check at a glance whether columns were understood; more would fill the page.
@@ -71,6 +72,10 @@ KNOWN_OUTPUT = f"""SELECT d.doc_id, y.name, left(d.source, {SHOWN_CHARACTERS}),
     JOIN evaluations_document d ON d.id = o.document_id WHERE o.id = %s"""
 # Errors often share a cause, and more would not be read.
 LISTED_ERRORS = 100
+LABELS = (
+    "Most answers on {} are words: {}. Create this criterion first, with these words as its points"
+    " (labels without an order, or from the lowest to the highest), and load the files again."
+)
 GROWING = (
     "evaluations_document",
     "evaluations_candidateoutput",
@@ -199,6 +204,12 @@ def _load(
     except TooManyRowsError as error:
         errors.add(error.file, error.line, "", str(error))
         errors.raise_if_any(names=load.columns)
+    # Where the rows with such words are left out, there is nothing to explain.
+    unknown = load.unknown_words.scales() if errors.total else {}
+    for name, scale in unknown.items():
+        if name not in load.scales:
+            labels = shortened(", ".join(scale.labels), 200)
+            errors.begin_with(files[0].name, LABELS.format(name, labels))
     if load.words.report_mixtures(errors):
         errors.raise_if_any(names=load.columns)
     result = Merge(load, steps).merge()

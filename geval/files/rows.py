@@ -303,6 +303,11 @@ class FileErrors:
         if len(self.listed) < self.most:
             self.listed.append(FileError(storable(file), line, storable(column), storable(message)))
 
+    def begin_with(self, file: str, message: str) -> None:
+        """Add an error before all others, which it explains."""
+        self.total += 1
+        self.listed = [FileError(storable(file), 0, "", storable(message)), *self.listed]
+
     def drain(self) -> tuple[list[FileError], int]:
         """Remove and return the errors, to `extend` another collection with them."""
         listed, total = self.listed, self.total

@@ -325,3 +325,18 @@ def test_the_api_says_which_words_were_read(owner: User, project: Project, load:
     loaded = sender(owner)("POST", "/small/ratings", body, "text/csv").json()
 
     assert loaded["notes"][0].startswith(NOTE)
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        (("refund", "parcel", "refund", "parcel", "refund"), True),
+        (("1", "2", "3", "refund", "5"), False),
+    ],
+)
+def test_labels_need_a_criterion_which_the_first_error_says(
+    project: Project, load: Load, words: tuple[str, ...], begins: bool
+) -> None:
+    first, *_others = errors_of(load, project, ratings(*words, criterion="intent"))
+
+    assert ("Create this criterion first" in first and "refund, parcel" in first) is begins
