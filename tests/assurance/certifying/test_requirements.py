@@ -43,7 +43,7 @@ def test_what_people_write_is_read(text: str, read: Requirement) -> None:
         ("spearman.summary.low==0.5", "is not a requirement"),
         ("spearman.summary.low>=0.4.5", "is not a requirement"),
         ("alt_test.passed>=1", "is met or not"),
-        ("rho>=0.5", "Figures: pearson.summary.value"),
+        ("rho>=0.5", r"Figures: pearson\|spearman\|kendall\.summary"),
         ("", "is not a requirement"),
         ("documents>=" + "9" * 400, "needs a bound"),
     ],
