@@ -78,7 +78,9 @@ def test_words_need_a_criterion_of_labels(project: Project, tmp_path: Path) -> N
     with pytest.raises(LoadError) as refused:
         load_files(project, written(tmp_path, intents()))
 
-    assert "expected a number" in str(refused.value.errors[0])
+    first, second, *_others = map(str, refused.value.errors)
+    assert "Create this criterion first" in first
+    assert "expected a number" in second
 
 
 def test_a_site_and_the_library_have_the_same_numbers(labelled: Project, tmp_path: Path) -> None:
