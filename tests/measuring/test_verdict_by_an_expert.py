@@ -397,10 +397,10 @@ def test_a_requirement_on_another_scale_cannot_be_decided() -> None:
         for number in range(60)
     ]
     (result,) = geval.measure(rows, human="human", judge="judge", document="id").report.criteria
-    requirement = parse_requirement("kappa.low>=0.5")
+    requirement = parse_requirement("sensitivity.low>=0.6")
     figures = figures_in([requirement.figure], lambda *_view: (result, result.judges[0]))
 
-    assert check(requirement, figures["kappa.low"]).outcome == "cannot say"
+    assert check(requirement, figures["sensitivity.low"]).outcome == "cannot say"
 
 
 def test_the_terminal_prints_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
