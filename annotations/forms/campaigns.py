@@ -221,8 +221,8 @@ class NamedItemsForm(forms.Form):
         self.campaign = campaign
         seated = Annotator.objects.filter(seats__campaign=campaign, seats__removed_at=None)
         self.fields["annotator"].queryset = seated.exclude(user=None)  # type: ignore[attr-defined]
-        names = fields_of_documents(campaign.project)
-        self.fields["field"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        choices = [(name, name) for name in fields_of_documents(campaign.project)]
+        self.fields["field"].choices = choices  # type: ignore[attr-defined]
 
     @property
     def row(self) -> NamedItems:

@@ -1,8 +1,9 @@
 """The numbers of the page of disagreements: the ranked outputs, with texts and causes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from evaluations.models import CandidateOutput, Criterion, EvaluationRun, GapCause, Project
+from evaluations.models import CandidateOutput, Criterion, EvaluationRun, GapCause, Judge, Project
 from evaluations.reports.data import fill_judges
 from evaluations.reports.report import criterion_result
 from evaluations.reports.serving.parts import PageParts, part_of_page
@@ -25,12 +26,12 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
     """Return the numbers of a view. Defaults are the first criterion with a judge, and the best
     judge on it, as its report has it."""
     criteria = {record.pk: record for record in project.criteria.all()}
-    judge_ids = list(project.judges.values_list("pk", flat=True))
+    judges = {record.pk: record for record in project.judges.all()}
     data = everything.selected(view.options)
     judged = tuple(pk for pk in criteria if any(on == pk for on, _judge in data.judges))
     chosen = first_of(view.criterion, criteria, (judged or (0,))[0])
-    ranked = _judges_on(project, data, criteria.get(chosen))
-    judge = first_of(view.judge, judge_ids)
+    ranked = _judges_on(criteria.get(chosen), judges, data)
+    judge = first_of(view.judge, judges)
     is_ordered = bool(chosen) and criteria[chosen].scale.is_ordered
     if not judge and ranked:
         judge = ranked[0]
@@ -59,9 +60,10 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
     )
 
 
-def _judges_on(project: Project, data: ReportData, criterion: Criterion | None) -> list[int]:
+def _judges_on(
+    criterion: Criterion | None, judges: Mapping[int, Judge], data: ReportData
+) -> list[int]:
     """Return the judges of a criterion, the one that agrees best with people first."""
-    judges = {judge.pk: judge for judge in project.judges.all()}
     if criterion is None:
         return []
     if not criterion.scale.is_ordered:

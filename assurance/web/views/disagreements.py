@@ -41,16 +41,16 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
         errors.append(f"There is no order {by[:40]!r} (there are: {', '.join(BASES)}).")
     if (side := request.GET.get("side", "")) != view.side:
         errors.append(f"There is no side {side[:40]!r} (there are: {', '.join(SIDES)}).")
-    found = disagreements(project, view)
+    page = disagreements(project, view)
     cell = request.GET.get("cell", "")
-    if cell and cell not in (cells := [key for key, _words in found.cells]):
+    if cell and cell not in (cells := [key for key, _words in page.cells]):
         here = ", ".join(cells) or "none"
         errors.append(f"No output is in the cell {cell[:40]!r} (there are: {here}).")
     context = {
         "project": project,
         "tab": "report",
         "part": "disagreements",
-        "found": found,
+        "found": page,
         "bases": BASES,
         "sides": SIDES,
         "errors": errors,
