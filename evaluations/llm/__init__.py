@@ -1,1 +1,0 @@
-"""Old address of what packages with evaluators import; it ends with the next release."""
