@@ -88,6 +88,8 @@ NOISE = words(
 JUDGED = NOISE | words("correct pass passed valid acceptable ok good judgement judgment grade")
 # Names of a column of people's labels and of one of a judge's, which tell only beside each other.
 LABELS_OF_PEOPLE = words("human gold label expert annotation ground_truth reference_label")
+# The same with a number or a letter: without one, such a column names who rated the row.
+NUMBERED_PEOPLE = words("annotator coder grader labeler labeller rater reviewer")
 LABELS_OF_JUDGES = words("judge verdict prediction llm evaluator")
 MEANS = words(
     "mean avg average median mittel mittelwert durchschnitt moyenne media majority consensus final"

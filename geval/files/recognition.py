@@ -27,6 +27,7 @@ from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import (
     LABELS_OF_JUDGES,
     LABELS_OF_PEOPLE,
+    NUMBERED_PEOPLE,
     KnownNames,
     NameKind,
     folded,
@@ -150,10 +151,11 @@ def _labels_side_by_side(contents: Mapping[str, ColumnContent]) -> dict[str, boo
 
 def _side_of_labels(name: str) -> bool | None:
     """Return whether a column's name is one of a judge's labels, or of people's; None for others.
-    Several are numbered: human_1, human_2."""
-    plain = re.sub(r"_?\d+$", "", folded(name).replace(" ", "_"))
+    Several are numbered: human_1, human_2, or rater_a and rater_b."""
+    whole = folded(name).replace(" ", "_")
+    plain = re.sub(r"(_?\d+|_[a-z])$", "", whole)
     names = {plain, folded(without_noise(plain))}
-    if names & LABELS_OF_PEOPLE:
+    if names & LABELS_OF_PEOPLE or (plain != whole and names & NUMBERED_PEOPLE):
         return False
     is_judge = names & LABELS_OF_JUDGES or is_judge_like(without_noise(name))
     return True if is_judge else None

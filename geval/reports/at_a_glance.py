@@ -16,16 +16,24 @@ from geval.reports.drawings.numbers import ForestLine
 from geval.reports.expert_words import with_brackets
 from geval.reports.label_results import LabelJudge, LabelsResult
 from geval.reports.report import CriterionResult, JudgeResult, Report
-from geval.reports.verdicts.expert import FOUND_AND_KEPT, ExpertEvidence
+from geval.reports.verdicts.expert import FOUND_AND_KEPT, LabelEvidence, Required
 from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.resampling import Interval
 from geval.statistics.shares import ShareEstimate
-from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
+from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_MARGIN, VERDICT_OUTPUTS
 from geval.statistics.types import Estimate
-from geval.texts.numbers import counted, in_brackets, shown, thin, two_decimals, whole_percent
+from geval.texts.numbers import (
+    counted,
+    in_brackets,
+    shown,
+    signed,
+    thin,
+    two_decimals,
+    whole_percent,
+)
 
 # The axis of shares.
 SHARES = Axis(0.0, 1.0)
@@ -64,7 +72,7 @@ class Check:
 
 @dataclass(frozen=True)
 class ShareLine:
-    """A share, or kappa, that is required of a judge by an expert's labels: what it is of, its
+    """A share, or kappa, that is required of a judge by labels: what it is of, its
     value and interval, where they are drawn, what the best null judge reaches, and what is
     required."""
 
@@ -134,7 +142,7 @@ class VerdictRow:
 
     @property
     def side(self) -> str:
-        """Where the judge errs more often by an expert's labels, for the list of disagreements:
+        """Where the judge errs more often by labels, for the list of disagreements:
         "higher" if it misses fails, "lower" if it fails passes."""
         passing = self.passing
         misses = passing is not None and passing.false_pass >= passing.false_fail
@@ -187,13 +195,13 @@ class AtAGlance:
         return not self.rows and not self.of_labels
 
     @property
-    def is_by_expert(self) -> bool:
-        """Whether all verdicts are by an expert's labels."""
+    def is_by_labels(self) -> bool:
+        """Whether all verdicts are by labels."""
         return not self.is_empty and all(row.shares for row in self.rows)
 
     @property
     def share_names(self) -> tuple[str, ...]:
-        """The heads of the columns of shares, where all verdicts are by an expert's labels."""
+        """The heads of the columns of shares, where all verdicts are by labels."""
         names = {tuple(share.name for share in row.shares) for row in self.rows if row.passing}
         if not names:
             return ("Kappa", "Weakest label found")[: 2 if self.of_labels else 1]
@@ -206,7 +214,7 @@ class AtAGlance:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the drawn columns."""
-        return (SHARES,) * len(self.share_names) if self.is_by_expert else (self.axis,)
+        return (SHARES,) * len(self.share_names) if self.is_by_labels else (self.axis,)
 
 
 def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
@@ -218,7 +226,7 @@ def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
     criteria = [criterion for criterion in report.criteria if criterion.judges]
     axis = shared_axis(value for criterion in criteria for value in _drawn(criterion))
     lowest = _where_raters_agree_least(criteria)
-    of_shares = SHARES if all(map(_by_expert, criteria)) else axis
+    of_shares = SHARES if all(map(_by_labels, criteria)) else axis
     axes = _Axes(axis, of_shares)
     rows = [_row(criterion, axes, running, lowest == criterion.pk) for criterion in criteria]
     # The strongest verdicts come first; criteria with the same verdict keep their order.
@@ -238,8 +246,8 @@ class _Axes(NamedTuple):
     of_shares: Axis
 
 
-def _by_expert(criterion: CriterionResult) -> ExpertEvidence | None:
-    return criterion.by_expert(criterion.best) if criterion.best else None
+def _by_labels(criterion: CriterionResult) -> LabelEvidence | None:
+    return criterion.by_labels(criterion.best) if criterion.best else None
 
 
 def _label_row(result: LabelsResult, best: LabelJudge, axis: Axis) -> LabelRow:
@@ -269,8 +277,8 @@ def _drawn(criterion: CriterionResult) -> Iterator[float]:
         (judge.shown(criterion.options), criterion.interval_of(judge)) for judge in criterion.judges
     ]
     sides += [(null.correlation, null.interval) for null in criterion.shown_nulls]
-    by_expert = _by_expert(criterion)
-    for side in by_expert.sides if by_expert else ():
+    by_labels = _by_labels(criterion)
+    for side in by_labels.sides if by_labels else ():
         yield side.least
         sides.append((side.figure.estimate, side.figure.interval))
     for estimate, interval in sides:
@@ -285,19 +293,19 @@ def _row(
     best, verdict = criterion.best, criterion.verdict
     evidence = criterion.evidence(best) if best else None
     share = evidence.share if evidence else None
-    by_expert = _by_expert(criterion)
-    has_checks = evidence is not None and verdict != Verdict.TOO_EARLY and not by_expert
+    by_labels = _by_labels(criterion)
+    has_checks = evidence is not None and verdict != Verdict.TOO_EARLY and not by_labels
     return VerdictRow(
         pk=criterion.pk,
         criterion=criterion.criterion,
         verdict=verdict,
         reading=reading(criterion),
         caution=caution(criterion, is_lowest_bar=is_lowest_bar),
-        missing_outputs=_missing_outputs(evidence, by_expert, verdict),
+        missing_outputs=_missing_outputs(evidence, by_labels, verdict),
         spot_checks=(
             spot_check_size(evidence.far_off.value)
             if evidence
-            and not by_expert
+            and not by_labels
             and verdict == Verdict.SPOT_CHECKS
             and evidence.far_off.value is not None
             else 0
@@ -311,7 +319,7 @@ def _row(
         checks=(
             _checks(best, evidence)
             if best and evidence and has_checks
-            else _expert_checks(by_expert)
+            else _expert_checks(by_labels)
         ),
         hints=_hints(criterion, best, evidence) if best and evidence and has_checks else (),
         best=best,
@@ -332,12 +340,12 @@ def _row(
             if criterion.level_to_try
             else ""
         ),
-        shares=_shares(by_expert, of_shares) if by_expert else (),
-        passing=by_expert.passing if by_expert else None,
+        shares=_shares(by_labels, of_shares) if by_labels else (),
+        passing=by_labels.passing if by_labels else None,
     )
 
 
-def _shares(evidence: ExpertEvidence, axis: Axis) -> tuple[ShareLine, ...]:
+def _shares(evidence: LabelEvidence, axis: Axis) -> tuple[ShareLine, ...]:
     passing = evidence.passing
     if passing is None:
         (side,) = evidence.sides
@@ -386,18 +394,17 @@ def _values(shares: Sequence[ShareEstimate]) -> list[float]:
 
 
 def _missing_outputs(
-    evidence: Evidence | None, by_expert: ExpertEvidence | None, verdict: Verdict
+    evidence: Evidence | None, by_labels: LabelEvidence | None, verdict: Verdict
 ) -> int:
     """Return how many more rated outputs a verdict needs."""
-    if by_expert:
-        needed = sum(more for more, _kind in by_expert.more)
+    if by_labels:
+        needed = sum(more for more, _kind in by_labels.more)
         return needed if verdict == Verdict.TOO_EARLY else 0
     return max(0, VERDICT_OUTPUTS - evidence.outputs) if evidence else 0
 
 
-def _expert_checks(evidence: ExpertEvidence | None) -> tuple[Check, ...]:
-    """Return the checks by an expert's labels, each with its number; none where people are the
-    bar."""
+def _expert_checks(evidence: LabelEvidence | None) -> tuple[Check, ...]:
+    """Return the checks by labels, each with its number; none without them."""
     if evidence is None:
         return ()
     if evidence.passing is None:
@@ -413,7 +420,7 @@ def _expert_checks(evidence: ExpertEvidence | None) -> tuple[Check, ...]:
         Check(
             side.is_shown,
             name,
-            f"{with_brackets(side.figure)} of {thin(side.count)}; {side.least:.2f} is required",
+            f"{with_brackets(side.figure)} of {thin(side.count)}; {_required(side)}",
             term,
         )
         for side, (name, term) in zip(evidence.sides, named, strict=True)
@@ -422,6 +429,15 @@ def _expert_checks(evidence: ExpertEvidence | None) -> tuple[Check, ...]:
     about = "; ".join(filter(None, (beats, also)))
     reads = Check(evidence.is_shown, "Better than reading nothing", about, "null_judges")
     return (*checks, reads)
+
+
+def _required(side: Required) -> str:
+    """Return what is required: of a judge in a rater's place, how much it may be behind."""
+    if side.beside is None:
+        return f"{side.least:.2f} is required"
+    value, interval = side.beside.estimate.value, in_brackets(side.beside.interval)
+    apart = f"{'–' if value is None else signed(value)} {interval}".rstrip()
+    return f"beside a rater {apart}, more than {signed(-VERDICT_MARGIN)} is required"
 
 
 def _forest(

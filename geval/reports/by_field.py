@@ -347,10 +347,12 @@ def _figures_of(result: CriterionResult, judge: JudgeResult) -> dict[str, _Compa
     expert's ratings, or the correlation of the view."""
     passing = judge.analysis.passing
     if passing is not None:
+        evidence = result.by_labels(judge)
         found, kept = FOUND_AND_KEPT[passing.finds_passes]
+        leasts = [side.least for side in evidence.sides] if evidence else [None, None]
         return {
-            "sensitivity": _Compared(passing.sensitivity, found, result.bar.sensitivity),
-            "specificity": _Compared(passing.specificity, kept, result.bar.specificity),
+            "sensitivity": _Compared(passing.sensitivity, found, leasts[0]),
+            "specificity": _Compared(passing.specificity, kept, leasts[1]),
         }
     if result.has_expert:
         return {

@@ -10,6 +10,18 @@ from geval.texts.sentences import listed
 
 def cautions(result: JudgeResult) -> list[str]:
     """Return what a reader must know about a judge's numbers on a criterion."""
+    # What is read of pass or fail are shares.
+    cautions = [] if result.analysis.passing else _about_ranks(result)
+    if not result.analysis.ppi.is_random:
+        cautions.append(
+            "Its scores of rated and unrated outputs differ, so the rated ones are not a random "
+            "sample and the prediction-powered intervals are not valid."
+        )
+    return cautions
+
+
+def _about_ranks(result: JudgeResult) -> list[str]:
+    """Return what a reader must know about a judge's correlations."""
     cautions: list[str] = []
     rho = result.correlations.estimates["spearman"]["summary"].value
     spread, test = result.analysis.spread, result.alt_test
@@ -36,11 +48,6 @@ def cautions(result: JudgeResult) -> list[str]:
         cautions.append(
             f"Only {used} of {documents} documents count: in the rest there is one output, or "
             "people or the judge gave every output the same score."
-        )
-    if not result.analysis.ppi.is_random:
-        cautions.append(
-            "Its scores of rated and unrated outputs differ, so the rated ones are not a random "
-            "sample and the prediction-powered intervals are not valid."
         )
     return cautions
 

@@ -1,9 +1,10 @@
-"""The verdict by an expert's labels in words."""
+"""The verdict by labels in words."""
 
-from geval.reports.verdicts.expert import OFF_SCALE, ExpertEvidence
+from geval.reports.verdicts.expert import OFF_SCALE, LabelEvidence
 from geval.reports.verdicts.verdict import Verdict
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.shares import ShareEstimate
+from geval.statistics.thresholds import VERDICT_MARGIN
 from geval.statistics.weighted_kappa import KappaEstimate
 from geval.texts.numbers import counted, in_brackets, shown, thin
 from geval.texts.sentences import listed
@@ -26,7 +27,7 @@ def found_and_kept(passing: PassFail) -> str:
     )
 
 
-def labels_needed(evidence: ExpertEvidence) -> str:
+def labels_needed(evidence: LabelEvidence) -> str:
     """Return how many more labels a verdict needs; empty if none, or no affordable number."""
     kinds = [
         f"{thin(count)} more {kind if count == 1 else _PLURALS[kind]}"
@@ -40,7 +41,7 @@ def labels_needed(evidence: ExpertEvidence) -> str:
     return f"{listed(kinds)} {verb} needed{about}"
 
 
-def expert_reading(evidence: ExpertEvidence, judge: str) -> str:
+def expert_reading(evidence: LabelEvidence, judge: str) -> str:
     """Return why a judge has its verdict, in a sentence or two."""
     passing, reason = evidence.passing, expert_caution(evidence)
     if evidence.is_constant or any(side.figure.estimate.value is None for side in evidence.sides):
@@ -51,18 +52,28 @@ def expert_reading(evidence: ExpertEvidence, judge: str) -> str:
         numbers = f"{judge} {found_and_kept(passing)}"
         if not evidence.evidence.on_scale:
             numbers += f", with scores from {passing.threshold:.3g} as passes"
+    if evidence.is_by_people:
+        numbers += f"; a rater in its place {_by_raters(evidence)}"
     if evidence.verdict == Verdict.AGREES:
         reason = f"{_required(evidence)} is shown."
+    if evidence.verdict == Verdict.STANDS_IN:
+        reason = f"Both are shown to be less than {VERDICT_MARGIN:.2f} behind."
     chosen = evidence.evidence.compared
     of = f" It is the best of {chosen} judges on these labels." if chosen > 1 else ""
     return f"{numbers}. {reason}{of}"
 
 
-def _kappa(evidence: ExpertEvidence) -> str:
+def _by_raters(evidence: LabelEvidence) -> str:
+    """Return what one rater finds and keeps, for a sentence."""
+    besides = [f"{side.beside.rater:.2f}" for side in evidence.sides if side.beside]
+    return "finds {} and keeps {}".format(*besides)
+
+
+def _kappa(evidence: LabelEvidence) -> str:
     return with_brackets(evidence.kappa)
 
 
-def _required(evidence: ExpertEvidence) -> str:
+def _required(evidence: LabelEvidence) -> str:
     leasts = [f"{side.least:.2f}" for side in evidence.sides]
     if evidence.passing is None:
         return f"At least {leasts[0]}"
@@ -72,16 +83,17 @@ def _required(evidence: ExpertEvidence) -> str:
     return f"At least {leasts[0]} of the {kinds[0]} and {leasts[1]} of the {kinds[1]}"
 
 
-def expert_caution(evidence: ExpertEvidence) -> str:
+def expert_caution(evidence: LabelEvidence) -> str:
     """Return what qualifies the verdict and what to do about it, or why the expert goes on; empty
     where nothing does."""
     passing, verdict = evidence.passing, evidence.verdict
-    if verdict == Verdict.AGREES:
+    if verdict in (Verdict.AGREES, Verdict.STANDS_IN):
         return ""
     if verdict == Verdict.NO_MEASURE:
         alpha = shown(evidence.evidence.alpha)
+        who = "Raters" if evidence.is_by_people else "The experts"
         return (
-            f"The experts do not agree enough to measure a judge by them (Krippendorff's alpha"
+            f"{who} do not agree enough to measure a judge by them (Krippendorff's alpha"
             f" {alpha}). Make the criterion's definition clearer, and label again."
         )
     if not evidence.evidence.on_scale and passing is None:
@@ -101,12 +113,20 @@ def expert_caution(evidence: ExpertEvidence) -> str:
         instead = "".join(
             f" Or label {thin(more)} more {_PLURALS[kind]}." for more, kind in evidence.more
         )
-        return _spot_check(passing, shown_kinds[0]) + instead
+        who, beside = "the expert", ""
+        if evidence.is_by_people:
+            who, beside = "people", f"A rater in its place {_by_raters(evidence)}. "
+        return beside + _spot_check(passing, shown_kinds[0], who) + instead
     if not evidence.beats_chance:
         return "It is not shown to do better than chance."
     weak = [side.kind for side in evidence.sides if not side.beats_chance]
     if weak and shown_kinds:
         return f"It is not shown to get half of the {_PLURALS[weak[0]]} right."
+    if not shown_kinds and evidence.is_by_people:
+        return (
+            f"Neither is shown to be less than {VERDICT_MARGIN:.2f} behind a rater in its place,"
+            f" who {_by_raters(evidence)}."
+        )
     if not shown_kinds:
         return f"{_required(evidence)} is required."
     if evidence.rivals:
@@ -116,12 +136,14 @@ def expert_caution(evidence: ExpertEvidence) -> str:
     return f"Among like texts it is not shown to follow the labels: it may know only {knows}."
 
 
-def _spot_check(passing: PassFail, kind: str) -> str:
-    """Return what the expert checks: what the judge fails, or what it passes, by the kind of which
-    it is shown to get enough right."""
+def _spot_check(passing: PassFail, kind: str, who: str) -> str:
+    """Return what people or the expert check: what the judge fails, or what it passes, by the kind
+    of which it is shown to get enough right."""
     fails = kind == "fail"
-    does, expert = ("fails", "passes") if fails else ("passes", "fails")
+    does, other = ("fails", "pass") if fails else ("passes", "fail")
+    if who != "people":
+        other = _PLURALS[other]
     wrong = passing.false_fail if fails else passing.false_pass
     own = wrong + (passing.both_fail if fails else passing.both_pass)
-    errs = f"It {does} {thin(wrong)} that the expert {expert}. " if wrong else ""
-    return f"{errs}Let the expert check what it {does}: {thin(own)} of {thin(passing.outputs)}."
+    errs = f"It {does} {thin(wrong)} that {who} {other}. " if wrong else ""
+    return f"{errs}Let {who} check what it {does}: {thin(own)} of {thin(passing.outputs)}."

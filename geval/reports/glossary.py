@@ -50,10 +50,11 @@ TERMS: dict[str, Term] = {
     "verdict": Term(
         "The verdict",
         "What the best judge may do on a criterion. It stands in for a rater if it scores and"
-        " ranks like one. With one of the two, and half of what one rater reaches, use it with"
-        " spot checks. Otherwise keep people rating. Raters do not agree enough: Krippendorff's"
-        f" alpha is below {VERDICT_ALPHA:g}. Too early to say: fewer than {VERDICT_OUTPUTS} rated"
-        f" outputs, {INTERVAL_DOCUMENTS} documents or {VERDICT_RATERS} raters, or no interval.",
+        " ranks like one; on pass or fail, if it finds and keeps as much as one. With one of the"
+        " two, and half of what one rater reaches, use it with spot checks. Otherwise keep people"
+        f" rating. Raters do not agree enough: Krippendorff's alpha is below {VERDICT_ALPHA:g}. Too"
+        f" early to say: fewer than {VERDICT_OUTPUTS} rated outputs, {INTERVAL_DOCUMENTS} documents"
+        f" or {VERDICT_RATERS} raters, or no interval.",
         f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among judges. It"
         " holds for these raters.",
         "The verdict",

@@ -20,8 +20,8 @@ class JudgeStanding:
 
     `better` is the best judge on the criterion; None if it is this one. `missing` says why there is
     no verdict; empty if there is one. `seen` says what its search has seen of the data.
-    `shares` are what it finds and keeps of an expert's labels, or finds of the label that it finds
-    least, in words; empty where people are the bar.
+    `shares` are what it finds and keeps on pass or fail, weighted kappa by an expert's ratings, or
+    what it finds of the label that it finds least, in words; empty where the two checks judge it.
     """
 
     pk: int
@@ -71,24 +71,24 @@ def verdict_lines(standings: Sequence[JudgeStanding]) -> tuple[str, ...]:
 
 def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
     estimate, evidence = result.shown(criterion.options), criterion.evidence(result)
-    by_expert = criterion.by_expert(result)
-    interval = by_expert.kappa.interval if by_expert else criterion.interval_of(result)
+    by_labels = criterion.by_labels(result)
+    interval = by_labels.kappa.interval if by_labels else criterion.interval_of(result)
     best = criterion.best
     return JudgeStanding(
         pk=criterion.pk,
         criterion=criterion.criterion,
         outputs=result.correlations.pairs,
-        value=f"kappa {shown(by_expert.kappa.estimate)}" if by_expert else shown(estimate),
+        value=f"kappa {shown(by_labels.kappa.estimate)}" if by_labels else shown(estimate),
         interval=in_brackets(interval),
         reason=estimate.reason or interval.reason,
-        # By an expert's labels nobody else is compared with.
-        share="–" if by_expert or evidence.share is None else whole_percent(evidence.share),
+        # By labels no share of one rater's correlation is compared.
+        share="–" if by_labels or evidence.share is None else whole_percent(evidence.share),
         verdict=criterion.verdict_on(result),
         better=best if best is not None and best.pk != result.pk else None,
         missing=_missing(criterion, result),
         seen=str(result.seen or ""),
         shares=found_and_kept(passing)
-        if (passing := result.analysis.passing) and by_expert
+        if (passing := result.analysis.passing) and by_labels
         else "",
     )
 
@@ -114,8 +114,8 @@ def _standing_on_labels(result: LabelsResult, own: LabelJudge) -> JudgeStanding:
 def _missing(criterion: CriterionResult, result: JudgeResult) -> str:
     if criterion.level_to_try:
         return in_a_sentence(criterion)
-    if by_expert := criterion.by_expert(result):
-        return expert_caution(by_expert)
+    if by_labels := criterion.by_labels(result):
+        return expert_caution(by_labels)
     if missing := criterion.evidence(result).missing:
         return missing
     if criterion.ranks(result):

@@ -45,7 +45,7 @@ from geval.reports.verdicts.check_figures import (
     are_too_few_for_a_bar,
     view_within,
 )
-from geval.reports.verdicts.expert import ExpertEvidence
+from geval.reports.verdicts.expert import LabelEvidence
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.steps import OnStep, part_of, unseen
 from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
@@ -237,17 +237,17 @@ class CriterionResult:
 
     def _choice_of(self, result: "JudgeResult") -> int:
         verdict = self.verdict_on(result)
-        return verdict.choice if self.has_expert else verdict.place
+        return verdict.choice if self.by_labels(result) else verdict.place
 
     def verdict_on(self, result: "JudgeResult") -> Verdict:
         """Return the verdict on a judge; it is too early for one that is not compared with
         others. More ratings do not help one that ranks nothing of what people rank."""
         if not self.ranks(result):
             return Verdict.TOO_EARLY
-        if self.ranks_nothing(result):
+        if result.analysis.passing is None and self.ranks_nothing(result):
             return self.without_a_judge
-        if by_expert := self.by_expert(result):
-            return by_expert.verdict
+        if by_labels := self.by_labels(result):
+            return by_labels.verdict
         return verdict_of(self.evidence(result))
 
     def ranks_nothing(self, result: "JudgeResult") -> bool:
@@ -262,11 +262,11 @@ class CriterionResult:
 
     def compared_by(self, result: "JudgeResult") -> float:
         """Return the value by which judges are ordered in this view: at summary level the mean on
-        the same documents, elsewhere the shown correlation; by an expert's labels the balanced
+        the same documents, elsewhere the shown correlation; by labels the balanced
         accuracy, or weighted kappa. Minus infinity where undefined."""
         value = result.shown(self.options).value
-        if by_expert := self.by_expert(result):
-            own = by_expert.passing.balanced if by_expert.passing else by_expert.kappa
+        if by_labels := self.by_labels(result):
+            own = by_labels.passing.balanced if by_labels.passing else by_labels.kappa
             return -1.0 if own.estimate.value is None else own.estimate.value
         if value is None:
             return -np.inf
@@ -359,12 +359,12 @@ class CriterionResult:
         the bar, or hardly any output was rated again by somebody else."""
         return are_too_few_for_a_bar(len(self.annotators), self.ratings, self.rated_outputs)
 
-    def by_expert(self, result: "JudgeResult") -> ExpertEvidence | None:
-        """Return the evidence for a verdict by an expert's labels; None where people are the
-        bar."""
-        if not self.has_expert:
-            return None
+    def by_labels(self, result: "JudgeResult") -> LabelEvidence | None:
+        """Return the evidence for a verdict by labels: of pass or fail, or an expert's; None where
+        the two checks give the verdict."""
         analysis, evidence = result.analysis, self.evidence(result)
+        if not self.has_expert and analysis.passing is None:
+            return None
         ahead = {
             null.title: lead_of(analysis.passing, null.passing)
             if analysis.passing and null.passing
@@ -372,7 +372,7 @@ class CriterionResult:
             for null in evidence.rivals
             if null.kappa_behind
         }
-        own = ExpertEvidence(analysis.kappa, analysis.passing, ahead, evidence, self.bar)
+        own = LabelEvidence(analysis.kappa, analysis.passing, ahead, evidence, self.bar)
         if analysis.is_constant:
             return replace(own, is_constant=True)
         if analysis.filled_passing is not None:

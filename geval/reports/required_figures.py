@@ -160,10 +160,10 @@ def _of_nulls(
 def _verdict(
     criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]
 ) -> RequiredFigure:
-    evidence, by_expert = criterion.evidence(judge), criterion.by_expert(judge)
-    verdict = by_expert.verdict if by_expert else verdict_of(evidence)
+    evidence, by_labels = criterion.evidence(judge), criterion.by_labels(judge)
+    verdict = by_labels.verdict if by_labels else verdict_of(evidence)
     if verdict == Verdict.TOO_EARLY:
-        missing = expert_caution(by_expert) if by_expert else evidence.missing
+        missing = expert_caution(by_labels) if by_labels else evidence.missing
         return RequiredFigure(None, missing, more=_to_the_least(judge))
     return RequiredFigure(float(verdict in enough), f"the verdict is “{verdict.label}”")
 

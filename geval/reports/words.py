@@ -41,8 +41,8 @@ def in_a_sentence(result: CriterionResult) -> str:
         return _without_human_score(result)
     if best is None:
         return _without_a_best(result)
-    if by_expert := result.by_expert(best):
-        return expert_reading(by_expert, best.judge)
+    if by_labels := result.by_labels(best):
+        return expert_reading(by_labels, best.judge)
     options, evidence = result.options, result.evidence(best)
     ranked, symbol = RANKED[options.level], SYMBOLS[options.coefficient]
     estimate, share = best.shown(options), result.share_of_ceiling(best)
@@ -156,8 +156,8 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
         is_lowest_bar: whether raters agree less here than on every other criterion.
     """
     best = result.best
-    if best is not None and (by_expert := result.by_expert(best)):
-        return expert_caution(by_expert)
+    if best is not None and (by_labels := result.by_labels(best)):
+        return expert_caution(by_labels)
     if best is None or result.verdict in (Verdict.TOO_EARLY, Verdict.NO_MEASURE):
         return reading(result)
     evidence = result.evidence(best)
@@ -169,7 +169,7 @@ def as_closely(result: CriterionResult) -> str:
     """Return the criterion that the best judge follows as closely as this one, in a sentence; empty
     if there is none."""
     best, other = result.best, result.as_close
-    if best is None or other is None or result.by_expert(best):
+    if best is None or other is None or result.by_labels(best):
         return ""
     how = "more closely than" if other.is_closer else "as closely as"
     return (
@@ -274,8 +274,8 @@ def reading(result: CriterionResult) -> str:
     best = result.best
     if best is None:
         return _without_a_best(result)
-    by_expert = result.by_expert(best)
-    sentence = expert_reading(by_expert, best.judge) if by_expert else _reading(result, best)
+    by_labels = result.by_labels(best)
+    sentence = expert_reading(by_labels, best.judge) if by_labels else _reading(result, best)
     return f"{sentence} {best.seen.sentence}" if best.seen else sentence
 
 

@@ -20,6 +20,7 @@ from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, mean_of_rows, n
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import (
     ALPHA_SKEWNESS,
+    ALT_TEST_OUTPUTS,
     BAR_SHARE,
     INTERVAL_DOCUMENTS,
     INTERVAL_GROUPS,
@@ -217,8 +218,8 @@ def human_ceiling(
 @lru_cache(maxsize=4)
 def ratings_of_the_bar(outputs: Outputs, ratings: Ratings) -> Ratings:
     """Return the ratings by raters whose summary-level rho with the mean of the others is at least
-    `BAR_SHARE` of the middle rater's; all where fewer than two are left. It is cached for all
-    judges on a criterion.
+    `BAR_SHARE` of the middle rater's, or their rho over all outputs where documents have one output
+    each; all where fewer than two are left. It is cached for all judges on a criterion.
 
     A careless rater is easily matched in that place, and spoils the mean that judges are compared
     with in the others' places: one rater of three who was careless in 60 % of answers let judges
@@ -226,6 +227,8 @@ def ratings_of_the_bar(outputs: Outputs, ratings: Ratings) -> Ratings:
     """
     of_rater = _against_others(outputs, ratings, ratings.value, "spearman")
     means, enough = of_rater.means(), of_rater.documents >= INTERVAL_DOCUMENTS
+    if len(np.unique(outputs.document)) == len(outputs):
+        means, enough = _over_all_outputs(outputs, ratings)
     if not enough.any():
         return ratings
     agree = ~enough | (means >= BAR_SHARE * np.median(means[enough]))
@@ -240,6 +243,15 @@ def ratings_of_the_bar(outputs: Outputs, ratings: Ratings) -> Ratings:
         ratings.outputs,
         ratings.raters,
     )
+
+
+def _over_all_outputs(outputs: Outputs, ratings: Ratings) -> tuple[FloatArray, np.ndarray]:
+    """Return each rater's rho with the mean of the others over all outputs, and whether enough of
+    them were rated by others; shape (raters,)."""
+    shared = ~np.isnan(ratings.others)
+    each = _each_at_level(outputs, ratings, ratings.value, shared, "spearman", "dataset")
+    enough = np.bincount(ratings.rater[shared], minlength=ratings.raters) >= ALT_TEST_OUTPUTS
+    return np.array([value or 0.0 for value in each]), enough
 
 
 def judge_as_a_rater(

@@ -1,7 +1,9 @@
 """Two judges' verdicts, or labels, of the same outputs: how often each gives people's (McNemar's
 table, 1947), and how much more often the first does.
 
-The interval of the difference is Agresti and Min's (2005), with Student's t over documents.
+The interval of the difference is Tango's (1998), which inverts a score test: it holds where nearly
+all pairs are equal, too. Pairs count by their effective number, which documents whose outputs are
+alike make smaller, with Student's t over documents.
 """
 
 import math
@@ -10,11 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.statistics.arrays import Outputs
-from geval.statistics.jackknife import no_interval, t_quantile, within
+from geval.statistics.jackknife import no_interval, t_quantile
 from geval.statistics.resampling import Interval
 from geval.statistics.shares import ShareEstimate, share_of_outputs
 from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import FloatArray
+
+ONE_DOCUMENT = "all outputs are of one document"
+# Ends are exact to far more digits than are shown.
+HALVINGS = 40
 
 
 @dataclass(frozen=True)
@@ -95,21 +101,70 @@ def paired_shares(
 def difference_of_pairs(
     outputs: Outputs, apart: FloatArray, confidence: float = CONFIDENCE
 ) -> Interval:
-    """Return the interval of a mean difference of paired verdicts: with half an output more of each
-    kind of pair (Agresti and Min, 2005), and wider by as much as outputs of a document are alike.
+    """Return the interval of a mean difference of paired verdicts.
 
     Args:
         apart: 1, 0 or -1 for each output.
     """
-    total, documents = len(apart) + 2, np.unique(outputs.document).size
+    pairs = effective_pairs(outputs, apart)
+    return Interval(*pairs.ends(confidence)) if pairs else no_interval(ONE_DOCUMENT)
+
+
+@dataclass(frozen=True)
+class EffectivePairs:
+    """Pairs of verdicts by their effective number: those in which only the first is right (`more`),
+    only the second (`less`), and all; with the degrees of freedom over documents."""
+
+    more: float
+    less: float
+    total: float
+    freedom: float
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        """Return the ends of the interval of the difference, in which Tango's statistic is at most
+        the quantile."""
+        quantile = t_quantile(self.freedom, confidence)
+        low = self._lower(self.more, self.less, quantile)
+        return low, -self._lower(self.less, self.more, quantile)
+
+    def _lower(self, more: float, less: float, quantile: float) -> float:
+        low, high = -1.0, (more - less) / self.total
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            is_below = self._statistic(more, less, middle) > quantile
+            low, high = (middle, high) if is_below else (low, middle)
+        return low
+
+    def _statistic(self, more: float, less: float, difference: float) -> float:
+        """Return by how many standard errors the difference is above another one, the error being
+        that of the likeliest table with the other one."""
+        total = self.total
+        linear = (2 * total - more + less) * difference - more - less
+        constant = -less * difference * (1 - difference)
+        root = math.sqrt(max(0.0, linear**2 - 8 * total * constant))
+        only_second = (root - linear) / (4 * total)
+        variance = total * (2 * only_second + difference * (1 - difference))
+        above = more - less - total * difference
+        return above / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, above)
+
+
+def effective_pairs(
+    outputs: Outputs, apart: FloatArray, most: float = math.inf
+) -> EffectivePairs | None:
+    """Return pairs of verdicts by their effective number; None for one document.
+
+    Args:
+        apart: 1, 0 or -1 for each output.
+        most: they count as no more than so many.
+    """
+    documents = np.unique(outputs.document).size
     if documents < 2:
-        return no_interval("all outputs are of one document")
-    more, less = ((apart == side).sum() + 0.5 for side in (1, -1))
-    middle = (more - less) / total
-    variance = (more + less - (more - less) ** 2 / total) / total**2
+        return None
     centred = apart - apart.mean()
     alone = float((centred**2).sum())
     together = float((outputs.by_document(centred) ** 2).sum()) * documents / (documents - 1)
-    wider = max(1.0, together / alone) if alone and documents < len(apart) else 1.0
-    half = t_quantile(documents - 1, confidence) * math.sqrt(variance * wider)
-    return within(Interval(middle - half, middle + half), -1.0, 1.0)
+    # Where no pair differs nothing tells how alike those of a document are.
+    wider = together / alone if alone else len(apart) / documents
+    wider = max(1.0, len(apart) / most, wider)
+    more, less = (float((apart == side).sum()) / wider for side in (1, -1))
+    return EffectivePairs(more, less, len(apart) / wider, documents - 1)

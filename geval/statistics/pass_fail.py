@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from geval.statistics.arrays import Outputs, complete, mean_of, sums
+from geval.statistics.arrays import Outputs, Ratings, complete, mean_of, sums
+from geval.statistics.beside_raters import BesideRater, beside_raters
 from geval.statistics.jackknife import (
     ALL_THE_SAME,
     TOO_FEW,
@@ -107,6 +108,8 @@ class PassFail:
     mean of sensitivity and specificity, with its value in each resample of documents, shape
     (draws,). `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what the majority's verdict
     would reach on the same outputs. `rate_error` is the judge's pass rate less people's on these.
+    `beside` compares what it finds, and what it keeps, with a rater in whose place it is; None
+    where people are not the bar.
     """
 
     threshold: float
@@ -126,6 +129,7 @@ class PassFail:
     rate_error: ShareEstimate
     redrawn: FloatArray = field(repr=False, compare=False)
     finds_passes: bool = False
+    beside: tuple[BesideRater, BesideRater] | None = None
 
     @property
     def fails(self) -> int:
@@ -222,13 +226,18 @@ def majority_of(
 
 
 def pass_fail(
-    outputs: Outputs, human: FloatArray, judge: FloatArray, scale: Scale
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    scale: Scale,
+    ratings: Ratings | None = None,
 ) -> PassFail | None:
     """Compare a judge's verdicts with people's; None if the scale does not have two points, or no
     output has both a rating and a score. Outputs of a group count as those of one document.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
+        ratings: those of people who are the bar; None where they are not.
     """
     unit = "documents" if outputs.group is None else "groups of documents"
     outputs = outputs.clustered
@@ -261,9 +270,15 @@ def pass_fail(
     kept = share(verdict, people, _specificity(redrawn))
     precise = share(~people, ~verdict, _ratio(redrawn[3], redrawn[2] + redrawn[3]))
     finds_passes = scale.finds_highest
+    beside = None
+    if ratings is not None:
+        of_all = np.full(len(outputs), np.nan)
+        of_all[~np.isnan(human + judge)] = verdict
+        beside = beside_raters(outputs, ratings, of_all, middle)
     if finds_passes:
         found, kept = kept, found
         precise = share(people, verdict, _ratio(redrawn[0], redrawn[0] + redrawn[1]))
+        beside = beside and (beside[1], beside[0])
     accuracy = share(people == verdict, np.ones_like(people), _accuracy(redrawn))
     return PassFail(
         fitted.threshold,
@@ -283,6 +298,7 @@ def pass_fail(
         _rate_error(common, verdict, people) if enough else without_share(_FEW),
         np.asarray((_sensitivity(redrawn) + _specificity(redrawn)) / 2),
         finds_passes,
+        beside,
     )
 
 

@@ -173,8 +173,8 @@ VERDICT_ALPHA = _verdict.threshold(
     "Far below 0.667, under which Krippendorff (2004) draws no conclusions.",
 )  # fmt: skip
 VERDICT_MARGIN = _verdict.threshold(
-    "VERDICT_MARGIN", 0.10, "correlation",
-    "Ranks like a rater: shown to be less than this behind.",
+    "VERDICT_MARGIN", 0.10, "correlation, or share of fails or passes",
+    "Ranks like a rater, or finds and keeps as much: shown to be less than this behind.",
 )  # fmt: skip
 VERDICT_ERROR = _verdict.threshold(
     "VERDICT_ERROR", 0.05, "probability",
@@ -188,7 +188,8 @@ VERDICT_SHARE = _verdict.threshold(
 )  # fmt: skip
 BAR_SHARE = _verdict.threshold(
     "BAR_SHARE", 2 / 3, "share of the middle rater's rho with the others",
-    "A rater of ten documents with less is left out of “one rater”.",
+    "A rater of ten documents (of 30 outputs with a document each) with less is left out of “one"
+    " rater”.",
     "More than half careless answers leave about half; of three honest raters, none was left out"
     " in 200 simulations.",
 )  # fmt: skip

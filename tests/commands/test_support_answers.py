@@ -31,7 +31,7 @@ def test_its_verdict_is_by_the_expert_and_loading_it_again_changes_nothing() -> 
 def test_what_is_required_is_drawn_beside_each_other() -> None:
     glance = at_a_glance(build_report(load_support()))
 
-    assert glance.is_by_expert
+    assert glance.is_by_labels
     assert glance.share_names == ("fails found, or kappa", "passes kept")
     assert len(glance.axes) == 2
     drawn = {row.criterion: [share.name for share in row.shares] for row in glance.rows}

@@ -57,14 +57,15 @@ def test_numbered_names_are_several_people(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["document", "system", "human_1", "human 2", "expert3", "judge_1", "LLM"])
+        people = ["human_1", "human 2", "expert3", "Annotator 4", "rater5", "reviewer_b"]
+        writer.writerow(["document", "system", *people, "judge_1", "LLM"])
         writer.writerows(
-            [f"d{n // 3}", n % 3, *(DICE.randint(1, 5) for _column in range(5))] for n in range(90)
+            [f"d{n // 3}", n % 3, *(DICE.randint(1, 5) for _column in range(8))] for n in range(90)
         )
 
     result = geval.measure(path, document="document", system="system")
 
-    assert result.criteria[0].raters == 3
+    assert result.criteria[0].raters == 6
     assert {row["judge"] for row in result.to_records()} == {"judge_1", "LLM"}
 
 

@@ -484,7 +484,7 @@ def test_a_criterion_states_what_is_required(bar: ExpertBar, verdict: str, reaso
         Records(),
     )
 
-    evidence = result.by_expert(result.judges[0])
+    evidence = result.by_labels(result.judges[0])
     assert evidence is not None
     assert evidence.verdict.value == verdict
     assert reason in expert_reading(evidence, "judge")

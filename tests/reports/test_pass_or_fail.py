@@ -114,7 +114,7 @@ def test_by_one_expert_the_report_shows_what_is_found_and_kept(
     content = json.loads(as_json(build_report(judged)))["criteria"]["factual"]
     counts = content["judges"]["J"]["pass_fail"]
     assert f"{counts['only_judge_passes']} missed" in text
-    assert content["verdict"]["by_expert"]["specificity"] == {
+    assert content["verdict"]["by_labels"]["specificity"] == {
         "required": 0.8,
         "is_shown": False,
     }
@@ -138,7 +138,7 @@ def test_a_criterion_says_what_is_required_and_which_class_to_find(
 
     content = json.loads(as_json(build_report(judged)))["criteria"]["factual"]
 
-    required = content["verdict"]["by_expert"]
+    required = content["verdict"]["by_labels"]
     assert {name: of["required"] for name, of in required.items() if "ty" in name} == {
         "sensitivity": 0.8,
         "specificity": 0.7,

@@ -14,7 +14,7 @@ from geval.statistics.arrays import Outputs
 from geval.statistics.null_judges import is_met
 from geval.statistics.resampling import Interval
 from geval.statistics.scales import Scale
-from geval.statistics.shares import ShareEstimate
+from geval.statistics.shares import ShareEstimate, without_share
 from geval.statistics.thresholds import EXPERT_KAPPA, EXPERT_SHARE, PASS_FAIL_OUTPUTS
 from geval.statistics.types import Estimate
 from geval.statistics.weighted_kappa import KappaEstimate, weighted_kappa
@@ -80,9 +80,12 @@ def test_of_what_one_rater_reaches(value: float, expected: str) -> None:
 
 @pins("VERDICT_MARGIN", {0.099: True, 0.1: False, 0.101: False})
 def test_how_far_behind_a_rater_a_judge_may_be(value: float, expected: bool) -> None:
+    no_share = without_share("none")
     certain = SimpleNamespace(value=-value, error=0.0, reason="", low=lambda _confidence: -value)
 
     assert evidence(behind=certain).ranks_like_a_rater is expected
+    side = Required(no_share, "fail", 40, 0.025, 0.8, 10, 0.5, beside=certain)
+    assert side.is_shown is expected
     assert evidence().bar == pytest.approx(0.65 - 0.1)
 
 

@@ -98,7 +98,7 @@ def _standing(judge: Judge, view: ReportView) -> dict[str, Any]:
         "cached": view.cached,
         "base": reverse("evaluations:report_detail", args=[judge.project.slug]),
         "standings": standings,
-        "are_by_expert": bool(standings) and all(standing.shares for standing in standings),
+        "are_by_labels": bool(standings) and all(standing.shares for standing in standings),
     }
 
 

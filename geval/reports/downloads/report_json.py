@@ -14,7 +14,7 @@ from geval.reports.instructed import Instructed
 from geval.reports.options import MEAN
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.verdicts.analysis import Agreement, JudgeAnalysis, Significance
-from geval.reports.verdicts.expert import ExpertEvidence
+from geval.reports.verdicts.expert import LabelEvidence, Required
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.verdicts.verdict import Evidence
 from geval.reports.words import chosen_note, in_a_sentence, weights_note
@@ -153,7 +153,7 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
         "rated_outputs": evidence.rated,
         "scored_outputs": evidence.outputs,
         "within_systems": _within_json(evidence),
-        **_by_expert_json(result.by_expert(result.best)),
+        **_by_labels_json(result.by_labels(result.best)),
         "scores_like_a_rater": evidence.scores_like_a_rater,
         "ranks_like_a_rater": evidence.ranks_like_a_rater,
         "one_rater": estimate_json(evidence.ceiling),
@@ -336,14 +336,14 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
     }
 
 
-def _by_expert_json(evidence: ExpertEvidence | None) -> dict[str, Any]:
-    """Return the checks by an expert's labels; nothing where people are the bar."""
+def _by_labels_json(evidence: LabelEvidence | None) -> dict[str, Any]:
+    """Return the checks by labels; nothing where the two checks give the verdict."""
     if evidence is None:
         return {}
     return {
-        "by_expert": {
+        "by_labels": {
             **{
-                name: {"required": side.least, "is_shown": side.is_shown}
+                name: {"required": side.least, "is_shown": side.is_shown, **_beside_json(side)}
                 for name, side in zip(
                     ("sensitivity", "specificity") if evidence.passing else ("weighted_kappa",),
                     evidence.sides,
@@ -357,6 +357,15 @@ def _by_expert_json(evidence: ExpertEvidence | None) -> dict[str, Any]:
             "labels_needed": labels_needed(evidence),
         }
     }
+
+
+def _beside_json(side: Required) -> dict[str, Any]:
+    """Return the judge beside a rater in whose place it is, where people are the bar."""
+    beside = side.beside
+    if beside is None:
+        return {}
+    shares = {"judge": beside.judge, "one_rater": beside.rater, "outputs": beside.outputs}
+    return {"beside_a_rater": with_interval(beside.estimate, beside.interval) | shares}
 
 
 def _pass_fail_json(pass_fail: PassFail) -> dict[str, Any]:

@@ -251,6 +251,10 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
 
     filled = filled_scores(human, scores, tested, judged.scale)
     is_two = len(judged.scale.points) == 2
+    are_too_few = are_too_few_for_a_bar(
+        judged.ratings.raters, len(judged.ratings), int((~np.isnan(human)).sum())
+    )
+    of_people = None if are_too_few else bar
     wrong = missing_as_wrong(human, scores, judged.scale) if is_two else None
     figures = checks(scores)
     return JudgeAnalysis(
@@ -277,9 +281,7 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
                 judged.words,
                 judged.scale,
                 view,
-                is_by_expert=are_too_few_for_a_bar(
-                    judged.ratings.raters, len(judged.ratings), int((~np.isnan(human)).sum())
-                ),
+                is_by_labels=is_two or are_too_few,
             )
         ),
         far_off=_far_off(common, rated, scored, judged.scale) if on_scale else OFF_SCALE,
@@ -291,9 +293,11 @@ def analyse_judge(judged: JudgeInput, view: View) -> JudgeAnalysis:
         reliability=reliability(scored, rated, common.weight),
         length=length_bias(outputs, human, scores, judged.words, documents),
         writers=writer_bias(common, rated, scored, judged.by_human, judged.by_llm, documents),
-        passing=pass_fail(outputs, human, scores, judged.scale),
+        passing=pass_fail(outputs, human, scores, judged.scale, of_people),
         kappa=weighted_kappa(outputs, human, scores),
-        filled_passing=None if wrong is None else pass_fail(outputs, human, wrong, judged.scale),
+        filled_passing=(
+            None if wrong is None else pass_fail(outputs, human, wrong, judged.scale, of_people)
+        ),
         filled_kappa=None if filled is None else weighted_kappa(outputs, human, filled),
         copied=_copied(judged),
     )

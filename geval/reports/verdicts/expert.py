@@ -1,13 +1,15 @@
-"""The verdict on a judge by the labels of an expert, where too few people rated for people to be
-the bar. Numbers in, a verdict with reasons out.
+"""The verdict on a judge by labels: of pass or fail, and of an expert, where too few people rated
+for people to be the bar. Numbers in, a verdict with reasons out.
 
 On pass or fail, a judge *agrees as required* if it is shown to find as many of the fails, and to
 keep as many of the passes, as the criterion's bar requires; with one of the two, and more than half
-of the other, the expert checks what it fails, or what it passes. On other scales its weighted kappa
-is shown to be as high as the bar. All take a judge that reads: it is better than chance and than
-length alone (in balanced accuracy, or weighted kappa), and it follows the expert within systems,
-and beyond what length tells. Each end errs in half of 5 %, as a 95 % interval's does, and less
-where the best of more than two judges is chosen (Bonferroni).
+of the other, the expert checks what it fails, or what it passes. Where people are the bar, it
+*stands in for a rater* if both are shown to be less than VERDICT_MARGIN behind a rater in whose
+place it is. On other scales of an expert its weighted kappa is shown to be as high as the bar. All
+take a judge that reads: it is better than chance and than length alone (in balanced accuracy, or
+weighted kappa), and it follows people within systems, and beyond what length tells. Each end errs
+in half of 5 %, as a 95 % interval's does, and less where the best of more than two judges is chosen
+(Bonferroni).
 """
 
 import math
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from geval.reports.verdicts.verdict import BLIND, Evidence, Verdict
+from geval.statistics.beside_raters import BesideRater
 from geval.statistics.expert_bar import USUAL_BAR, ExpertBar
 from geval.statistics.pass_fail import PassFail
 from geval.statistics.resampling import Interval
@@ -25,6 +28,7 @@ from geval.statistics.thresholds import (
     EXPERT_LABELS,
     PASS_FAIL_OUTPUTS,
     VERDICT_ERROR,
+    VERDICT_MARGIN,
 )
 from geval.statistics.weighted_kappa import KappaEstimate
 
@@ -39,7 +43,8 @@ OFF_SCALE = "its scores are on another scale than the expert's ratings"
 class Required:
     """A figure that is required of a judge to be at least `least`. `kind` is what it is of, in
     words, `count` how many of them there are, and `fewest` how many it takes; by chance it is
-    `chance`."""
+    `chance`. Where people are the bar, `beside` compares it with a rater, and `least` is in words
+    only: it lies VERDICT_MARGIN below the rater."""
 
     figure: ShareEstimate | KappaEstimate
     kind: str
@@ -48,10 +53,14 @@ class Required:
     least: float
     fewest: int
     chance: float
+    beside: BesideRater | None = None
 
     @property
     def is_shown(self) -> bool:
-        return self._is_at_least(self.least)
+        if self.beside is None:
+            return self._is_at_least(self.least)
+        low = self.beside.low(self.error)
+        return low is not None and low > -VERDICT_MARGIN
 
     @property
     def beats_chance(self) -> bool:
@@ -64,6 +73,8 @@ class Required:
     @property
     def more(self) -> int | None:
         """How many more labels of the kind would show it; None if no affordable number does."""
+        if self.beside is not None:
+            return self.beside.more_for(-VERDICT_MARGIN, self.error)
         return self.figure.more_for(self.least, self.error)
 
     @property
@@ -73,8 +84,8 @@ class Required:
 
 
 @dataclass(frozen=True)
-class ExpertEvidence:
-    """The evidence for the verdict on a judge by an expert's labels.
+class LabelEvidence:
+    """The evidence for the verdict on a judge by labels.
 
     `kappa` is the weighted kappa, and `passing` what the judge finds and keeps on pass or fail.
     `ahead` are the intervals of how much better it is than null judges that can order outputs, by
@@ -88,7 +99,7 @@ class ExpertEvidence:
     ahead: Mapping[str, Interval]
     evidence: Evidence
     bar: ExpertBar = USUAL_BAR
-    filled: "ExpertEvidence | None" = None
+    filled: "LabelEvidence | None" = None
     is_constant: bool = False
 
     @property
@@ -104,11 +115,22 @@ class ExpertEvidence:
         if passing is None:
             count = self.kappa.outputs
             return (Required(self.kappa, "label", count, error, bar.kappa, EXPERT_LABELS, 0.0),)
+        if passing.beside is not None:
+            return tuple(
+                Required(*side, error, least, PASS_FAIL_OUTPUTS, CHANCE, beside)
+                for side, beside in zip(passing.sides, passing.beside, strict=True)
+                for least in (max(0.0, beside.rater - VERDICT_MARGIN),)
+            )
         leasts = (bar.sensitivity, bar.specificity)
         return tuple(
             Required(*side, error, least, PASS_FAIL_OUTPUTS, CHANCE)
             for side, least in zip(passing.sides, leasts, strict=True)
         )
+
+    @property
+    def is_by_people(self) -> bool:
+        """Whether people are the bar, and not what is required of an expert's labels."""
+        return self.passing is not None and self.passing.beside is not None
 
     @property
     def beats_chance(self) -> bool:
@@ -180,13 +202,14 @@ class ExpertEvidence:
     def missing(self) -> str:
         """What a verdict still needs, in words; empty if nothing is missing."""
         for side in self.sides:
-            if side.figure.interval.low is None:
-                return side.figure.interval.reason
+            for figure in filter(None, (side.figure, side.beside)):
+                if figure.interval.low is None:
+                    return figure.interval.reason
         return BLIND if self.evidence.is_blind else ""
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict; in doubt, the expert labels."""
+        """The verdict; in doubt, people label."""
         own = self.own_verdict
         return (
             own if self.filled is None else max(own, self.filled.verdict, key=lambda of: of.place)
@@ -198,15 +221,16 @@ class ExpertEvidence:
         if not self.evidence.is_measurable:
             return Verdict.NO_MEASURE
         # Of pass or fail the threshold is chosen, on whatever scale scores are.
-        if not self.evidence.on_scale and self.passing is None:
-            return Verdict.KEEP_EXPERT
-        if self.is_constant:
-            return Verdict.KEEP_EXPERT
+        keep = Verdict.KEEP_PEOPLE if self.is_by_people else Verdict.KEEP_EXPERT
+        if (not self.evidence.on_scale and self.passing is None) or self.is_constant:
+            return keep
         if self.missing:
             return Verdict.TOO_EARLY
         shown = sum(side.is_shown for side in self.sides)
         if not shown and self.more and self.beats_chance:
             return Verdict.TOO_EARLY
         if not shown or not self.is_shown or not all(side.beats_chance for side in self.sides):
-            return Verdict.KEEP_EXPERT
-        return Verdict.AGREES if shown == len(self.sides) else Verdict.SPOT_CHECKS
+            return keep
+        if shown < len(self.sides):
+            return Verdict.SPOT_CHECKS
+        return Verdict.STANDS_IN if self.is_by_people else Verdict.AGREES

@@ -62,7 +62,7 @@ class NullDraw:
     outputs (None for scores that rank nothing), `p_farther` p of the test that the judge is no
     closer to raters than they are, and `passing` compares them with people's pass or fail, where
     they rank and the scale has two points. `kappa_behind` is how far their weighted kappa is below
-    the real judge's, where they rank and an expert's labels give the verdict."""
+    the real judge's, where they rank and the verdict is by labels."""
 
     correlation: Estimate
     interval: Interval
@@ -154,7 +154,7 @@ class NullJudge:
     @property
     def kappa_behind(self) -> Interval | None:
         """How far its weighted kappa is below the real judge's; None where it does not rank, or
-        people are the bar."""
+        the verdict is not by labels."""
         return self.draws[0].kappa_behind
 
     @property
@@ -177,7 +177,7 @@ class NullView:
 
     `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
     `agreeing` are the ratings of the alternative annotator test, None where the judge is on another
-    scale. `is_by_expert` says that the verdict is by an expert's labels.
+    scale. `is_by_labels` says that the verdict is by labels: of pass or fail, or an expert's.
     """
 
     outputs: Outputs
@@ -188,7 +188,7 @@ class NullView:
     words: FloatArray
     scale: Scale
     view: View
-    is_by_expert: bool = False
+    is_by_labels: bool = False
 
 
 def null_judges(view: NullView) -> tuple[NullJudge, ...]:
@@ -214,7 +214,7 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     ranking: dict[NullName, FloatArray | None] = {
         "length": _by_length(view),
         "like_length": (
-            like_length_scores(view.outputs, view.human, view.words) if view.is_by_expert else None
+            like_length_scores(view.outputs, view.human, view.words) if view.is_by_labels else None
         ),
         "system": system_scores(view.outputs, view.human),
         "document": document_scores(view.outputs, view.human),
@@ -301,6 +301,6 @@ def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
         ),
         passing=pass_fail(outputs, view.human, scores, view.scale),
         kappa_behind=(
-            kappa_lead(outputs, view.human, view.scores, scores) if view.is_by_expert else None
+            kappa_lead(outputs, view.human, view.scores, scores) if view.is_by_labels else None
         ),
     )

@@ -64,13 +64,13 @@ def _line(name: str, content: Mapping[str, Any], coefficient: str, level: str) -
     figures: tuple[LineFigure, ...]
     figures = (LineFigure("rho", value, _ends(numbers.get("view_interval"))),)
     one_rater = (verdict.get("one_rater") or {}).get("value")
-    passing, by_expert = numbers.get("pass_fail"), verdict.get("by_expert")
-    if by_expert and passing:
+    passing, by_labels = numbers.get("pass_fail"), verdict.get("by_labels")
+    if by_labels and passing:
         names = FOUND_AND_KEPT[passing["class_to_find"] == "pass"]
         shares = zip(names, ("sensitivity", "specificity"), strict=True)
         figures = tuple(_figure(name, passing[share]) for name, share in shares)
-    elif by_expert:
-        figures = (_figure("weighted kappa", by_expert["weighted_kappa_of_the_judge"]),)
+    elif by_labels:
+        figures = (_figure("weighted kappa", by_labels["weighted_kappa_of_the_judge"]),)
     return VerdictLine(name, Verdict(verdict["verdict"]), judge, figures, one_rater)
 
 

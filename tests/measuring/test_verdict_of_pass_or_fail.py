@@ -1,0 +1,129 @@
+"""What a judge may do by the pass/fail labels of three people: it is compared with each of them in
+their place, by what it finds and what it keeps."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geval
+from geval.command_line import main
+from geval.measuring.measurement import Measurement
+
+# The share of fails that it finds and of passes that it keeps.
+Sides = tuple[float, float]
+
+
+def rows_of(
+    outputs: int,
+    fails: float,
+    judge: Sides,
+    *,
+    people: Sides = (0.92, 0.96),
+    careless: int = 0,
+    each: int = 1,
+    missing: float = 0.0,
+) -> list[dict[str, Any]]:
+    """Outputs with the labels of three people and a judge; the first `careless` people answer by
+    chance in 6 of 10 cases."""
+    rng = np.random.default_rng(outputs)
+    is_fail = rng.random(outputs) < fails
+
+    def label(sides: Sides, chance: float = 0.0) -> np.ndarray:
+        right = rng.random(outputs) < np.where(is_fail, *sides)
+        own = np.where(right, is_fail, ~is_fail)
+        return np.where(rng.random(outputs) < chance, rng.random(outputs) < fails, own)
+
+    columns = {f"rater_{at}": label(people, 0.6 if at < careless else 0.0) for at in range(3)}
+    columns["judge"] = label(judge)
+    gone = rng.random(outputs) < missing
+    words = ("pass", "fail")
+    return [
+        {
+            "doc": f"d{at // each}",
+            "system": f"s{at % each}",
+            "answer": "word " * int(rng.integers(20, 60)),
+            **{
+                name: None if name == "judge" and gone[at] else words[int(own[at])]
+                for name, own in columns.items()
+            },
+        }
+        for at in range(outputs)
+    ]
+
+
+def measured(rows: list[dict[str, Any]]) -> Measurement:
+    raters = [name for name in rows[0] if name.startswith("rater")]
+    return geval.measure(rows, human=raters, judge="judge", document="doc", system="system")
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict", "reason"),
+    [
+        (rows_of(600, 0.3, (0.92, 0.96)), "stands", "less than 0.10 behind"),
+        (rows_of(600, 0.3, (0.94, 0.96), each=4), "stands", "less than 0.10 behind"),
+        (rows_of(1200, 0.08, (0.97, 0.97)), "stands", "less than 0.10 behind"),
+        (rows_of(300, 0.3, (0.7, 0.97)), "spot", "Let people check what it passes"),
+        (rows_of(300, 0.7, (0.97, 0.7)), "spot", "Let people check what it fails"),
+        (rows_of(300, 0.3, (0.76, 0.76)), "keep", "Neither is shown to be less than 0.10 behind"),
+        (rows_of(300, 0.3, (0.5, 0.5)), "keep", "not shown to do better than chance"),
+        (rows_of(300, 0.3, (0.0, 1.0)), "keep", "It gives every output the same score"),
+        (rows_of(100, 0.5, (0.93, 0.96)), "early", "more passes are needed, about 123 labels"),
+        (rows_of(40, 0.05, (0.9, 0.96)), "early", "more fails are needed"),
+        (rows_of(600, 0.3, (0.96, 0.96), missing=0.4), "keep", "less is shown"),
+        (rows_of(300, 0.3, (0.9, 0.9), people=(0.6, 0.6)), "unreliable", "Raters do not agree"),
+    ],
+)
+def test_a_judge_is_held_against_raters(
+    rows: list[dict[str, Any]], verdict: str, reason: str
+) -> None:
+    result = measured(rows)
+
+    (criterion,) = result.criteria
+    assert criterion.verdict == verdict
+    assert reason in str(result)
+    assert "rho" not in str(result)
+
+
+def test_a_judge_that_is_the_majority_stands_in() -> None:
+    rows = rows_of(300, 0.3, (0.9, 0.9))
+    for row in rows:
+        votes = [row[f"rater_{at}"] for at in range(3)]
+        row["judge"] = max(votes, key=votes.count)
+
+    assert measured(rows).verdict == "stands"
+
+
+def test_a_careless_rater_does_not_lower_the_bar() -> None:
+    rows = rows_of(300, 0.3, (0.78, 0.96), careless=1)
+
+    result = measured(rows)
+
+    (criterion,) = result.report.criteria
+    assert criterion.agreement.below_the_bar == ("rater_0",)
+    assert result.verdict == "spot"
+
+
+def test_the_same_numbers_are_in_the_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "labels.jsonl"
+    rows = rows_of(600, 0.3, (0.92, 0.96))
+    file.write_text("\n".join(map(json.dumps, rows)))
+
+    # Numbered raters beside a judge need no names.
+    assert main(["check", str(file), "--document", "doc", "--system", "system", "--json"]) == 0
+
+    (content,) = json.loads(capsys.readouterr().out)["criteria"].values()
+    side = content["verdict"]["by_labels"]["sensitivity"]
+    (criterion,) = measured(rows).report.criteria
+    evidence = criterion.by_labels(criterion.judges[0])
+    assert evidence is not None
+    beside = evidence.sides[0].beside
+    assert beside is not None
+    assert side["is_shown"] is True
+    assert side["beside_a_rater"]["one_rater"] == pytest.approx(beside.rater)
+    assert side["beside_a_rater"]["ci"] == pytest.approx(beside.interval.ends)
+    assert side["required"] == pytest.approx(beside.rater - 0.1)
